@@ -4,6 +4,7 @@ import io.micrometer.observation.ObservationRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -20,12 +21,14 @@ import io.github.shardkeeper.template.SendObserver;
 class ObservationConfiguration {
 
 	@Bean
+	@ConditionalOnMissingBean
 	CallObserver shardkeeperCallObserver(ObservationRegistry registry,
 			ObjectProvider<ShardConsumeConvention> convention) {
 		return new CallObservations(registry, convention.getIfAvailable());
 	}
 
 	@Bean
+	@ConditionalOnMissingBean
 	SendObserver shardkeeperSendObserver(ObservationRegistry registry, ObjectProvider<ShardSendConvention> convention) {
 		return new SendObservations(registry, convention.getIfAvailable());
 	}

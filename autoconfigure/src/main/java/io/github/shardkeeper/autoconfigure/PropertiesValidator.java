@@ -388,6 +388,9 @@ final class PropertiesValidator {
 	/** Writes a duration as in a properties file. */
 	private static String text(Duration duration) {
 		long millis = duration.toMillis();
+		if (!duration.equals(Duration.ofMillis(millis))) {
+			return duration.toNanos() / 1000 + "us";
+		}
 		return (millis % 1000 == 0) ? millis / 1000 + "s" : millis + "ms";
 	}
 

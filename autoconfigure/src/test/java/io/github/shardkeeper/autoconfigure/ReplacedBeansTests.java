@@ -16,6 +16,7 @@ import java.util.stream.Stream;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -39,12 +40,14 @@ import io.github.shardkeeper.assignment.ShardCatalog;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.handler.CallObserver;
 import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.observation.ShardConsumeConvention;
 import io.github.shardkeeper.observation.ShardSendConvention;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.template.SendObserver;
 import io.github.shardkeeper.test.EmbeddedRedis;
 import io.github.shardkeeper.worker.ConsumerMeters;
 
@@ -60,7 +63,7 @@ class ReplacedBeansTests {
 			ShardCatalog.class, CoordinationStore.class, CheckpointStore.class, DeadLetterStore.class,
 			DeadLetters.class, ShardPositions.class, RetiredTopics.class, ShardStateReader.class, ShardTemplate.class,
 			ShardSelector.class, PayloadConverter.class, MessageArguments.class, ConsumerMeters.class, LoopMeters.class,
-			ShardConsumeConvention.class, ShardSendConvention.class);
+			CallObserver.class, SendObserver.class, ShardConsumeConvention.class, ShardSendConvention.class);
 
 	private static final List<Class<?>> CONFIGURATIONS = List.of(ShardkeeperAutoConfiguration.class,
 			RedisStoreConfiguration.class, MemoryStoreConfiguration.class, UnknownStoreConfiguration.class,
@@ -71,6 +74,7 @@ class ReplacedBeansTests {
 				AutoConfigurations.of(ShardkeeperAutoConfiguration.class, ShardkeeperActuatorAutoConfiguration.class,
 						DataRedisAutoConfiguration.class, JacksonAutoConfiguration.class))
 		.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+		.withBean(ObservationRegistry.class, ObservationRegistry::create)
 		.withPropertyValues("shardkeeper.group=orders", "shardkeeper.topics.orders.shards=2",
 				"shardkeeper.session.lease=300ms", "shardkeeper.session.heartbeat-interval=100ms",
 				"spring.data.redis.port=" + EmbeddedRedis.shared().port());

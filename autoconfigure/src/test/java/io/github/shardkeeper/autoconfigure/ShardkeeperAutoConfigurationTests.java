@@ -229,6 +229,7 @@ class ShardkeeperAutoConfigurationTests {
 					shardkeeper.topics.orders.zones.0=eu 1         | shardkeeper.topics.orders.zones.0       | letters, digits
 					shardkeeper.topics.orders.pinned.x=host        | shardkeeper.topics.orders.pinned.x      | shards are 0 to 1
 					shardkeeper.topics.orders.pinned.0=ho~st       | shardkeeper.topics.orders.pinned.0      | letters, digits
+					shardkeeper.consumer.commit.interval=500us     | shardkeeper.consumer.commit.interval' is 500us | 1ms or more
 					shardkeeper.consumer.retry.excludes=java.lang.String | java.lang.String                  | classes of exceptions
 					shardkeeper.topics.orders.consumer.retry.excludes=java.io.IOException,java.util.List | java.util.List | classes of exceptions
 					""")

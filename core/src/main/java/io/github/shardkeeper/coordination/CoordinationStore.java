@@ -139,9 +139,9 @@ public interface CoordinationStore extends AutoCloseable {
 	PlanReply applyPlan(MemberId leader, long epoch, List<Transition> transitions);
 
 	/**
-	 * Ends the time for claims. The store does not end it by its own clock, which may
-	 * step: the leader does, once that time has passed by the leader's clock.
-	 * @param untilMillis the end of the time for claims, as a heartbeat has returned it
+	 * Ends the claim period. The store does not end it by its own clock, which may step:
+	 * the leader does, once that time has passed by the leader's clock.
+	 * @param untilMillis the end of the claim period, as a heartbeat has returned it
 	 */
 	EndClaimsReply endClaims(MemberId leader, long epoch, long untilMillis);
 
@@ -178,11 +178,11 @@ public interface CoordinationStore extends AutoCloseable {
 	 * Restores the ownership of shards that the member held under a lease that has ended.
 	 * The member's memory is the newest state there is, unless another member held the
 	 * shards later and presents them as well: the highest token wins. Nobody may consume
-	 * a presented shard before the time for claims is over. Each granted shard restarts
-	 * that time, so that members that return at about the same time can present theirs.
+	 * a presented shard before the claim period is over. Each granted shard restarts that
+	 * time, so that members that return at about the same time can present theirs.
 	 * <p>
 	 * Grants what {@link #claimShards} would grant, but takes nothing from an owner once
-	 * the time for claims is over; and also shards that an earlier session of this member
+	 * the claim period is over; and also shards that an earlier session of this member
 	 * had presented, if no other member has got them since.
 	 */
 	ClaimReply presentShards(MemberId member, Map<ShardId, Token> held);
@@ -212,8 +212,8 @@ public interface CoordinationStore extends AutoCloseable {
 	 * higher tokens than before. Does not change the data plane. Makes several steps for
 	 * many shards.
 	 * @return the number of forgotten shards, or the members that still use the topic
-	 * @throws StoreUnavailableException during the time for claims, or if the store does
-	 * not know the group; a retry makes sense
+	 * @throws StoreUnavailableException during the claim period, or if the store does not
+	 * know the group; a retry makes sense
 	 */
 	ForgetReply forgetShards(String topic);
 

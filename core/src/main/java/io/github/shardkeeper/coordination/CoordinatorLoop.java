@@ -417,6 +417,11 @@ final class CoordinatorLoop {
 			return;
 		}
 		MemberId self = this.membership.member();
+		if (self != null && this.lease.isEnded() && this.holdings.isEmpty()) {
+			// The session has just begun: without this the group waits for its expiry.
+			leaveGroup(self, departing);
+			return;
+		}
 		if (self == null || !isConnected()) {
 			// Without a lease nothing runs, and nothing can be committed.
 			departed(departing);
@@ -430,15 +435,19 @@ final class CoordinatorLoop {
 			departing.announced();
 		}
 		if (this.holdings.isEmpty()) {
-			this.heartbeats.endSession();
-			try {
-				this.store.leaveGroup(self, this.settings.handover().quietPeriod());
-				logger.info("Left group '{}'", this.settings.group());
-			}
-			finally {
-				// If the store did not get the message, the closed subscription shows it.
-				departed(departing);
-			}
+			leaveGroup(self, departing);
+		}
+	}
+
+	private void leaveGroup(MemberId self, Departure departing) {
+		this.heartbeats.endSession();
+		try {
+			this.store.leaveGroup(self, this.settings.handover().quietPeriod());
+			logger.info("Left group '{}'", this.settings.group());
+		}
+		finally {
+			// If the store did not get the message, the closed subscription shows it.
+			departed(departing);
 		}
 	}
 
@@ -448,9 +457,13 @@ final class CoordinatorLoop {
 
 	private void departed(Departure departing) {
 		this.departure = null;
-		this.holdings.stopped();
-		endSession();
-		departing.departed();
+		try {
+			this.holdings.stopped();
+			endSession();
+		}
+		finally {
+			departing.departed();
+		}
 	}
 
 	private static final class Departure {

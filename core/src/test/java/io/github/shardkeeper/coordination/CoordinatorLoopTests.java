@@ -3,6 +3,7 @@ package io.github.shardkeeper.coordination;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.Test;
@@ -24,6 +25,8 @@ class CoordinatorLoopTests {
 
 	private final IdleLoops loops = new IdleLoops();
 
+	private final MemoryCoordinationStore store = new MemoryCoordinationStore();
+
 	private final CoordinatorLoop loop = loop();
 
 	/** The answer to the first heartbeat may come at that moment. */
@@ -36,20 +39,34 @@ class CoordinatorLoopTests {
 		assertThat(this.loops.wakesAfterFirstPass).hasPositiveValue();
 	}
 
+	/** Otherwise the group keeps it until its session expires, and gives it shards. */
+	@Test
+	void memberThatLeavesBeforeItsFirstHeartbeatIsAnsweredLeavesTheGroup() {
+		this.loop.start(Map.of("orders", TopicShards.count(4)), new TestConsumption(new TestConsumption.Ledger()));
+		assertThat(this.store.readChanges(0, -1).members()).hasSize(1);
+
+		CompletableFuture<Void> left = this.loop.leave(Duration.ofMinutes(1));
+		this.loops.pass();
+
+		assertThat(left).isDone();
+		assertThat(this.store.readChanges(0, -1).members()).isEmpty();
+	}
+
 	private CoordinatorLoop loop() {
 		CoordinationSettings settings = TestInstance.settings("a", HandoverRules.DEFAULT);
 		MemberRuntime runtime = new MemberRuntime(this.clock, this.loops, new Random(1));
-		MemoryCoordinationStore store = new MemoryCoordinationStore();
 		Lease lease = new Lease(settings.lease(), this.clock.now());
-		return new CoordinatorLoop(settings, store,
-				new HeartbeatScheduler(store, lease, settings.heartbeatInterval(), runtime), lease,
+		return new CoordinatorLoop(settings, this.store,
+				new HeartbeatScheduler(this.store, lease, settings.heartbeatInterval(), runtime), lease,
 				AssignmentSettings.builtIn("sticky", new StickyAssignment()), runtime);
 	}
 
-	/** Run no step by themselves, but for the first one of the coordinator. */
+	/** Run no step by themselves, except the coordinator's first one. */
 	private static final class IdleLoops implements Loops {
 
 		private final AtomicInteger wakesAfterFirstPass = new AtomicInteger();
+
+		private Step coordinator = () -> null;
 
 		private Runnable onFirstPass = () -> {
 		};
@@ -61,14 +78,19 @@ class CoordinatorLoopTests {
 
 		@Override
 		public Loop startForeground(String name, Step step) {
+			this.coordinator = step;
+			pass();
+			this.onFirstPass.run();
+			return new IdleLoop(this.wakesAfterFirstPass);
+		}
+
+		private void pass() {
 			try {
-				step.run();
+				this.coordinator.run();
 			}
 			catch (InterruptedException ex) {
 				throw new IllegalStateException(ex);
 			}
-			this.onFirstPass.run();
-			return new IdleLoop(this.wakesAfterFirstPass);
 		}
 
 	}

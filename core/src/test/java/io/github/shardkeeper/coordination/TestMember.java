@@ -148,7 +148,7 @@ public final class TestMember {
 	}
 
 	/**
-	 * Is elected, and ends a time for claims that may end, as if it had watched it.
+	 * Is elected, and ends a claim period that may end, as if it had watched it.
 	 */
 	public TestMember lead() {
 		HeartbeatReply.Alive reply = elected().beat();

@@ -80,7 +80,7 @@ class EmptiedStoreTests {
 			settle(story, 3);
 			Map<ShardId, Token> before = story.tokens();
 			story.group().storeRestartsEmpty(AWAY);
-			// In the time for claims, when some have presented.
+			// In the claim period, when some have presented.
 			story.pass(AWAY.plusMillis(1500));
 			story.group().storeRestartsEmpty(AWAY);
 			consumedAgain(story, AWAY);

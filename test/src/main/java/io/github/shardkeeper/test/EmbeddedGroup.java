@@ -208,7 +208,7 @@ public final class EmbeddedGroup implements AfterEachCallback, AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		// An instance that reaches Redis leaves at once.
+		// An instance that reaches Redis leaves the group instead of waiting for it.
 		this.openedNetworks.forEach(FaultyProxy::heal);
 		List<ConfigurableApplicationContext> open = new ArrayList<>(this.started);
 		Collections.reverse(open);

@@ -154,7 +154,7 @@ final class Group {
 		return this.longestLeaseMillis;
 	}
 
-	/** Starts the time for claims: the longest lease at least, until a leader ends it. */
+	/** Starts the claim period: the longest lease at least, until a leader ends it. */
 	void openClaims(long leaseMillis) {
 		rememberLease(leaseMillis);
 		this.claimsUntil = Math.max(this.claimsUntil, nowMillis() + this.longestLeaseMillis);
@@ -174,7 +174,7 @@ final class Group {
 		return (claimsEnd() != 0) ? Math.max(claimsEnd(), nowMillis() + 1) : 0;
 	}
 
-	/** Returns the earliest end of the time for claims; 0 outside that time. */
+	/** Returns the earliest end of the claim period; 0 outside that time. */
 	long claimsEnd() {
 		if (this.claimsUntil != 0 && nowMillis() < this.claimsSince) {
 			// The clock was set back by an unknown time: start the period again.

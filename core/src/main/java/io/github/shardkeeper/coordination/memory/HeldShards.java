@@ -91,7 +91,7 @@ final class HeldShards {
 			return !isOwned && (leaseHeld || token.value() < this.group.history());
 		}
 		// An earlier session of this member presented the shard and has ended; the shard
-		// is quiet only because of the time for claims.
+		// is quiet only because of the claim period.
 		return !leaseHeld && token.value() < this.group.history() && shard.untilMillis() <= this.group.claimsUntil();
 	}
 

@@ -13,7 +13,7 @@ import io.github.shardkeeper.shard.MemberId;
 /**
  * Applies the leader's plan; the counterpart of {@code apply-plan.lua}. It never replaces
  * an owner: only a shard that is free, or whose quiet period is over, gets one, and none
- * during the time for claims. Confined to the lock of its store.
+ * during the claim period. Confined to the lock of its store.
  */
 final class PlanExecutor {
 

@@ -382,7 +382,7 @@ class BrokenGroupTests {
 		return beat(store, member).epoch();
 	}
 
-	/** As if it had watched all of the time for claims. */
+	/** As if it had watched all of the claim period. */
 	private static long leadPastClaims(CoordinationStore store, MemberId member) {
 		HeartbeatReply.Alive reply = beat(store, member);
 		assertThat(store.endClaims(member, reply.epoch(), reply.claimsUntilMillis())).isEqualTo(EndClaimsReply.ENDED);

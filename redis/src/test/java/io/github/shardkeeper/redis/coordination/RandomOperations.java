@@ -238,7 +238,7 @@ final class RandomOperations {
 		countIf(alive.lost(), "lost");
 		countIf(alive.hasMore(), "more to tell");
 		countIf(!alive.subscribed(), "not subscribed");
-		countIf(alive.claimsUntilMillis() > 0, "time for claims");
+		countIf(alive.claimsUntilMillis() > 0, "claim period");
 		countIf(alive.leader() == null, "no leader");
 		if (alive.claimsUntilMillis() > 0 && this.random.nextInt(5) == 0) {
 			endClaims(alive.claimsUntilMillis());

@@ -295,7 +295,7 @@ class ScriptCostTests {
 		return new RedisCoordinationStore(new RedisConnector(this.factory), "test", group, Duration.ofSeconds(10));
 	}
 
-	/** A group past the time for claims. */
+	/** A group past the claim period. */
 	private void found(CoordinationStore founded, String group) {
 		founded.joinGroup(member(0), DESCRIPTION, LEASE, LEASE.multipliedBy(2));
 		endClaims(group);

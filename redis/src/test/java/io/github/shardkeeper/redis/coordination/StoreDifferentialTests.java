@@ -53,7 +53,7 @@ class StoreDifferentialTests {
 						"not forgotten", "not forgotten yet", "not sent back: completed", "not subscribed",
 						"nothing due", "nudged", "phase COMPLETED", "phase FREE", "phase OWNED", "phase QUIET",
 						"phase REVOKING", "published", "release RELEASED", "release STALE", "sent back", "slow",
-						"something due", "time for claims", "timed out", "writes lost");
+						"something due", "claim period", "timed out", "writes lost");
 			}
 		}
 	}

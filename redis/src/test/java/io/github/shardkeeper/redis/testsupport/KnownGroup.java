@@ -32,7 +32,7 @@ public final class KnownGroup {
 	}
 
 	/**
-	 * Lets a member join the group, end the time for claims, and leave.
+	 * Lets a member join the group, end the claim period, and leave.
 	 * @param connector the connector to Redis
 	 * @param keyPrefix the prefix of the keys
 	 * @param group the name of the group

@@ -17,6 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import io.github.shardkeeper.sample.FreePorts;
 
@@ -44,12 +46,18 @@ class RedisKeeperTests {
 		awaitEnd(directory);
 	}
 
-	/** A terminal sends SIGINT to the process group of the instance. */
-	@Test
+	/**
+	 * A terminal sends SIGINT to the process group of the instance on Ctrl-C, and SIGHUP
+	 * when it is closed.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "INT", "HUP" })
 	@EnabledOnOs(OS.LINUX)
-	void redisOutlivesCtrlCInTheTerminalOfItsFirstInstance() throws Exception {
-		// A shell ignores SIGINT for a build in the background; a JVM inherits that.
-		List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT"));
+	void redisOutlivesSignalsOfTheTerminalOfItsFirstInstance(String signal) throws Exception {
+		// A shell ignores SIGINT for a build in the background, and nohup ignores SIGHUP;
+		// a
+		// JVM inherits that.
+		List<String> command = new ArrayList<>(List.of("env", "--default-signal=" + signal));
 		command.addAll(RedisKeeper.IN_OWN_PROCESS_GROUP);
 		command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
 				FirstInstance.class.getName(), Integer.toString(this.port)));
@@ -60,7 +68,7 @@ class RedisKeeperTests {
 		PlainRedisConnection redis = connect();
 		ProcessHandle keeper = keeper();
 
-		signal("-INT", "-" + instance.pid());
+		signal("-" + signal, "-" + instance.pid());
 		assertThat(instance.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
 		assertThat(instance.exitValue()).isNotZero();
 		assertThat(redis.ask("PING")).isEqualTo("+PONG");
