@@ -153,6 +153,11 @@ public final class StartPositions {
 		}
 
 		@Override
+		public void committed(ShardId shard, Offset offset) {
+			this.reader.committed(shard, offset);
+		}
+
+		@Override
 		public Map<ShardId, String> problems() {
 			return this.reader.problems();
 		}

@@ -49,6 +49,16 @@ public interface ShardReader extends AutoCloseable {
 	boolean poll() throws InterruptedException;
 
 	/**
+	 * Notes that the checkpoint of a shard has been committed, for sources that show the
+	 * progress in a system of their own. Called after each commit with an offset that the
+	 * store has accepted, by the owner of the shard. Must not block or throw.
+	 * @param shard the shard
+	 * @param offset the offset of the last record that is done
+	 */
+	default void committed(ShardId shard, Offset offset) {
+	}
+
+	/**
 	 * Returns the shards that cannot be read although others can. Answers from memory.
 	 * @return the reason by shard, for logs and health
 	 */

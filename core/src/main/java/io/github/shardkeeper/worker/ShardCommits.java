@@ -266,6 +266,10 @@ final class ShardCommits {
 			logger.info("The store has lost writes: {} was written back at offset {}, with {} entries of state",
 					this.owned, answered.commit.offset(), answered.commit.changes().size());
 		}
+		Offset offset = answered.commit.offset();
+		if (offset != null) {
+			this.context.reader().committed(this.owned.shard(), offset);
+		}
 	}
 
 	/** Adds a commit to the next one, because the store has lost the checkpoint. */

@@ -20,6 +20,7 @@ import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
 
@@ -57,6 +58,31 @@ class CommitModeTests {
 		shard.deliver(1, 25);
 
 		assertThat(shard.checkpoints().committed()).containsExactly(new Offset("10"), new Offset("20"));
+	}
+
+	@Test
+	void commitIsReportedToTheReaderOnceTheStoreHasAcceptedIt() {
+		ConsumingShard shard = new ConsumingShard(new Counting(),
+				new TestSettings().commits(CommitMode.BACKGROUND, SECOND.multipliedBy(5), 10));
+		shard.checkpoints().holdAnswers();
+		shard.deliver(1, 10);
+		assertThat(shard.checkpoints().heldAnswers()).isEqualTo(1);
+		assertThat(shard.reader().committed()).isEmpty();
+		shard.checkpoints().answer();
+		shard.run();
+
+		assertThat(shard.reader().committed()).containsExactly("orders/1 at 10");
+	}
+
+	@Test
+	void refusedCommitIsNotReportedToTheReader() {
+		ConsumingShard shard = new ConsumingShard(new Counting(),
+				new TestSettings().commits(CommitMode.BACKGROUND, SECOND.multipliedBy(5), 10));
+		shard.checkpoints().acquireNow(ConsumingShard.SHARD, new Token(100));
+		shard.deliver(1, 10);
+
+		assertThat(shard.ended()).hasSize(1);
+		assertThat(shard.reader().committed()).isEmpty();
 	}
 
 	@Test

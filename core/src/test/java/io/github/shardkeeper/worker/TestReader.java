@@ -20,6 +20,8 @@ public final class TestReader implements ShardReader {
 
 	private final List<String> calls = new ArrayList<>();
 
+	private final List<String> committed = new ArrayList<>();
+
 	private boolean failsNextStart;
 
 	private boolean failsNextResume;
@@ -98,6 +100,16 @@ public final class TestReader implements ShardReader {
 			throw new IllegalStateException("as the test wants it");
 		}
 		this.calls.add("resume");
+	}
+
+	/** The commits that were reported, like {@code orders/1 at 3}. */
+	public List<String> committed() {
+		return this.committed;
+	}
+
+	@Override
+	public void committed(ShardId shard, Offset offset) {
+		this.committed.add(shard + " at " + offset);
 	}
 
 	@Override

@@ -579,9 +579,13 @@ public abstract class ShardSourceContract {
 		return this.appender.append(records).stream().map(CompletableFuture::join).toList();
 	}
 
-	/** Waits until the polling thread waits for records. */
+	/** Waits until the polling thread waits for records, also inside of a socket. */
 	protected final void awaitWaiting() {
-		await().pollInterval(Duration.ofMillis(1)).until(() -> this.poller.getState() == Thread.State.TIMED_WAITING);
+		await().pollInterval(Duration.ofMillis(1)).until(() -> {
+			StackTraceElement[] stack = this.poller.getStackTrace();
+			return this.poller.getState() == Thread.State.TIMED_WAITING
+					|| stack.length > 0 && stack[0].isNativeMethod();
+		});
 	}
 
 	/**
