@@ -184,8 +184,8 @@ class ArchitectureTests {
 		plan.put("worker", Set.of("spring", "jackson", "slf4j"));
 		plan.put("consumer", Set.of("spring", "jackson", "slf4j"));
 		plan.put("operations", Set.of("spring", "jackson", "slf4j"));
-		plan.put("test",
-				Set.of("lettuce", "spring", "spring-boot", "junit", "assertj", "awaitility", "embedded-redis"));
+		plan.put("test", Set.of("lettuce", "kafka", "spring", "spring-boot", "junit", "assertj", "awaitility",
+				"embedded-redis"));
 		plan.put("redis", Set.of("lettuce", "spring", "spring-data", "slf4j"));
 		plan.put("redis.coordination", Set.of("lettuce", "jackson", "slf4j"));
 		plan.put("redis.checkpoint", Set.of("lettuce", "jackson", "slf4j"));
@@ -330,6 +330,8 @@ class ArchitectureTests {
 		libraries.put("org.springframework.", "spring");
 		libraries.put("jakarta.validation", "jakarta-validation");
 		libraries.put("io.lettuce.", "lettuce");
+		libraries.put("org.apache.kafka.", "kafka");
+		libraries.put("kafka.", "kafka");
 		libraries.put("tools.jackson.", "jackson");
 		libraries.put("io.micrometer.", "micrometer");
 		libraries.put("org.slf4j", "slf4j");
