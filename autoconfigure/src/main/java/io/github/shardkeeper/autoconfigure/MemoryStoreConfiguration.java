@@ -13,10 +13,8 @@ import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
-import io.github.shardkeeper.source.ShardSource;
-import io.github.shardkeeper.source.memory.MemoryStreamSource;
 
-/** Stores and source inside this process. */
+/** Stores inside this process. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnProperty(name = "shardkeeper.store", havingValue = "memory")
 class MemoryStoreConfiguration {
@@ -47,12 +45,6 @@ class MemoryStoreConfiguration {
 			MemoryCheckpointStore store = new MemoryCheckpointStore();
 			return new BroadcastStores.Stores(store, new MemoryDeadLetterStore(store));
 		});
-	}
-
-	@Bean
-	@ConditionalOnMissingBean(ShardSource.class)
-	MemoryStreamSource shardkeeperSource(ShardkeeperSettings settings) {
-		return new MemoryStreamSource(settings.shardCounts());
 	}
 
 }

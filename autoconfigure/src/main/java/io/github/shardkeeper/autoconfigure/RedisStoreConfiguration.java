@@ -31,8 +31,8 @@ import io.github.shardkeeper.redis.checkpoint.RedisTopicGroups;
 import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
 import io.github.shardkeeper.redis.stream.RedisStreamSource;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
-import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.ShardTrimmer;
+import io.github.shardkeeper.source.TopicSources;
 
 /** Stores and source on Redis, reached with {@code spring.data.redis.*}. */
 @Configuration(proxyBeanMethods = false)
@@ -102,11 +102,11 @@ class RedisStoreConfiguration {
 		}
 
 		@Bean
-		@ConditionalOnMissingBean(ShardSource.class)
-		RedisStreamSource shardkeeperSource(RedisConnector connector, ShardkeeperProperties properties,
-				ShardkeeperSettings settings) {
-			return new RedisStreamSource(connector, properties.keyPrefix(), settings.shardCounts(), DATA_TIMEOUT,
-					wait(properties));
+		@ConditionalOnTopicSource("redis")
+		RedisStreamSource shardkeeperRedisSource(RedisConnector connector, ShardkeeperProperties properties,
+				SourceSelection selection) {
+			return new RedisStreamSource(connector, properties.keyPrefix(), selection.shardCounts("redis"),
+					DATA_TIMEOUT, wait(properties));
 		}
 
 		@Bean
@@ -119,9 +119,11 @@ class RedisStoreConfiguration {
 		@Bean
 		@ConditionalOnBean(ShardTrimmer.class)
 		TopicTrimming shardkeeperTopicTrimming(ShardkeeperSettings settings, ShardConsumerRunner runner,
-				ShardSource source, ShardTrimmer trimmer, TopicGroups groups, MemberRuntime runtime) {
-			return new TopicTrimming(settings.trimRules(), runner::topics, source, trimmer, groups, runtime,
-					TopicTrimming.INTERVAL, ShardConsumerRunner.PHASE + 1);
+				TopicSources sources, ObjectProvider<ShardTrimmer> trimmers, TopicGroups groups,
+				MemberRuntime runtime) {
+			return new TopicTrimming(settings.trimRules(), runner::topics, sources,
+					(topic) -> SourceSelection.capability(sources, topic, ShardTrimmer.class, trimmers), groups,
+					runtime, TopicTrimming.INTERVAL, ShardConsumerRunner.PHASE + 1);
 		}
 
 	}

@@ -2,8 +2,10 @@ package io.github.shardkeeper.autoconfigure;
 
 import java.util.Map;
 
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -55,6 +57,8 @@ import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.memory.MemoryStreamSource;
 import io.github.shardkeeper.template.KeyedShardTemplate;
 import io.github.shardkeeper.template.SendObserver;
 import io.github.shardkeeper.time.Lease;
@@ -82,6 +86,23 @@ public final class ShardkeeperAutoConfiguration {
 			ObjectProvider<BuildTimeProperties> buildTime) {
 		buildTime.ifAvailable(BuildTimeProperties::validate);
 		return new ShardkeeperSettings(properties, environment);
+	}
+
+	@Bean
+	SourceSelection shardkeeperSourceSelection(ShardkeeperSettings settings, Environment environment,
+			ListableBeanFactory beans) {
+		return new SourceSelection(settings, environment, beans);
+	}
+
+	@Bean
+	@ConditionalOnTopicSource("memory")
+	MemoryStreamSource shardkeeperMemorySource(SourceSelection selection) {
+		return new MemoryStreamSource(selection.shardCounts("memory"));
+	}
+
+	@Bean
+	TopicSources shardkeeperTopicSources(SourceSelection selection, @Nullable Map<String, ShardSource> sources) {
+		return selection.sources((sources != null) ? sources : Map.of());
 	}
 
 	@Bean
@@ -139,21 +160,21 @@ public final class ShardkeeperAutoConfiguration {
 	}
 
 	@Bean
-	StartPositions shardkeeperStartPositions(ShardkeeperSettings settings, ShardSource source,
+	StartPositions shardkeeperStartPositions(ShardkeeperSettings settings, TopicSources sources,
 			CheckpointStore checkpoints, BroadcastStores broadcast) {
-		return new StartPositions(source, broadcast.over(checkpoints), settings.startPositions(),
+		return new StartPositions(sources, broadcast.over(checkpoints), settings.startPositions(),
 				MonotonicClock.SYSTEM);
 	}
 
 	@Bean
 	ShardConsumerRunner shardkeeperConsumerRunner(ShardkeeperSettings settings, ShardCoordinator coordinator,
-			ShardHandlerDetector detector, ShardSource source, StartPositions startPositions,
+			ShardHandlerDetector detector, TopicSources sources, StartPositions startPositions,
 			CheckpointStore checkpoints, BroadcastStores broadcast, Lease lease, MemberRuntime runtime,
 			ObjectProvider<JsonMapper> mapper, ObjectProvider<ConsumerMeters> meters, ConsumerEvents events,
 			Environment environment) {
 		ShardkeeperProperties.Consumer consumer = settings.properties().consumer();
 		WorkerThreads threads = new WorkerThreads(Threading.VIRTUAL.isActive(environment), consumer.threads());
-		return new ShardConsumerRunner(coordinator, detector, source, startPositions, broadcast.over(checkpoints),
+		return new ShardConsumerRunner(coordinator, detector, sources, startPositions, broadcast.over(checkpoints),
 				lease, runtime, threads,
 				new ShardConsumerRunner.Settings(settings.consumers(), consumer.buffer().totalSize().toBytes(),
 						settings.broadcastTopics(), settings.hasInstanceId()),
@@ -177,17 +198,17 @@ public final class ShardkeeperAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	ShardStateReader shardkeeperStateReader(CheckpointStore checkpoints, BroadcastStores broadcast, ShardSource source,
-			ObjectProvider<JsonMapper> mapper) {
-		return new CommittedStateReader(broadcast.over(checkpoints), source, mapper.getIfUnique(JsonMapper::new));
+	ShardStateReader shardkeeperStateReader(CheckpointStore checkpoints, BroadcastStores broadcast,
+			TopicSources sources, ObjectProvider<JsonMapper> mapper) {
+		return new CommittedStateReader(broadcast.over(checkpoints), sources, mapper.getIfUnique(JsonMapper::new));
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
 	ShardPositions shardkeeperShardPositions(CheckpointStore checkpoints, BroadcastStores broadcast,
-			CoordinationStore coordination, ObjectProvider<ShardConsumerRunner> runner, ShardSource source) {
+			CoordinationStore coordination, ObjectProvider<ShardConsumerRunner> runner, TopicSources sources) {
 		return new StoredShardPositions(broadcast.over(checkpoints),
-				broadcast.owners(coordination::notifyOwners, (shards) -> runner.getObject().attend(shards)), source);
+				broadcast.owners(coordination::notifyOwners, (shards) -> runner.getObject().attend(shards)), sources);
 	}
 
 	/** Covers the group only: checkpoints of broadcast topics belong to an instance. */
@@ -203,19 +224,19 @@ public final class ShardkeeperAutoConfiguration {
 	@ConditionalOnBean(DeadLetterStore.class)
 	DeadLetters shardkeeperDeadLetters(CoordinationSettings settings, DeadLetterStore letters,
 			BroadcastStores broadcast, CoordinationStore coordination, ObjectProvider<ShardConsumerRunner> runner,
-			ShardSource source) {
+			TopicSources sources) {
 		return new StoredDeadLetters(settings.group(), broadcast.over(letters),
-				broadcast.owners(coordination::notifyOwners, (shards) -> runner.getObject().attend(shards)), source);
+				broadcast.owners(coordination::notifyOwners, (shards) -> runner.getObject().attend(shards)), sources);
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
 	@ConditionalOnBean(ShardAppender.class)
-	ShardTemplate shardkeeperTemplate(ShardkeeperSettings settings, ShardSource source, ShardAppender appender,
-			PayloadConverter converter, Map<String, ShardSelector> selectors, ObjectProvider<ShardSelector> selector,
-			ObjectProvider<SendObserver> observer) {
-		return new KeyedShardTemplate(source::topics, appender, converter, settings.sending(),
-				settings.selectors(selectors), selector.getIfUnique(),
+	ShardTemplate shardkeeperTemplate(ShardkeeperSettings settings, TopicSources sources,
+			ObjectProvider<ShardAppender> appenders, PayloadConverter converter, Map<String, ShardSelector> selectors,
+			ObjectProvider<ShardSelector> selector, ObjectProvider<SendObserver> observer) {
+		return new KeyedShardTemplate(new SourceSelection.SendableTopics(sources, appenders), converter,
+				settings.sending(), settings.selectors(selectors), selector.getIfUnique(),
 				observer.getIfAvailable(() -> SendObserver.NONE));
 	}
 

@@ -3,6 +3,7 @@ package io.github.shardkeeper.autoconfigure;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeSet;
 
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
@@ -51,8 +52,10 @@ public final class ShardkeeperBuildTimeAutoConfiguration {
 	/** Values of these properties when the beans were chosen. Thread-safe. */
 	static final class BuildTimeProperties implements EnvironmentAware, InitializingBean {
 
+		private static final String SOURCES = "shardkeeper.topics.*.source";
+
 		private static final Map<String, String> DEFAULTS = Map.of("shardkeeper.enabled", "true", "shardkeeper.store",
-				"redis", "management.health.shardkeeper.enabled", "true");
+				"redis", "management.health.shardkeeper.enabled", "true", SOURCES, "");
 
 		private final Map<String, String> builtWith;
 
@@ -69,6 +72,9 @@ public final class ShardkeeperBuildTimeAutoConfiguration {
 		}
 
 		private static String value(Environment environment, String name) {
+			if (name.equals(SOURCES)) {
+				return String.join(", ", new TreeSet<>(OnTopicSourceCondition.sources(environment).values()));
+			}
 			return environment.getProperty(name, DEFAULTS.getOrDefault(name, "")).strip().toLowerCase(Locale.ROOT);
 		}
 

@@ -11,6 +11,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
 import io.github.shardkeeper.assignment.load.LoadMeasure;
+import io.github.shardkeeper.source.ResetPolicy;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
@@ -471,11 +472,17 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param selector Name of the ShardSelector bean that selects the shards of this
 	 * topic's records. Defaults to the application's only ShardSelector bean, or to the
 	 * hash of the key if there is none.
+	 * @param source Source of the topic: redis, memory, or the name of a ShardSource
+	 * bean. Defaults to the application's ShardSource beans, or to the source of
+	 * shardkeeper.store if there are none.
+	 * @param reset Position at which a shard resumes if its source no longer has the next
+	 * record. Defaults to earliest.
 	 */
 	public record Topic(@DefaultValue("1") int shards, @DefaultValue("coordinated") Mode mode,
 			@DefaultValue("earliest") String start, @Nullable String strategy, @DefaultValue Map<String, Long> weights,
 			@DefaultValue Map<String, String> zones, @DefaultValue Map<String, String> pinned,
-			@DefaultValue TopicConsumer consumer, @DefaultValue Trim trim, @Nullable String selector) {
+			@DefaultValue TopicConsumer consumer, @DefaultValue Trim trim, @Nullable String selector,
+			@Nullable String source, @Nullable ResetPolicy reset) {
 
 		boolean hasTraits() {
 			return !this.weights.isEmpty() || !this.zones.isEmpty() || !this.pinned.isEmpty();

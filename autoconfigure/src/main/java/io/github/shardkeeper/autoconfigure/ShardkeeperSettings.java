@@ -163,12 +163,6 @@ final class ShardkeeperSettings {
 				template.maxInFlightSize().toBytes());
 	}
 
-	Map<String, Integer> shardCounts() {
-		Map<String, Integer> counts = new TreeMap<>();
-		this.properties.topics().forEach((name, topic) -> counts.put(name, topic.shards()));
-		return counts;
-	}
-
 	Set<String> broadcastTopics() {
 		return this.properties.topics()
 			.entrySet()

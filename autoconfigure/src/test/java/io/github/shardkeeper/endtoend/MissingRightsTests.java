@@ -63,8 +63,8 @@ import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
-import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.ShardTrimmer;
+import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.source.TrimRule;
 import io.github.shardkeeper.test.EmbeddedGroup;
 import io.github.shardkeeper.test.EmbeddedRedis;
@@ -373,10 +373,11 @@ class MissingRightsTests {
 		}
 
 		@Bean
-		TopicTrimming trimming(ShardConsumerRunner runner, ShardSource source, ShardTrimmer trimmer, TopicGroups groups,
-				MemberRuntime runtime) {
+		TopicTrimming trimming(ShardConsumerRunner runner, TopicSources sources, ShardTrimmer trimmer,
+				TopicGroups groups, MemberRuntime runtime) {
 			return new TopicTrimming(Map.of("orders", new TrimRule(1000L, Duration.ofHours(1), false)), runner::topics,
-					source, trimmer, groups, runtime, Duration.ofMillis(100), ShardConsumerRunner.PHASE + 1);
+					sources, (topic) -> trimmer, groups, runtime, Duration.ofMillis(100),
+					ShardConsumerRunner.PHASE + 1);
 		}
 
 	}

@@ -34,6 +34,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.TrimRule;
+import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.testsupport.Appends;
 import io.github.shardkeeper.test.EmbeddedRedis;
 import io.github.shardkeeper.time.MonotonicClock;
@@ -350,7 +351,8 @@ class TrimmingTests {
 	private void start(String group, TrimRule rule) {
 		RedisTopicGroups ofGroup = groups((group != null) ? group : "nobody");
 		TopicTrimming trimming = new TopicTrimming((rule != null) ? Map.of("orders", rule) : Map.of(),
-				() -> (group != null) ? Set.of("orders") : Set.of(), this.source, this.source, ofGroup,
+				() -> (group != null) ? Set.of("orders") : Set.of(), TopicSources.of(this.source),
+				(topic) -> this.source, ofGroup,
 				MemberRuntime
 					.of(new LoopThreads(MonotonicClock.SYSTEM, LoopMeters.NONE, LoopThreads.DEFAULT_STALL_LIMIT)),
 				Duration.ofMillis(100), 0);

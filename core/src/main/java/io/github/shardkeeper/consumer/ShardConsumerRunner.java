@@ -29,11 +29,10 @@ import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.loop.Loops;
-import io.github.shardkeeper.loop.ProblemLog;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
-import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.BufferBudget;
@@ -44,11 +43,11 @@ import io.github.shardkeeper.worker.ShardWorker;
 import io.github.shardkeeper.worker.WorkerContext;
 
 /**
- * Runs the application's handlers: one reader for all shards of the instance, and one
- * worker for each. It starts after the web server, so that the server answers before the
- * first record is handled. It stops before the web server, while the connections to Redis
- * are open. Beans in later phases, including the default phase, start after it and stop
- * before it. Thread-safe.
+ * Runs the application's handlers: one reader for each source, and one worker for each
+ * shard of the instance. It starts after the web server, so that the server answers
+ * before the first record is handled. It stops before the web server, while the
+ * connections to Redis are open. Beans in later phases, including the default phase,
+ * start after it and stop before it. Thread-safe.
  */
 public final class ShardConsumerRunner implements SmartLifecycle {
 
@@ -57,13 +56,9 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private static final Logger logger = LoggerFactory.getLogger(ShardConsumerRunner.class);
 
-	private static final String READER = "shardkeeper-reader";
-
 	private static final String RESCUE = "shardkeeper-rescue";
 
 	private static final Duration RESCUE_PERIOD = Duration.ofSeconds(1);
-
-	private static final Duration READER_PAUSE = Duration.ofMillis(250);
 
 	private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
 
@@ -71,7 +66,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private final ShardHandlerDetector detector;
 
-	private final ShardSource source;
+	private final TopicSources sources;
 
 	private final StartPositions startPositions;
 
@@ -103,11 +98,6 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private @Nullable ShardWorkers earlierBroadcast;
 
-	/** Problem of the last read, {@code null} if it succeeded. */
-	private volatile @Nullable String readProblem;
-
-	private final ProblemLog readLog = new ProblemLog();
-
 	/**
 	 * Creates a runner that is not started.
 	 * @param startPositions the start positions of shards that have no offset
@@ -115,13 +105,13 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	 * @param threads the threads that handlers run on
 	 * @param stopTimeout the maximum duration of a stop
 	 */
-	public ShardConsumerRunner(ShardCoordinator coordinator, ShardHandlerDetector detector, ShardSource source,
+	public ShardConsumerRunner(ShardCoordinator coordinator, ShardHandlerDetector detector, TopicSources sources,
 			StartPositions startPositions, CheckpointStore checkpoints, Lease lease, MemberRuntime runtime,
 			WorkerThreads threads, Settings settings, JsonMapper mapper, ConsumerMeters meters, ConsumerEvents events,
 			Duration stopTimeout) {
 		this.coordinator = coordinator;
 		this.detector = detector;
-		this.source = source;
+		this.sources = sources;
 		this.startPositions = startPositions;
 		this.checkpoints = checkpoints;
 		this.lease = lease;
@@ -136,7 +126,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	@Override
 	public void start() {
-		Map<String, ShardHandler> handlers = this.detector.detect(this.source.topics());
+		Map<String, ShardHandler> handlers = this.detector.detect(this.sources.topics());
 		if (handlers.isEmpty()) {
 			logger.info("No @ShardConsumer method: this instance does not join group '{}'",
 					this.coordinator.settings().group());
@@ -144,9 +134,10 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		}
 		handlers.forEach((topic, handler) -> this.settings.consumers().apply(topic).check(handler));
 		WorkerThreads.Running runningThreads = this.threads.start();
-		ShardReader reader = this.startPositions.over(this.source.openReader());
+		ShardReaders readers = new ShardReaders(this.sources.having(handlers.keySet()), this.sources::name,
+				this.startPositions::before, this.runtime.clock());
 		ScheduledExecutorService timer = startTimer();
-		WorkerContext context = new WorkerContext(this.coordinator.settings().group(), this.checkpoints, reader,
+		WorkerContext context = new WorkerContext(this.coordinator.settings().group(), this.checkpoints, readers,
 				this.lease, this.runtime.clock(), InstantSource.system(), runningThreads.executor(), timer, this.mapper,
 				this.meters, new BufferBudget(this.settings.totalBufferBytes()), this.settings.consumers(), this.events,
 				this.coordinator.consumptionListener(), this.coordinator.measuresLoads());
@@ -166,10 +157,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 						+ "'shardkeeper.instance-id' is not set. Set it to an id that is unique and survives a restart",
 						broadcast.keySet());
 		}
-		Loops.Step step = () -> read(reader);
-		// Without a coordinator this loop has to keep the process running.
-		Loops.Loop readerLoop = coordinated.isEmpty() ? this.runtime.loops().startForeground(READER, step)
-				: this.runtime.loops().start(READER, step);
+		// Without a coordinator these loops have to keep the process running.
+		readers.startLoops(this.runtime.loops(), coordinated.isEmpty());
 		Loops.Loop rescueLoop = this.runtime.loops().start(RESCUE, () -> {
 			workers.rescue();
 			if (broadcastConsumption != null) {
@@ -178,7 +167,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 			return this.runtime.clock().now().plus(RESCUE_PERIOD);
 		});
 		Running current = new Running(Set.copyOf(coordinated.keySet()), workers, broadcastConsumption,
-				!coordinated.isEmpty(), context, readerLoop, rescueLoop, runningThreads);
+				!coordinated.isEmpty(), context, readers, rescueLoop, runningThreads);
 		this.running = current;
 		this.consumed = Set.copyOf(handlers.keySet());
 		try {
@@ -187,14 +176,17 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 			if (current.coordinated) {
 				this.coordinator.start(topics(coordinated), workers);
 			}
-			current.watch(this.source, () -> {
+			Runnable onChange = () -> {
 				if (current.coordinated) {
 					this.coordinator.shardsChanged(topics(coordinated));
 				}
 				if (broadcastConsumption != null) {
 					broadcastConsumption.shardsChanged(topics(broadcast));
 				}
-			});
+			};
+			current.watch = this.sources.watch(handlers.keySet(), onChange);
+			// Changes between the start of the coordinator and now.
+			onChange.run();
 		}
 		catch (RuntimeException | Error ex) {
 			shutDown(current);
@@ -221,7 +213,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	 * end of a shard, so its shards do not wait for parents.
 	 */
 	private Map<String, TopicShards> topics(Map<String, ShardHandler> handlers) {
-		Map<String, TopicShards> topics = new TreeMap<>(this.source.topics());
+		Map<String, TopicShards> topics = new TreeMap<>(this.sources.topics());
 		topics.keySet().retainAll(handlers.keySet());
 		handlers.forEach((topic, handler) -> {
 			if (handler.shape() == HandlerShape.LOOP) {
@@ -288,23 +280,6 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		}
 	}
 
-	private MonotonicTime read(ShardReader reader) throws InterruptedException {
-		try {
-			if (reader.poll() && this.readLog.resolved()) {
-				this.readProblem = null;
-				logger.info("Records can be read again");
-			}
-			return this.runtime.clock().now();
-		}
-		catch (StoreUnavailableException ex) {
-			if (this.readLog.isNew(String.valueOf(ex.getMessage()))) {
-				logger.warn("Cannot read records; retrying. {}", ex.getMessage());
-			}
-			this.readProblem = ex.getMessage();
-			return this.runtime.clock().now().plus(READER_PAUSE);
-		}
-	}
-
 	@Override
 	public void stop() {
 		Running current = this.running;
@@ -335,8 +310,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 			current.broadcast.workers().abandonAll();
 			this.earlierBroadcast = current.broadcast.workers();
 		}
-		current.readerLoop.close();
-		current.context.reader().close();
+		current.readers.close();
 		// A call that has not returned needs them when it returns: its worker then saves
 		// its result, and the next start waits for that.
 		current.ended().thenRun(() -> {
@@ -365,7 +339,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	/** Returns the problem of each consumed topic whose shards cannot be found. */
 	public Map<String, String> topicProblems() {
-		Map<String, String> problems = new TreeMap<>(this.source.problems());
+		Map<String, String> problems = new TreeMap<>(this.sources.problems());
 		problems.keySet().retainAll(this.consumed);
 		return problems;
 	}
@@ -386,14 +360,15 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		if (broadcast != null) {
 			problems.putAll(broadcast.problems());
 		}
-		String noReads = this.readProblem;
-		if (noReads != null) {
-			Consumer<ShardId> report = (shard) -> problems.putIfAbsent(shard,
-					ShardWorker.Problem.alarm("Records cannot be read: " + noReads));
-			current.workers.shards().forEach(report);
-			if (broadcast != null) {
-				broadcast.workers().shards().forEach(report);
+		Consumer<ShardId> report = (shard) -> {
+			String noReads = current.readers.problem(shard.topic());
+			if (noReads != null) {
+				problems.putIfAbsent(shard, ShardWorker.Problem.alarm("Records cannot be read: " + noReads));
 			}
+		};
+		current.workers.shards().forEach(report);
+		if (broadcast != null) {
+			broadcast.workers().shards().forEach(report);
 		}
 		return problems;
 	}
@@ -427,7 +402,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 		private final WorkerContext context;
 
-		private final Loops.Loop readerLoop;
+		private final ShardReaders readers;
 
 		private final Loops.Loop rescueLoop;
 
@@ -436,21 +411,15 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		private ShardSource.@Nullable Watch watch;
 
 		Running(Set<String> topics, ShardWorkers workers, @Nullable BroadcastConsumption broadcast, boolean coordinated,
-				WorkerContext context, Loops.Loop readerLoop, Loops.Loop rescueLoop, WorkerThreads.Running threads) {
+				WorkerContext context, ShardReaders readers, Loops.Loop rescueLoop, WorkerThreads.Running threads) {
 			this.topics = topics;
 			this.workers = workers;
 			this.broadcast = broadcast;
 			this.coordinated = coordinated;
 			this.context = context;
-			this.readerLoop = readerLoop;
+			this.readers = readers;
 			this.rescueLoop = rescueLoop;
 			this.threads = threads;
-		}
-
-		void watch(ShardSource source, Runnable onChange) {
-			this.watch = source.watch(onChange);
-			// Changes between the start of the coordinator and now.
-			onChange.run();
 		}
 
 		/** Returns a future that completes once all current workers have ended. */

@@ -6,7 +6,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
@@ -15,8 +14,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
-import io.github.shardkeeper.source.ShardReader;
-import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -31,7 +29,7 @@ public final class StartPositions {
 	/** Time during which an answer of the store is reused: many shards start together. */
 	private static final Duration FRESH = Duration.ofSeconds(1);
 
-	private final ShardSource source;
+	private final TopicSources sources;
 
 	private final CheckpointStore checkpoints;
 
@@ -48,10 +46,10 @@ public final class StartPositions {
 	 * @param positions the positions by topic; others start with the first record
 	 * @throws ShardkeeperConfigurationException if the source cannot read an offset
 	 */
-	public StartPositions(ShardSource source, CheckpointStore checkpoints, Map<String, StartPosition> positions,
+	public StartPositions(TopicSources sources, CheckpointStore checkpoints, Map<String, StartPosition> positions,
 			MonotonicClock clock) {
 		this.clock = clock;
-		this.source = source;
+		this.sources = sources;
 		this.checkpoints = checkpoints;
 		this.positions = Map.copyOf(positions);
 		this.positions.forEach(this::check);
@@ -62,7 +60,7 @@ public final class StartPositions {
 			return;
 		}
 		try {
-			this.source.before(position, List.of(ShardId.of(topic, 0)));
+			this.sources.before(position, List.of(ShardId.of(topic, 0)));
 		}
 		catch (IllegalArgumentException ex) {
 			throw new ShardkeeperConfigurationException(
@@ -82,15 +80,10 @@ public final class StartPositions {
 		topics.stream().filter(this::isLatest).forEach(this::ask);
 	}
 
-	/** Returns a reader that starts shards without an offset at their start position. */
-	ShardReader over(ShardReader reader) {
-		return this.positions.isEmpty() ? reader : new PositionedReader(reader, this::before);
-	}
-
 	/** Returns the offset after which to start, {@code null} for the first record. */
-	private @Nullable Offset before(ShardId shard) {
+	@Nullable Offset before(ShardId shard) {
 		StartPosition position = position(shard.topic());
-		return (position != null) ? this.source.before(position, List.of(shard)).get(shard) : null;
+		return (position != null) ? this.sources.before(position, List.of(shard)).get(shard) : null;
 	}
 
 	private boolean isLatest(String topic) {
@@ -118,54 +111,6 @@ public final class StartPositions {
 	}
 
 	private record Moment(Instant since, StartPosition position, MonotonicTime asked) {
-
-	}
-
-	private static final class PositionedReader implements ShardReader {
-
-		private final ShardReader reader;
-
-		private final Function<ShardId, @Nullable Offset> before;
-
-		PositionedReader(ShardReader reader, Function<ShardId, @Nullable Offset> before) {
-			this.reader = reader;
-			this.before = before;
-		}
-
-		@Override
-		public void start(ShardId shard, @Nullable Offset after, RecordSink sink) {
-			this.reader.start(shard, (after != null) ? after : this.before.apply(shard), sink);
-		}
-
-		@Override
-		public void stop(ShardId shard) {
-			this.reader.stop(shard);
-		}
-
-		@Override
-		public void resume(ShardId shard) {
-			this.reader.resume(shard);
-		}
-
-		@Override
-		public boolean poll() throws InterruptedException {
-			return this.reader.poll();
-		}
-
-		@Override
-		public void committed(ShardId shard, Offset offset) {
-			this.reader.committed(shard, offset);
-		}
-
-		@Override
-		public Map<ShardId, String> problems() {
-			return this.reader.problems();
-		}
-
-		@Override
-		public void close() {
-			this.reader.close();
-		}
 
 	}
 

@@ -11,7 +11,7 @@ import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.source.TopicSources;
 
 /**
  * Reads committed state from the data plane. Thread-safe.
@@ -25,9 +25,9 @@ public final class CommittedStateReader implements ShardStateReader {
 	private final JsonMapper mapper;
 
 	/** Creates a reader of the data plane. */
-	public CommittedStateReader(CheckpointStore checkpoints, ShardSource source, JsonMapper mapper) {
+	public CommittedStateReader(CheckpointStore checkpoints, TopicSources sources, JsonMapper mapper) {
 		this.checkpoints = checkpoints;
-		this.shards = new ShardLookup(source, "A call of ShardStateReader");
+		this.shards = new ShardLookup(sources, "A call of ShardStateReader");
 		this.mapper = mapper;
 	}
 

@@ -8,20 +8,20 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.TopicShards;
-import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.source.TopicSources;
 
 /**
  * Looks up the shards that a call names, and rejects unknown ones. Thread-safe.
  */
 final class ShardLookup {
 
-	private final ShardSource source;
+	private final TopicSources sources;
 
 	/** For messages. */
 	private final String caller;
 
-	ShardLookup(ShardSource source, String caller) {
-		this.source = source;
+	ShardLookup(TopicSources sources, String caller) {
+		this.sources = sources;
 		this.caller = caller;
 	}
 
@@ -31,13 +31,13 @@ final class ShardLookup {
 	 * @throws StoreUnavailableException if their number is not known yet
 	 */
 	SortedSet<ShardId> of(String topic) {
-		Map<String, TopicShards> topics = this.source.topics();
+		Map<String, TopicShards> topics = this.sources.topics();
 		TopicShards known = topics.get(topic);
 		if (known == null) {
 			throw ShardkeeperConfigurationException.unknownTopic(this.caller, topic, topics.keySet());
 		}
 		if (known == TopicShards.NONE) {
-			String problem = this.source.problems().get(topic);
+			String problem = this.sources.problems().get(topic);
 			throw new StoreUnavailableException(
 					"It is not known yet how many shards '%s' has: %s".formatted(topic,
 							(problem != null) ? problem : "the store has not answered; try again"),

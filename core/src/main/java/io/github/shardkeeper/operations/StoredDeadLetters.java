@@ -23,7 +23,7 @@ import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.source.TopicSources;
 
 /**
  * Dead letters in the store, read page by page to save memory. Thread-safe.
@@ -51,11 +51,11 @@ public final class StoredDeadLetters implements DeadLetters {
 	 * @param owners notifies the owners of shards that letters were sent back
 	 */
 	public StoredDeadLetters(String group, DeadLetterStore letters, Consumer<Collection<ShardId>> owners,
-			ShardSource source) {
+			TopicSources sources) {
 		this.group = group;
 		this.letters = letters;
 		this.owners = owners;
-		this.shards = new ShardLookup(source, "A call of DeadLetters");
+		this.shards = new ShardLookup(sources, "A call of DeadLetters");
 	}
 
 	@Override

@@ -17,7 +17,7 @@ import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
-import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.source.TopicSources;
 
 /**
  * Stores seek requests beside the checkpoints and notifies the owners. Thread-safe.
@@ -28,16 +28,17 @@ public final class StoredShardPositions implements ShardPositions {
 
 	private final Consumer<Collection<ShardId>> owners;
 
-	private final ShardSource source;
+	private final TopicSources sources;
 
 	private final ShardLookup shards;
 
 	/** Creates an instance; {@code owners} notifies owners of shards with requests. */
-	public StoredShardPositions(CheckpointStore checkpoints, Consumer<Collection<ShardId>> owners, ShardSource source) {
+	public StoredShardPositions(CheckpointStore checkpoints, Consumer<Collection<ShardId>> owners,
+			TopicSources sources) {
 		this.checkpoints = checkpoints;
 		this.owners = owners;
-		this.source = source;
-		this.shards = new ShardLookup(source, "A call of ShardPositions");
+		this.sources = sources;
+		this.shards = new ShardLookup(sources, "A call of ShardPositions");
 	}
 
 	@Override
@@ -74,7 +75,7 @@ public final class StoredShardPositions implements ShardPositions {
 	}
 
 	private Seek request(Collection<ShardId> wanted, StartPosition position, boolean clearsState) {
-		Map<ShardId, Offset> before = this.source.before(position, wanted);
+		Map<ShardId, Offset> before = this.sources.before(position, wanted);
 		Map<ShardId, Long> requests = new LinkedHashMap<>();
 		Set<ShardId> completed = new LinkedHashSet<>();
 		try {

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -23,7 +24,7 @@ import io.github.shardkeeper.loop.Loops;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
-import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.source.ShardTrimmer;
 import io.github.shardkeeper.source.TrimRule;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -51,9 +52,9 @@ public final class TopicTrimming implements SmartLifecycle {
 
 	private final Supplier<Set<String>> consumed;
 
-	private final ShardSource source;
+	private final TopicSources sources;
 
-	private final ShardTrimmer trimmer;
+	private final Function<String, @Nullable ShardTrimmer> trimmers;
 
 	private final TopicGroups groups;
 
@@ -73,17 +74,19 @@ public final class TopicTrimming implements SmartLifecycle {
 
 	/**
 	 * Creates an instance that is not started.
+	 * @param trimmers the trimmer of a topic, {@code null} if its source trims itself
 	 * @param consumed the topics that this instance shares with its group, without
 	 * broadcast topics: their instances may never come back
 	 * @param phase the lifecycle phase; has to be later than the runner's, which
 	 * determines what is consumed
 	 */
-	public TopicTrimming(Map<String, TrimRule> rules, Supplier<Set<String>> consumed, ShardSource source,
-			ShardTrimmer trimmer, TopicGroups groups, MemberRuntime runtime, Duration interval, int phase) {
+	public TopicTrimming(Map<String, TrimRule> rules, Supplier<Set<String>> consumed, TopicSources sources,
+			Function<String, @Nullable ShardTrimmer> trimmers, TopicGroups groups, MemberRuntime runtime,
+			Duration interval, int phase) {
 		this.rules = Map.copyOf(rules);
 		this.consumed = consumed;
-		this.source = source;
-		this.trimmer = trimmer;
+		this.sources = sources;
+		this.trimmers = trimmers;
 		this.groups = groups;
 		this.runtime = runtime;
 		this.interval = interval;
@@ -130,7 +133,7 @@ public final class TopicTrimming implements SmartLifecycle {
 
 	private void trim(String topic, TrimRule rule) {
 		List<ShardId> shards = new ArrayList<>();
-		this.source.topics().getOrDefault(topic, TopicShards.NONE).forEach(topic, shards::add);
+		this.sources.topics().getOrDefault(topic, TopicShards.NONE).forEach(topic, shards::add);
 		if (shards.isEmpty()) {
 			return;
 		}
@@ -148,7 +151,11 @@ public final class TopicTrimming implements SmartLifecycle {
 	}
 
 	private void trim(ShardId shard, @Nullable Collection<Offset> handled, TrimRule rule) {
-		this.trimmer.trim(shard, handled, rule).whenComplete((gone, failure) -> {
+		ShardTrimmer trimmer = this.trimmers.apply(shard.topic());
+		if (trimmer == null) {
+			return;
+		}
+		trimmer.trim(shard, handled, rule).whenComplete((gone, failure) -> {
 			synchronized (this.failing) {
 				if (failure == null) {
 					this.failing.remove(shard);

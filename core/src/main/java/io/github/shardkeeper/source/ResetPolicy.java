@@ -1,17 +1,18 @@
 package io.github.shardkeeper.source;
 
 /**
- * What happens to a shard if the record after its checkpoint is no longer in the source.
+ * Reaction of a source if it no longer has the record at which a shard would resume, for
+ * example because its retention is shorter than the pause of the group.
  */
 public enum ResetPolicy {
 
-	/** Reading resumes at the first record that the source still has. */
+	/** Resumes at the first record that is available. */
 	EARLIEST,
 
-	/** Reading resumes after the last record that the source has. */
+	/** Resumes at the next record that is appended. */
 	LATEST,
 
-	/** The shard is not read until its position is set. */
+	/** Does not read the shard, and reports a problem until its position is changed. */
 	STOP
 
 }

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -16,7 +17,6 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -43,9 +43,7 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 
 	private static final long IDLE_SECONDS = 30;
 
-	private final Supplier<Map<String, TopicShards>> topics;
-
-	private final ShardAppender appender;
+	private final SendTopics topics;
 
 	private final PayloadConverter converter;
 
@@ -55,10 +53,8 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 
 	private final SendWindow window;
 
-	private final ThreadPoolExecutor sender = new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS,
-			new LinkedBlockingQueue<>(), KeyedShardTemplate::senderThread);
-
-	private final SendQueue queue;
+	/** A source that cannot be reached must not delay the records of others. */
+	private final Map<ShardAppender, SendQueue> queues = new ConcurrentHashMap<>();
 
 	private final SendObserver observer;
 
@@ -68,18 +64,23 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 	 * Creates a template. Topics without one of {@code selectors} use {@code selector},
 	 * or the hash of the key if it is {@code null}.
 	 */
-	public KeyedShardTemplate(Supplier<Map<String, TopicShards>> topics, ShardAppender appender,
-			PayloadConverter converter, SendSettings settings, Map<String, ShardSelector> selectors,
-			@Nullable ShardSelector selector, SendObserver observer) {
+	public KeyedShardTemplate(SendTopics topics, PayloadConverter converter, SendSettings settings,
+			Map<String, ShardSelector> selectors, @Nullable ShardSelector selector, SendObserver observer) {
 		this.topics = topics;
-		this.appender = appender;
 		this.converter = converter;
 		this.settings = settings;
 		this.choice = new ShardChoice(Map.copyOf(selectors), selector);
 		this.observer = observer;
 		this.window = new SendWindow(settings);
-		this.queue = new SendQueue(appender, this.window, this.sender);
-		this.sender.allowCoreThreadTimeOut(true);
+	}
+
+	private SendQueue queue(String topic) {
+		return this.queues.computeIfAbsent(this.topics.appender(topic), (appender) -> {
+			ThreadPoolExecutor sender = new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS,
+					new LinkedBlockingQueue<>(), KeyedShardTemplate::senderThread);
+			sender.allowCoreThreadTimeOut(true);
+			return new SendQueue(appender, this.window, sender);
+		});
 	}
 
 	private static Thread senderThread(Runnable work) {
@@ -111,7 +112,7 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 			place = awaitRoom(newRecord, false);
 		}
 		Sending sending = begin(newRecord, place, false);
-		this.queue.send(List.of(sending));
+		queue(topic).send(List.of(sending));
 		return sending.appended();
 	}
 
@@ -128,7 +129,7 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 				Place place = (batch.size() < MOST_PER_BATCH) ? this.window.tryEnter(size(newRecord)) : null;
 				if (place == null) {
 					// The records that hold the room must be sent before waiting for it.
-					send(batch);
+					send(topic, batch);
 					place = awaitRoom(newRecord, !all.isEmpty());
 				}
 				Sending sending = begin(newRecord, place, !all.isEmpty());
@@ -137,14 +138,14 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 			}
 		}
 		finally {
-			send(batch);
+			send(topic, batch);
 		}
 		return await(all);
 	}
 
-	private void send(List<Sending> batch) {
+	private void send(String topic, List<Sending> batch) {
 		if (!batch.isEmpty()) {
-			this.queue.send(List.copyOf(batch));
+			queue(topic).send(List.copyOf(batch));
 			batch.clear();
 		}
 	}
@@ -189,7 +190,7 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 			throw new PayloadTooLargeException(topic, payload.length, this.settings.maxPayloadBytes());
 		}
 		NewRecord newRecord = new NewRecord(ShardId.of(topic, shard), outgoing.key(), payload, outgoing.headers());
-		this.appender.check(newRecord);
+		this.topics.appender(topic).check(newRecord);
 		return newRecord;
 	}
 
@@ -272,13 +273,13 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 	}
 
 	private int shardCount(String topic) {
-		this.appender.refresh(topic, !SendQueue.isCompleting());
-		Map<String, TopicShards> known = this.topics.get();
-		TopicShards shards = known.get(topic);
-		if (shards == null) {
+		Set<String> known = this.topics.names();
+		if (!known.contains(topic)) {
 			throw ShardkeeperConfigurationException.unknownTopic("A call of ShardTemplate", topic,
-					new TreeSet<>(known.keySet()));
+					new TreeSet<>(known));
 		}
+		this.topics.appender(topic).refresh(topic, !SendQueue.isCompleting());
+		TopicShards shards = this.topics.shards(topic);
 		if (shards.count() == 0) {
 			throw new SendFailedException(
 					"Not sent: the number of shards of the topic '%s' is not known yet".formatted(topic), null, false);

@@ -12,7 +12,7 @@ import tools.jackson.databind.json.JsonMapper;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.coordination.ShardConsumption;
 import io.github.shardkeeper.loop.MeterGuard;
-import io.github.shardkeeper.source.ShardReader;
+import io.github.shardkeeper.source.ShardReadControl;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
 
@@ -32,7 +32,7 @@ public final class WorkerContext {
 
 	private final CheckpointStore checkpoints;
 
-	private final ShardReader reader;
+	private final ShardReadControl reader;
 
 	private final Lease lease;
 
@@ -73,7 +73,7 @@ public final class WorkerContext {
 	 * @param listener hears when a worker has ended
 	 * @param measuresWork whether the work for each shard is measured
 	 */
-	public WorkerContext(String group, CheckpointStore checkpoints, ShardReader reader, Lease lease,
+	public WorkerContext(String group, CheckpointStore checkpoints, ShardReadControl reader, Lease lease,
 			MonotonicClock clock, InstantSource wallClock, Executor executor, ScheduledExecutorService timer,
 			JsonMapper mapper, ConsumerMeters meters, BufferBudget budget, Function<String, ConsumerSettings> settings,
 			ConsumerEvents events, ShardConsumption.Listener listener, boolean measuresWork) {
@@ -81,7 +81,7 @@ public final class WorkerContext {
 				settings, events, listener, measuresWork);
 	}
 
-	private WorkerContext(String group, CheckpointStore checkpoints, ShardReader reader, Lease lease,
+	private WorkerContext(String group, CheckpointStore checkpoints, ShardReadControl reader, Lease lease,
 			MonotonicClock clock, InstantSource wallClock, Executor executor, ScheduledExecutorService timer,
 			JsonMapper mapper, MeterGuard<ConsumerMeters> meters, BufferBudget budget,
 			Function<String, ConsumerSettings> settings, ConsumerEvents events, ShardConsumption.Listener listener,
@@ -135,8 +135,8 @@ public final class WorkerContext {
 		return this.checkpoints;
 	}
 
-	/** Returns the reader of the records. */
-	public ShardReader reader() {
+	/** Returns the control of what is read. */
+	public ShardReadControl reader() {
 		return this.reader;
 	}
 

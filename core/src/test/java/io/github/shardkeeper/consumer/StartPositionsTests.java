@@ -13,7 +13,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
-import io.github.shardkeeper.source.ShardReader;
+import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.TestReader;
@@ -130,24 +130,12 @@ class StartPositionsTests {
 			.withMessageContaining("Set it to 'earliest'");
 	}
 
-	@Test
-	void readerDelegatesEverythingElse() {
-		ShardReader over = positions(Map.of("orders", StartPosition.LATEST)).over(this.reader);
-		over.start(SHARD, new Offset("1"), (records) -> true);
-		over.resume(SHARD);
-		over.stop(SHARD);
-
-		assertThat(over.problems()).isEmpty();
-		assertThat(this.reader.calls()).containsExactly("start after 1", "resume", "stop");
-		assertThat(positions(Map.of()).over(this.reader)).isSameAs(this.reader);
-	}
-
 	private StartPositions positions(Map<String, StartPosition> positions) {
-		return new StartPositions(this.source, this.checkpoints, positions, () -> this.now);
+		return new StartPositions(TopicSources.of(this.source), this.checkpoints, positions, () -> this.now);
 	}
 
 	private void start(StartPositions positions, Offset after) {
-		positions.over(this.reader).start(SHARD, after, (records) -> true);
+		this.reader.start(SHARD, (after != null) ? after : positions.before(SHARD), (records) -> true);
 	}
 
 	private void append(int records) {

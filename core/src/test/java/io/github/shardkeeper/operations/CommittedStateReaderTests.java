@@ -13,6 +13,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -24,7 +25,7 @@ class CommittedStateReaderTests {
 	private final MemoryCheckpointStore checkpoints = new MemoryCheckpointStore();
 
 	private final ShardStateReader reader = new CommittedStateReader(this.checkpoints,
-			new MemoryStreamSource(Map.of("orders", 2)), new JsonMapper());
+			TopicSources.of(new MemoryStreamSource(Map.of("orders", 2))), new JsonMapper());
 
 	@Test
 	void shardWithoutStateIsEmpty() {

@@ -35,6 +35,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -63,7 +64,7 @@ class StoredDeadLettersTests {
 
 	private DeadLetters letters(DeadLetterStore letterStore) {
 		return new StoredDeadLetters("shop", letterStore, coordination()::notifyOwners,
-				new MemoryStreamSource(Map.of("orders", 4, "visits", 2)));
+				TopicSources.of(new MemoryStreamSource(Map.of("orders", 4, "visits", 2))));
 	}
 
 	private CoordinationStore coordination() {

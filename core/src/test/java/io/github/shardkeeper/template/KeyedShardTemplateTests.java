@@ -44,8 +44,9 @@ class KeyedShardTemplateTests {
 	private final KeyedShardTemplate template = template(Map.of(), null);
 
 	private KeyedShardTemplate template(Map<String, ShardSelector> selectors, ShardSelector selector) {
-		return new KeyedShardTemplate(() -> this.topics, this.appender, new JsonPayloadConverter(new JsonMapper()),
-				new SendSettings(100, 10, 1000), selectors, selector, this.observer);
+		return new KeyedShardTemplate(SendTopics.of(() -> this.topics, this.appender),
+				new JsonPayloadConverter(new JsonMapper()), new SendSettings(100, 10, 1000), selectors, selector,
+				this.observer);
 	}
 
 	@Test

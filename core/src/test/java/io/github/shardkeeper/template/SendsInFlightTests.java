@@ -44,9 +44,10 @@ class SendsInFlightTests {
 
 	private final ManualAppender appender = new ManualAppender(false);
 
-	private final KeyedShardTemplate template = new KeyedShardTemplate(() -> Map.of("orders", TopicShards.count(4)),
-			this.appender, new JsonPayloadConverter(new JsonMapper()), new SendSettings(1000, MOST, 1000), Map.of(),
-			null, SendObserver.NONE);
+	private final KeyedShardTemplate template = new KeyedShardTemplate(
+			SendTopics.of(() -> Map.of("orders", TopicShards.count(4)), this.appender),
+			new JsonPayloadConverter(new JsonMapper()), new SendSettings(1000, MOST, 1000), Map.of(), null,
+			SendObserver.NONE);
 
 	private final List<Thread> threads = new ArrayList<>();
 

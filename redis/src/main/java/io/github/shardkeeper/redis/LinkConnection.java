@@ -35,6 +35,9 @@ final class LinkConnection<V> {
 
 	private int timeoutsInARow;
 
+	/** Connection that was closed last because of time-outs. */
+	private volatile @Nullable Connection<V> unresponsive;
+
 	LinkConnection(RedisConnector connector, RedisCodec<String, V> codec, Duration timeout) {
 		this.connector = connector;
 		this.codec = codec;
@@ -105,12 +108,18 @@ final class LinkConnection<V> {
 			}
 			this.timeoutsInARow = inTime ? 0 : this.timeoutsInARow + 1;
 			if (this.timeoutsInARow >= TIMEOUTS_BEFORE_REOPENING) {
+				this.unresponsive = on;
 				disconnect();
 			}
 		}
 		finally {
 			this.lock.unlock();
 		}
+	}
+
+	/** Returns whether a connection was closed because of time-outs. */
+	boolean isUnresponsive(Connection<V> on) {
+		return this.unresponsive == on;
 	}
 
 	void discard(Connection<V> on) {

@@ -238,6 +238,11 @@ final class PendingAnswers<T> {
 		if (failure instanceof RedisCommandTimeoutException) {
 			return BlockingWait.noAnswer(this.timeout, failure);
 		}
+		if (this.cancelled == null && !(failure instanceof RedisCommandExecutionException)
+				&& this.observer.isUnresponsive()) {
+			return new RedisException("no answer within %d ms to other commands either, so the connection was closed"
+				.formatted(this.timeout.toMillis()), failure);
+		}
 		if (failure instanceof CancellationException) {
 			// Without a reason, another thread has closed the connection.
 			return Objects.requireNonNullElseGet(this.cancelled,
@@ -250,6 +255,9 @@ final class PendingAnswers<T> {
 	interface Observer {
 
 		void failed(RedisException failure);
+
+		/** Returns whether the connection was closed because of time-outs. */
+		boolean isUnresponsive();
 
 		/** Observes that all commands have ended; an error is an answer, too. */
 		void ended(boolean answered, boolean timedOut);

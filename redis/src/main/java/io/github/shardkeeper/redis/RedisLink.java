@@ -143,6 +143,11 @@ public final class RedisLink<V> implements AutoCloseable {
 					}
 
 					@Override
+					public boolean isUnresponsive() {
+						return RedisLink.this.connection.isUnresponsive(open);
+					}
+
+					@Override
 					public void ended(boolean answered, boolean timedOut) {
 						if (answered || timedOut) {
 							RedisLink.this.connection.answered(open, !timedOut);

@@ -82,6 +82,25 @@ class PendingAnswersTests {
 		assertEnded(new RedisException("as the test wants it"), false, false);
 	}
 
+	/** The time-outs of other commands have closed the connection. */
+	@Test
+	void closingOfAnUnresponsiveConnectionSaysThatThereWasNoAnswer() {
+		PendingAnswers<String> sent = new PendingAnswers<>(Duration.ofSeconds(1), 0, null, new Deaf() {
+			@Override
+			public boolean isUnresponsive() {
+				return true;
+			}
+		});
+		sent.expect(List.of(this.ping));
+		CompletableFuture<String> answer = sent.answers().get(0);
+
+		this.ping.completeExceptionally(new RedisException("Connection closed"));
+
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> answer.get(10, TimeUnit.SECONDS))
+			.withCauseInstanceOf(StoreUnavailableException.class)
+			.withMessageContaining("no answer within 1000 ms");
+	}
+
 	/** As commands on a Cluster may report them. */
 	@Test
 	void wrappedErrorIsTheError() {
@@ -118,6 +137,11 @@ class PendingAnswersTests {
 
 		@Override
 		public void failed(RedisException failure) {
+		}
+
+		@Override
+		public boolean isUnresponsive() {
+			return false;
 		}
 
 		@Override

@@ -36,6 +36,7 @@ import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.template.KeyedShardTemplate;
 import io.github.shardkeeper.template.SendObserver;
 import io.github.shardkeeper.template.SendSettings;
+import io.github.shardkeeper.template.SendTopics;
 import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -68,7 +69,7 @@ class RedisSendingTests {
 	}
 
 	private static KeyedShardTemplate template(RedisStreamSource source) {
-		return new KeyedShardTemplate(source::topics, source, new JsonPayloadConverter(new JsonMapper()),
+		return new KeyedShardTemplate(SendTopics.of(source::topics, source), new JsonPayloadConverter(new JsonMapper()),
 				SendSettings.DEFAULT, Map.of(), null, SendObserver.NONE);
 	}
 

@@ -1,0 +1,187 @@
+package io.github.shardkeeper.autoconfigure;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.core.env.Environment;
+import org.springframework.util.StringUtils;
+
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Topic;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.ShardAppender;
+import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.template.SendTopics;
+
+/**
+ * Selection of a source for each topic, by {@code shardkeeper.topics.<name>.source}: a
+ * built-in source, or a {@link ShardSource} bean of the application by its name. Other
+ * topics belong to the application's beans or, if there are none, to the source of the
+ * store. Immutable.
+ */
+final class SourceSelection {
+
+	/** Names of built-in sources, with the artifact that an application adds for each. */
+	private static final Map<String, String> BUILT_IN = new TreeMap<>(
+			Map.of("redis", "shardkeeper-redis", "memory", "shardkeeper-core"));
+
+	private final Map<String, Topic> topics;
+
+	private final @Nullable String defaultSource;
+
+	/**
+	 * Checks the selection. Creates no bean.
+	 * @throws ShardkeeperConfigurationException if a topic has an unknown source
+	 */
+	SourceSelection(ShardkeeperSettings settings, Environment environment, ListableBeanFactory beans) {
+		this.topics = new TreeMap<>(settings.properties().topics());
+		List<String> own = applicationSources(beans);
+		this.defaultSource = own.isEmpty() ? store(environment) : null;
+		Set<String> existing = Set.of(beans.getBeanNamesForType(ShardSource.class, true, false));
+		this.topics.forEach((name, topic) -> {
+			String source = topic.source();
+			if (source != null && !existing.contains(source) && !existing.contains(beanName(source))) {
+				throw unknown(name, source, own);
+			}
+			check(name, topic, (source != null) ? source : this.defaultSource);
+		});
+	}
+
+	private static void check(String name, Topic topic, @Nullable String source) {
+		boolean onStore = "redis".equals(source) || "memory".equals(source);
+		if (onStore && topic.reset() != null) {
+			throw new ShardkeeperConfigurationException(
+					"'shardkeeper.topics.%s.reset' is set, but the source '%s' always resumes at the first record that is available."
+						.formatted(name, source),
+					"Remove the property.");
+		}
+		if (!onStore && source != null && BUILT_IN.containsKey(source)
+				&& (topic.trim().maxLength() != null || topic.trim().maxAge() != null)) {
+			throw new ShardkeeperConfigurationException(
+					"'shardkeeper.topics.%s.trim' is set, but the source '%s' has a retention of its own."
+						.formatted(name, source),
+					"Remove the property, and set the retention where the source is configured.");
+		}
+	}
+
+	private static ShardkeeperConfigurationException unknown(String topic, String source, List<String> own) {
+		String property = "'shardkeeper.topics.%s.source'".formatted(topic);
+		if (source.equals("redis")) {
+			return new ShardkeeperConfigurationException(
+					"%s is 'redis', but 'shardkeeper.store' is not.".formatted(property),
+					"Set 'shardkeeper.store: redis', or set another source.");
+		}
+		String artifact = BUILT_IN.get(source);
+		if (artifact != null) {
+			return new ShardkeeperConfigurationException(
+					"%s is '%s', but '%s' is not on the class path.".formatted(property, source, artifact),
+					"Add the dependency 'io.github.shardkeeper:%s', or set another source.".formatted(artifact));
+		}
+		List<String> names = new ArrayList<>(BUILT_IN.keySet());
+		names.addAll(own);
+		return new ShardkeeperConfigurationException(
+				"%s is '%s', which is neither a built-in source nor a ShardSource bean.".formatted(property, source),
+				"Set it to one of %s, or define a ShardSource bean of that name.".formatted(String.join(", ", names)));
+	}
+
+	/** Returns the name of the store, which is also that of its source. */
+	static String store(Environment environment) {
+		return environment.getProperty("shardkeeper.store", "redis").strip().toLowerCase(Locale.ROOT);
+	}
+
+	/** Returns the name of the bean of a built-in source. */
+	static String beanName(String source) {
+		return "shardkeeper" + StringUtils.capitalize(source) + "Source";
+	}
+
+	/** Returns the names of the application's own sources, without creating them. */
+	static List<String> applicationSources(ListableBeanFactory beans) {
+		Set<String> builtIn = Set.copyOf(BUILT_IN.keySet().stream().map(SourceSelection::beanName).toList());
+		return Stream.of(beans.getBeanNamesForType(ShardSource.class, true, false))
+			.filter((name) -> !builtIn.contains(name))
+			.toList();
+	}
+
+	/** Returns the topics of a built-in source. */
+	Map<String, Topic> topics(String source) {
+		Map<String, Topic> selected = new TreeMap<>(this.topics);
+		selected.values()
+			.removeIf((topic) -> !source.equals((topic.source() != null) ? topic.source() : this.defaultSource));
+		return selected;
+	}
+
+	/** Returns the configured numbers of shards of the topics of a built-in source. */
+	Map<String, Integer> shardCounts(String source) {
+		Map<String, Integer> counts = new TreeMap<>();
+		topics(source).forEach((name, topic) -> counts.put(name, topic.shards()));
+		return counts;
+	}
+
+	/** Returns all sources, by the names that properties use. */
+	TopicSources sources(Map<String, ShardSource> beans) {
+		Map<String, ShardSource> sources = new TreeMap<>(beans);
+		BUILT_IN.keySet().forEach((source) -> {
+			ShardSource bean = sources.remove(beanName(source));
+			if (bean != null) {
+				sources.put(source, bean);
+			}
+		});
+		Map<String, String> configured = new TreeMap<>();
+		this.topics.forEach((name, topic) -> {
+			String source = topic.source();
+			if (source != null) {
+				configured.put(name, source);
+			}
+		});
+		return new TopicSources(sources, configured);
+	}
+
+	/**
+	 * Returns what a topic's source can do besides being read: the source itself if it
+	 * has the type, else the application's only bean of the type that is no source.
+	 */
+	static <T> @Nullable T capability(TopicSources sources, String topic, Class<T> type, ObjectProvider<T> beans) {
+		ShardSource source = sources.of(topic);
+		if (type.isInstance(source)) {
+			return type.cast(source);
+		}
+		List<T> others = beans.stream().filter((bean) -> !(bean instanceof ShardSource)).toList();
+		return (others.size() == 1) ? others.get(0) : null;
+	}
+
+	/** Topics to which a template sends. */
+	record SendableTopics(TopicSources sources, ObjectProvider<ShardAppender> appenders) implements SendTopics {
+
+		@Override
+		public Set<String> names() {
+			return this.sources.names();
+		}
+
+		@Override
+		public TopicShards shards(String topic) {
+			return this.sources.of(topic).topics().getOrDefault(topic, TopicShards.NONE);
+		}
+
+		@Override
+		public ShardAppender appender(String topic) {
+			ShardAppender appender = capability(this.sources, topic, ShardAppender.class, this.appenders);
+			if (appender == null) {
+				throw new IllegalArgumentException(
+						"The source '%s' of topic '%s' takes no records".formatted(this.sources.name(topic), topic));
+			}
+			return appender;
+		}
+
+	}
+
+}

@@ -1,0 +1,118 @@
+package io.github.shardkeeper.autoconfigure;
+
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.redis.stream.RedisStreamSource;
+import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.memory.MemoryStreamSource;
+import io.github.shardkeeper.test.EmbeddedRedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The source of each topic, as properties and beans select it. */
+class SourceSelectionTests {
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(ShardkeeperAutoConfiguration.class, DataRedisAutoConfiguration.class))
+		.withPropertyValues("shardkeeper.group=sources", "shardkeeper.topics.orders.shards=2",
+				"shardkeeper.topics.visits.shards=3", "shardkeeper.session.lease=300ms",
+				"shardkeeper.session.heartbeat-interval=100ms",
+				"spring.data.redis.port=" + EmbeddedRedis.shared().port());
+
+	@Test
+	void storeIsTheDefault() {
+		this.runner.run((context) -> assertThat(
+				context.getBean(TopicSources.class).having(context.getBean(TopicSources.class).names()))
+			.containsOnlyKeys("redis"));
+	}
+
+	@Test
+	void topicsOfTwoSourcesAreConsumedAndSentTo() {
+		Recorder recorder = new Recorder();
+		this.runner.withPropertyValues("shardkeeper.topics.visits.source=memory")
+			.withBean(Recorder.class, () -> recorder)
+			.run((context) -> {
+				TopicSources sources = context.getBean(TopicSources.class);
+				assertThat(sources.of("orders")).isInstanceOf(RedisStreamSource.class);
+				assertThat(sources.of("visits")).isInstanceOf(MemoryStreamSource.class);
+				assertThat(sources.topics()).containsOnlyKeys("orders", "visits");
+				ShardTemplate template = context.getBean(ShardTemplate.class);
+				template.send("orders", "key", "an order");
+				template.send("visits", "key", "a visit");
+				assertThat(recorder.orders.poll(20, TimeUnit.SECONDS)).isEqualTo("an order");
+				assertThat(recorder.visits.poll(20, TimeUnit.SECONDS)).isEqualTo("a visit");
+			});
+	}
+
+	@Test
+	void ownSourceIsTheDefaultBesideABuiltInOne() {
+		MemoryStreamSource own = new MemoryStreamSource(Map.of("orders", 2));
+		this.runner.withBean("files", ShardSource.class, () -> own)
+			.withPropertyValues("shardkeeper.topics.visits.source=redis")
+			.run((context) -> {
+				TopicSources sources = context.getBean(TopicSources.class);
+				assertThat(sources.of("orders")).isSameAs(own);
+				assertThat(sources.name("orders")).isEqualTo("files");
+				assertThat(sources.of("visits")).isInstanceOf(RedisStreamSource.class);
+				assertThat(sources.of("visits").topics()).containsOnlyKeys("visits");
+			});
+	}
+
+	@Test
+	void ownSourceWithoutOtherTopicsReplacesTheDefault() {
+		this.runner.withBean("files", ShardSource.class, () -> new MemoryStreamSource(Map.of("orders", 2)))
+			.withPropertyValues("shardkeeper.topics.orders.source=files")
+			.run((context) -> {
+				assertThat(context).doesNotHaveBean(RedisStreamSource.class);
+				assertThat(context.getBean(TopicSources.class).names()).containsExactly("orders");
+			});
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+			source=kafak    | 'kafak', which is neither a built-in source nor a ShardSource bean | Set it to one of
+			reset=latest    | source 'redis' always resumes at the first record                 | Remove the property
+			""")
+	void invalidSelectionFailsStartup(String property, String description, String action) {
+		this.runner.withPropertyValues("shardkeeper.topics.orders." + property).run((context) -> {
+			FailureAnalysis analysis = new ShardkeeperFailureAnalyzer().analyze(context.getStartupFailure());
+			assertThat(analysis).isNotNull();
+			assertThat(analysis.getDescription()).contains("'shardkeeper.topics.orders.").contains(description);
+			assertThat(analysis.getAction()).contains(action);
+		});
+	}
+
+	static class Recorder {
+
+		private final BlockingQueue<String> orders = new LinkedBlockingQueue<>();
+
+		private final BlockingQueue<String> visits = new LinkedBlockingQueue<>();
+
+		@ShardConsumer("orders")
+		void order(String payload) {
+			this.orders.add(payload);
+		}
+
+		@ShardConsumer("visits")
+		void visit(String payload) {
+			this.visits.add(payload);
+		}
+
+	}
+
+}

@@ -1,0 +1,159 @@
+package io.github.shardkeeper.consumer;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.loop.Loops;
+import io.github.shardkeeper.loop.ProblemLog;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.ShardReadControl;
+import io.github.shardkeeper.source.ShardReader;
+import io.github.shardkeeper.source.ShardReader.RecordSink;
+import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.time.MonotonicClock;
+import io.github.shardkeeper.time.MonotonicTime;
+
+/**
+ * One reader for each source. Each is polled by a loop of its own, so that a source that
+ * cannot be reached does not delay the others. Thread-safe.
+ */
+final class ShardReaders implements ShardReadControl, AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(ShardReaders.class);
+
+	private static final String LOOP = "shardkeeper-reader";
+
+	private static final Duration PAUSE_AFTER_FAILURE = Duration.ofMillis(250);
+
+	/** By the name of the source. */
+	private final Map<String, PolledReader> readers = new TreeMap<>();
+
+	private final Function<String, String> sourceName;
+
+	private final Function<ShardId, @Nullable Offset> start;
+
+	private final MonotonicClock clock;
+
+	private final List<Loops.Loop> loops = new ArrayList<>();
+
+	/**
+	 * Opens the readers. They are not polled before {@link #startLoops}.
+	 * @param sources the sources by name
+	 * @param sourceName returns the name of the source of a topic
+	 * @param start returns the offset after which a shard without an offset starts
+	 */
+	ShardReaders(Map<String, ShardSource> sources, Function<String, String> sourceName,
+			Function<ShardId, @Nullable Offset> start, MonotonicClock clock) {
+		sources.forEach((name, source) -> this.readers.put(name,
+				new PolledReader(source.openReader(), (sources.size() == 1) ? "" : " of source '" + name + "'")));
+		this.sourceName = sourceName;
+		this.start = start;
+		this.clock = clock;
+	}
+
+	/**
+	 * Starts to poll.
+	 * @param foreground whether the loops keep the process running
+	 */
+	void startLoops(Loops running, boolean foreground) {
+		this.readers.forEach((name, reader) -> {
+			String loop = (this.readers.size() == 1) ? LOOP : LOOP + "-" + name;
+			this.loops
+				.add(foreground ? running.startForeground(loop, reader::poll) : running.start(loop, reader::poll));
+		});
+	}
+
+	@Override
+	public void start(ShardId shard, @Nullable Offset after, RecordSink sink) {
+		of(shard.topic()).reader.start(shard, (after != null) ? after : this.start.apply(shard), sink);
+	}
+
+	@Override
+	public void stop(ShardId shard) {
+		of(shard.topic()).reader.stop(shard);
+	}
+
+	@Override
+	public void resume(ShardId shard) {
+		of(shard.topic()).reader.resume(shard);
+	}
+
+	@Override
+	public void committed(ShardId shard, Offset offset) {
+		of(shard.topic()).reader.committed(shard, offset);
+	}
+
+	private PolledReader of(String topic) {
+		PolledReader reader = this.readers.get(this.sourceName.apply(topic));
+		if (reader == null) {
+			throw new IllegalArgumentException("Topic '%s' is not consumed here".formatted(topic));
+		}
+		return reader;
+	}
+
+	@Override
+	public Map<ShardId, String> problems() {
+		Map<ShardId, String> problems = new HashMap<>();
+		this.readers.values().forEach((reader) -> problems.putAll(reader.reader.problems()));
+		return problems;
+	}
+
+	/** Returns why the source of a topic cannot be read, {@code null} if it can. */
+	@Nullable String problem(String topic) {
+		return of(topic).problem;
+	}
+
+	@Override
+	public void close() {
+		this.loops.forEach(Loops.Loop::close);
+		this.readers.values().forEach((reader) -> reader.reader.close());
+	}
+
+	/** A reader and the result of its last poll. */
+	private final class PolledReader {
+
+		private final ShardReader reader;
+
+		/** For the log: which source, if there are several. */
+		private final String suffix;
+
+		private final ProblemLog log = new ProblemLog();
+
+		private volatile @Nullable String problem;
+
+		PolledReader(ShardReader reader, String suffix) {
+			this.reader = reader;
+			this.suffix = suffix;
+		}
+
+		MonotonicTime poll() throws InterruptedException {
+			try {
+				if (this.reader.poll() && this.log.resolved()) {
+					this.problem = null;
+					logger.info("Records{} can be read again", this.suffix);
+				}
+				return ShardReaders.this.clock.now();
+			}
+			catch (StoreUnavailableException ex) {
+				if (this.log.isNew(String.valueOf(ex.getMessage()))) {
+					logger.warn("Cannot read records{}; retrying. {}", this.suffix, ex.getMessage());
+				}
+				this.problem = ex.getMessage();
+				return ShardReaders.this.clock.now().plus(PAUSE_AFTER_FAILURE);
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,194 @@
+package io.github.shardkeeper.consumer;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.loop.Loops;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.ShardReader;
+import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.testsupport.SettableClock;
+import io.github.shardkeeper.worker.TestReader;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+class ShardReadersTests {
+
+	private static final ShardId ORDER = ShardId.of("orders", 0);
+
+	private static final ShardId VISIT = ShardId.of("visits", 0);
+
+	private final PolledReader orders = new PolledReader();
+
+	private final PolledReader visits = new PolledReader();
+
+	private final SettableClock clock = new SettableClock();
+
+	private final ManualLoops loops = new ManualLoops();
+
+	private final TopicSources sources = new TopicSources(
+			new LinkedHashMap<>(Map.of("a", source("orders", this.orders), "b", source("visits", this.visits))),
+			Map.of());
+
+	private final ShardReaders readers = new ShardReaders(this.sources.having(List.of("orders", "visits")),
+			this.sources::name, (shard) -> new Offset("start of " + shard), this.clock);
+
+	@Test
+	void shardIsReadFromTheSourceOfItsTopic() {
+		this.readers.start(ORDER, new Offset("1"), (records) -> true);
+		this.readers.start(VISIT, new Offset("2"), (records) -> true);
+		this.readers.resume(VISIT);
+		this.readers.committed(VISIT, new Offset("3"));
+		this.readers.stop(ORDER);
+
+		assertThat(this.orders.calls()).containsExactly("start after 1", "stop");
+		assertThat(this.visits.calls()).containsExactly("start after 2", "resume");
+		assertThat(this.visits.committed()).containsExactly("visits/0 at 3");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.readers.stop(ShardId.of("others", 0)));
+	}
+
+	@Test
+	void shardWithoutAnOffsetStartsAtItsStartPosition() {
+		this.readers.start(ORDER, null, (records) -> true);
+
+		assertThat(this.orders.calls()).containsExactly("start after start of orders/0");
+	}
+
+	@Test
+	void sourceThatFailsDoesNotDelayOthers() throws InterruptedException {
+		this.readers.startLoops(this.loops, false);
+		assertThat(this.loops.steps).containsOnlyKeys("shardkeeper-reader-a", "shardkeeper-reader-b");
+		this.orders.failure = new StoreUnavailableException("away", null);
+
+		assertThat(this.loops.steps.get("shardkeeper-reader-a").run()).isGreaterThan(this.clock.now());
+		assertThat(this.loops.steps.get("shardkeeper-reader-b").run()).isEqualTo(this.clock.now());
+		assertThat(this.readers.problem("orders")).isEqualTo("away");
+		assertThat(this.readers.problem("visits")).isNull();
+
+		this.orders.failure = null;
+		this.loops.steps.get("shardkeeper-reader-a").run();
+		assertThat(this.readers.problem("orders")).isNull();
+	}
+
+	@Test
+	void problemsOfAllReadersAreReported() {
+		this.orders.problems.put(ORDER, "one");
+		this.visits.problems.put(VISIT, "two");
+
+		assertThat(this.readers.problems()).containsOnly(Map.entry(ORDER, "one"), Map.entry(VISIT, "two"));
+	}
+
+	@Test
+	void closeEndsLoopsAndReaders() {
+		this.readers.startLoops(this.loops, false);
+
+		this.readers.close();
+
+		assertThat(this.loops.closed).containsExactlyInAnyOrder("shardkeeper-reader-a", "shardkeeper-reader-b");
+		assertThat(this.orders.closed).isTrue();
+		assertThat(this.visits.closed).isTrue();
+	}
+
+	private static ShardSource source(String topic, ShardReader reader) {
+		return new ShardSource() {
+
+			@Override
+			public Map<String, TopicShards> topics() {
+				return Map.of(topic, TopicShards.count(1));
+			}
+
+			@Override
+			public Watch watch(Runnable onChange) {
+				return () -> {
+				};
+			}
+
+			@Override
+			public ShardReader openReader() {
+				return reader;
+			}
+
+			@Override
+			public Map<ShardId, Offset> before(StartPosition position, Collection<ShardId> shards) {
+				return Map.of();
+			}
+
+			@Override
+			public void close() {
+			}
+
+		};
+	}
+
+	private static final class PolledReader extends TestReader {
+
+		private final Map<ShardId, String> problems = new HashMap<>();
+
+		private StoreUnavailableException failure;
+
+		private boolean closed;
+
+		@Override
+		public boolean poll() {
+			if (this.failure != null) {
+				throw this.failure;
+			}
+			return true;
+		}
+
+		@Override
+		public Map<ShardId, String> problems() {
+			return this.problems;
+		}
+
+		@Override
+		public void close() {
+			this.closed = true;
+		}
+
+	}
+
+	/** Run no step by themselves. */
+	private static final class ManualLoops implements Loops {
+
+		private final Map<String, Step> steps = new HashMap<>();
+
+		private final List<String> closed = new ArrayList<>();
+
+		@Override
+		public Loop start(String name, Step step) {
+			this.steps.put(name, step);
+			return new Loop() {
+
+				@Override
+				public void wake() {
+				}
+
+				@Override
+				public void close() {
+					ManualLoops.this.closed.add(name);
+				}
+
+			};
+		}
+
+		@Override
+		public Loop startForeground(String name, Step step) {
+			return start(name, step);
+		}
+
+	}
+
+}
