@@ -1,6 +1,5 @@
 package io.github.shardkeeper.benchmarks.moves;
 
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -15,6 +14,9 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.utils.AppInfoParser;
 
+import io.github.shardkeeper.benchmarks.KafkaProcess;
+import io.github.shardkeeper.test.EmbeddedKafka;
+
 /**
  * A broker of its own, and a producer.
  */
@@ -22,7 +24,7 @@ final class KafkaCluster implements Cluster {
 
 	private static final String TOPIC = "numbers";
 
-	private final KafkaBroker broker;
+	private final EmbeddedKafka kafka;
 
 	private final int shards;
 
@@ -38,22 +40,24 @@ final class KafkaCluster implements Cluster {
 	 * @param settings of broker and consumers, where they are not at their defaults
 	 * @param staticMembers whether a member's name is its {@code group.instance.id}
 	 */
-	KafkaCluster(int shards, KafkaSettings settings, boolean staticMembers) throws Exception {
-		this.broker = KafkaBroker.start(settings.broker());
+	KafkaCluster(int shards, KafkaSettings settings, boolean staticMembers) {
+		this.kafka = KafkaProcess.start(settings.broker());
 		this.shards = shards;
 		this.staticMembers = staticMembers;
 		this.consumer.putAll(settings.consumer());
-		this.consumer.put(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, this.broker.address());
+		this.consumer.put(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, this.kafka.bootstrapServers());
 		this.consumer.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
 		this.consumer.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
-		this.broker.createTopic(TOPIC, shards);
+		this.kafka.createTopic(TOPIC, shards);
 		ByteArraySerializer bytes = new ByteArraySerializer();
 		// Each record at once, as Redis has it, and in order also while the topic is
 		// being
 		// made: with sequence numbers, what is refused then would hold up the partition.
-		this.producer = new KafkaProducer<>(Map.of(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, this.broker.address(),
-				ProducerConfig.LINGER_MS_CONFIG, 0, ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, false,
-				ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 1), bytes, bytes);
+		this.producer = new KafkaProducer<>(
+				Map.of(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, this.kafka.bootstrapServers(),
+						ProducerConfig.LINGER_MS_CONFIG, 0, ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, false,
+						ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 1),
+				bytes, bytes);
 	}
 
 	@Override
@@ -83,12 +87,7 @@ final class KafkaCluster implements Cluster {
 	@Override
 	public void close() {
 		this.producer.close();
-		try {
-			this.broker.close();
-		}
-		catch (IOException ex) {
-			throw new IllegalStateException(ex);
-		}
+		this.kafka.close();
 	}
 
 }

@@ -1,9 +1,7 @@
 package io.github.shardkeeper.benchmarks.moves;
 
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -14,7 +12,6 @@ import io.github.shardkeeper.benchmarks.RawFigures;
 import io.github.shardkeeper.benchmarks.Samples;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /**
@@ -52,14 +49,6 @@ class FailedRunTests {
 			assertThat(file).content()
 				.isEqualToNormalizingNewlines("figure,number,value\n\"a time\",1,1.500\n\"a time\",2,2.000\n");
 		}
-	}
-
-	@Test
-	void aBrokerThatEndsIsNotWaitedFor() {
-		assertThatExceptionOfType(IOException.class)
-			.isThrownBy(() -> KafkaBroker.start(Map.of("metric.reporters", "no.such.Reporter")))
-			.withMessageStartingWith("Kafka has ended with 1: its log ends with")
-			.withMessageContaining("no.such.Reporter");
 	}
 
 	/** Its instances end before they have done anything. */
