@@ -70,7 +70,7 @@ class ArchitectureTests {
 		plan.put("assignment.selection",
 				Set.of("assignment.sticky", "assignment.rules", "assignment.load", "assignment", "shard"));
 		plan.put("protocol", Set.of("assignment.sticky", "assignment.load", "assignment", "time", "shard"));
-		plan.put("source", Set.of("shard"));
+		plan.put("source", Set.of("time", "shard"));
 		plan.put("source.memory", Set.of("source", API, "shard"));
 		plan.put("template", Set.of("source", API, "shard"));
 		plan.put("checkpoint", Set.of(API, "shard"));
@@ -172,7 +172,7 @@ class ArchitectureTests {
 		plan.put("assignment.load", Set.of());
 		plan.put("assignment.selection", Set.of());
 		plan.put("protocol", Set.of());
-		plan.put("source", Set.of("jackson"));
+		plan.put("source", Set.of("jackson", "slf4j"));
 		plan.put("source.memory", Set.of());
 		plan.put("template", Set.of());
 		plan.put("checkpoint", Set.of("jackson"));

@@ -73,6 +73,17 @@ public final class TopicShards {
 	}
 
 	/**
+	 * {@return shards with any ids, without parents}
+	 * @param ids the ids of the shards
+	 */
+	public static TopicShards ids(Collection<String> ids) {
+		Objects.requireNonNull(ids, "ids must not be null");
+		Map<String, Set<String>> alone = new TreeMap<>();
+		ids.forEach((id) -> alone.put(id, Set.of()));
+		return of(alone);
+	}
+
+	/**
 	 * {@return these shards and one more}
 	 * @param id the id of the additional shard
 	 * @param parents the ids of the shards from which it was split or merged
@@ -110,9 +121,7 @@ public final class TopicShards {
 		if (this.others.values().stream().allMatch(Set::isEmpty)) {
 			return this;
 		}
-		Map<String, Set<String>> alone = new TreeMap<>();
-		this.others.keySet().forEach((id) -> alone.put(id, Set.of()));
-		return count(this.count).with(alone);
+		return count(this.count).and(ids(this.others.keySet()));
 	}
 
 	private TopicShards plus(int atLeast, Map<String, ? extends Collection<String>> parents) {

@@ -40,6 +40,15 @@ class TopicShardsTests {
 	}
 
 	@Test
+	void shardsOfIdsHaveNoParents() {
+		TopicShards shards = TopicShards.ids(List.of("berlin", "0", "1"));
+
+		assertThat(shards).isEqualTo(TopicShards.count(2).with("berlin"));
+		assertThat(shards.parents("berlin")).isEmpty();
+		assertThat(TopicShards.ids(List.of())).isEqualTo(TopicShards.NONE);
+	}
+
+	@Test
 	void consecutiveNumbersBecomeACount() {
 		assertThat(TopicShards.of(Map.of("2", Set.of(), "0", Set.of(), "1", Set.of()))).isEqualTo(TopicShards.count(3));
 		assertThat(TopicShards.count(2).with("3").with("2")).isEqualTo(TopicShards.count(4));

@@ -3,9 +3,11 @@ package io.github.shardkeeper.test;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -22,6 +24,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.RecordFields;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.ShardReader;
@@ -32,10 +35,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
- * Contract of a {@link ShardSource} that can be written to. Extend it in the test of a
- * source, and create the source in {@link #createSource(Map)}.
+ * Contract of a {@link ShardSource}. Extend it in the test of a source, and create the
+ * source in {@link #createSource(Map)}. If the source cannot be written to, append
+ * records as its producers do in {@link #appender(ShardSource)}. Tests of {@link Ability
+ * abilities} that the source does not have are skipped.
  * <p>
  * Each test gets a new source with the topic {@code orders} of 40 shards. During the test
  * a thread polls one reader of it without a pause, as at run time. Subclasses may add
@@ -73,7 +79,16 @@ public abstract class ShardSourceContract {
 	protected abstract ShardSource createSource(Map<String, Integer> topics);
 
 	/**
-	 * Returns the appender of a source, by default the source itself.
+	 * Returns the optional abilities of the source, by default all.
+	 * @return the abilities
+	 */
+	protected Set<Ability> abilities() {
+		return EnumSet.allOf(Ability.class);
+	}
+
+	/**
+	 * Returns the appender of a source, by default the source itself. It appends to any
+	 * shard, also to one that the source does not list yet.
 	 * @param created the source
 	 * @return its appender
 	 */
@@ -83,6 +98,7 @@ public abstract class ShardSourceContract {
 
 	/**
 	 * Returns the operations on the topics of a source, by default the source itself.
+	 * Called only if the source has the ability {@link Ability#RAISING}.
 	 * @param created the source
 	 * @return the operations
 	 */
@@ -126,6 +142,7 @@ public abstract class ShardSourceContract {
 
 	@Test
 	void headerWithReservedNameIsRefused() {
+		require(Ability.RESERVED_HEADERS);
 		for (String name : List.of("k", "v")) {
 			NewRecord refused = new NewRecord(SHARD, "key", new byte[0], Map.of("tenant", "a", name, "b"));
 			assertThatIllegalArgumentException().isThrownBy(() -> this.appender.check(refused))
@@ -141,6 +158,7 @@ public abstract class ShardSourceContract {
 
 	@Test
 	void topicIsRaisedWithinItsBounds() {
+		require(Ability.RAISING);
 		ShardTopics topics = topics(this.source);
 		assertThat(topics.raise("orders", SHARDS)).isEqualTo(SHARDS);
 		assertThat(topics.raise("orders", SHARDS + 2)).isEqualTo(SHARDS + 2);
@@ -188,27 +206,28 @@ public abstract class ShardSourceContract {
 		List<SourceRecord> records = sink.await(1200);
 		assertThat(records).extracting(SourceRecord::offset).containsExactlyElementsOf(offsets).doesNotHaveDuplicates();
 		assertThat(payloads(records)).containsExactlyElementsOf(payloads(1, 1200));
-		assertThat(records.get(0).key()).isEqualTo("kéy");
+		assertThat(records.get(0).key()).isEqualTo(has(Ability.KEYS) ? "kéy" : null);
 		assertThat(records.get(0).timestamp()).isNotNull();
 	}
 
 	@Test
 	void payloadBytesAreDeliveredUnchanged() {
+		require(Ability.ANY_BYTES);
 		byte[] bytes = { 0, -1, '\r', '\n', (byte) 0xc3, 0x28 };
-		append(List.of(new NewRecord(SHARD, "", bytes), new NewRecord(SHARD, "k", new byte[0])));
+		append(List.of(new NewRecord(SHARD, null, bytes), new NewRecord(SHARD, null, new byte[0])));
 		RecordingSink sink = start(SHARD, null);
 
 		List<SourceRecord> records = sink.await(2);
 		assertThat(records.get(0).payload()).isEqualTo(bytes);
-		assertThat(records.get(0).key()).isEmpty();
 		assertThat(records.get(1).payload()).isEmpty();
 	}
 
 	@Test
 	void headersAreDeliveredUnchanged() {
+		require(Ability.HEADERS);
 		Map<String, String> headers = Map.of("tenant", "ácme", "empty", "", "traceparent", "00-1-2-01");
-		append(List.of(new NewRecord(SHARD, "k", new byte[] { 1 }, headers),
-				new NewRecord(SHARD, "k", new byte[] { 2 })));
+		append(List.of(new NewRecord(SHARD, null, "r1".getBytes(), headers),
+				new NewRecord(SHARD, null, "r2".getBytes())));
 
 		List<SourceRecord> records = start(SHARD, null).await(2);
 		assertThat(records).extracting(SourceRecord::headers).containsExactly(headers, Map.of());
@@ -216,9 +235,17 @@ public abstract class ShardSourceContract {
 
 	@Test
 	void keyIsOptional() {
-		append(List.of(new NewRecord(SHARD, null, new byte[] { 1 })));
+		append(List.of(new NewRecord(SHARD, null, "r1".getBytes())));
 
 		assertThat(start(SHARD, null).await(1).get(0).key()).isNull();
+	}
+
+	@Test
+	void emptyKeyIsDelivered() {
+		require(Ability.KEYS);
+		append(List.of(new NewRecord(SHARD, "", "r1".getBytes())));
+
+		assertThat(start(SHARD, null).await(1).get(0).key()).isEmpty();
 	}
 
 	@Test
@@ -266,6 +293,7 @@ public abstract class ShardSourceContract {
 
 	@Test
 	void positionByTimeIncludesRecordsOfThatTime() throws InterruptedException {
+		require(Ability.TIMES);
 		append(SHARD, 1, 2);
 		RecordingSink all = start(SHARD, null);
 		Instant last = all.await(2).get(1).timestamp();
@@ -482,7 +510,7 @@ public abstract class ShardSourceContract {
 			ShardId shard = ShardId.of("orders", number);
 			sinks.put(shard, start(shard, null));
 			for (int i = 1; i <= 100; i++) {
-				records.add(new NewRecord(shard, "k", ("r" + i).getBytes()));
+				records.add(new NewRecord(shard, has(Ability.KEYS) ? "k" : null, ("r" + i).getBytes()));
 			}
 		}
 		append(records);
@@ -517,6 +545,14 @@ public abstract class ShardSourceContract {
 		start(SHARD, null).await(1);
 
 		assertThat(this.failures).isEmpty();
+	}
+
+	private boolean has(Ability ability) {
+		return abilities().contains(ability);
+	}
+
+	private void require(Ability ability) {
+		assumeTrue(has(ability), () -> "The source does not have the ability " + ability);
 	}
 
 	/**
@@ -565,7 +601,7 @@ public abstract class ShardSourceContract {
 	protected final List<Offset> append(ShardId shard, int first, int last) {
 		List<NewRecord> records = new ArrayList<>();
 		for (int number = first; number <= last; number++) {
-			records.add(new NewRecord(shard, "kéy", ("r" + number).getBytes()));
+			records.add(new NewRecord(shard, has(Ability.KEYS) ? "kéy" : null, ("r" + number).getBytes()));
 		}
 		return append(records);
 	}
@@ -633,6 +669,32 @@ public abstract class ShardSourceContract {
 				this.failures.add(ex);
 			}
 		}
+	}
+
+	/** Optional ability of a source. */
+	protected enum Ability {
+
+		/** Records have keys. */
+		KEYS,
+
+		/** Records have headers. */
+		HEADERS,
+
+		/** Headers with the names of {@link RecordFields} are refused. */
+		RESERVED_HEADERS,
+
+		/** Payloads may be empty, and consist of any bytes. */
+		ANY_BYTES,
+
+		/**
+		 * The timestamp of a record is the time at which it was appended, and a position
+		 * by time skips all earlier records.
+		 */
+		TIMES,
+
+		/** Topics can be raised with {@link ShardTopics}. */
+		RAISING
+
 	}
 
 }

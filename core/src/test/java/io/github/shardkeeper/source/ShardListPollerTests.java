@@ -1,0 +1,145 @@
+package io.github.shardkeeper.source;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.ShardSource.Watch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.awaitility.Awaitility.await;
+
+class ShardListPollerTests {
+
+	private final Map<String, TopicShards> existing = new ConcurrentHashMap<>(
+			Map.of("orders", TopicShards.count(2), "visits", TopicShards.count(1)));
+
+	private final AtomicInteger listings = new AtomicInteger();
+
+	private final ShardListPoller poller = new ShardListPoller(Set.of("orders", "visits"), this::list,
+			Duration.ofMillis(5));
+
+	private TopicShards list(String topic) throws IOException {
+		this.listings.incrementAndGet();
+		TopicShards shards = this.existing.get(topic);
+		if (shards == null) {
+			throw new IOException("/data/" + topic);
+		}
+		return shards;
+	}
+
+	@AfterEach
+	void close() {
+		this.poller.close();
+	}
+
+	@Test
+	void shardsAreKnownAtOnce() {
+		assertThat(this.poller.topics())
+			.isEqualTo(Map.of("orders", TopicShards.count(2), "visits", TopicShards.count(1)));
+		assertThat(this.poller.problems()).isEmpty();
+	}
+
+	@Test
+	void listenerSeesTheChange() throws InterruptedException {
+		BlockingQueue<TopicShards> seen = new LinkedBlockingQueue<>();
+		this.poller.watch(() -> seen.add(this.poller.topics().get("orders")));
+		this.existing.put("orders", TopicShards.count(3));
+
+		assertThat(seen.poll(10, TimeUnit.SECONDS)).isEqualTo(TopicShards.count(3));
+		int listed = this.listings.get();
+		await().until(() -> this.listings.get() > listed + 10);
+		assertThat(seen).as("nothing has changed since").isEmpty();
+	}
+
+	@Test
+	void changeBeforeTheFirstWatchIsNotified() throws InterruptedException {
+		this.existing.put("orders", TopicShards.count(3));
+		CountDownLatch changed = new CountDownLatch(1);
+		this.poller.watch(changed::countDown);
+
+		assertThat(changed.await(10, TimeUnit.SECONDS)).isTrue();
+	}
+
+	@Test
+	void nothingIsListedWithoutListener() {
+		assertThat(this.listings).hasValue(2);
+		Watch one = this.poller.watch(() -> {
+		});
+		Watch other = this.poller.watch(() -> {
+		});
+		one.close();
+		one.close();
+		int listed = this.listings.get();
+		await().until(() -> this.listings.get() > listed);
+		other.close();
+
+		await().until(() -> Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.noneMatch((thread) -> thread.getName().equals("shardkeeper-shard-list")));
+	}
+
+	@Test
+	void topicThatCannotBeListedKeepsItsShards() {
+		TopicShards before = this.existing.remove("orders");
+		this.existing.put("visits", TopicShards.count(5));
+		this.poller.refresh();
+
+		assertThat(this.poller.topics())
+			.isEqualTo(Map.of("orders", TopicShards.count(2), "visits", TopicShards.count(5)));
+		assertThat(this.poller.problems())
+			.isEqualTo(Map.of("orders", "The shards of 'orders' cannot be listed: IOException: /data/orders"));
+		this.existing.put("orders", before);
+		this.poller.refresh();
+		assertThat(this.poller.problems()).isEmpty();
+	}
+
+	@Test
+	void errorsAndListenersThatFailDoNotEndTheListing() throws InterruptedException {
+		AtomicInteger calls = new AtomicInteger();
+		ShardListPoller failing = new ShardListPoller(Set.of("orders"), (topic) -> {
+			if (calls.incrementAndGet() < 5) {
+				throw new NoClassDefFoundError("expected by the test");
+			}
+			return TopicShards.count(calls.get());
+		}, Duration.ofMillis(1));
+		assertThat(failing.topics()).containsEntry("orders", TopicShards.NONE);
+		assertThat(failing.problems().get("orders")).contains("NoClassDefFoundError: expected by the test");
+		CountDownLatch changes = new CountDownLatch(3);
+		failing.watch(() -> {
+			changes.countDown();
+			throw new IllegalStateException("expected by the test");
+		});
+
+		assertThat(changes.await(10, TimeUnit.SECONDS)).isTrue();
+		failing.close();
+	}
+
+	@Test
+	void nullIsAProblemThatNamesTheFix() {
+		ShardListPoller none = new ShardListPoller(Set.of("orders"), (topic) -> null, Duration.ofSeconds(1));
+
+		assertThat(none.problems().get("orders")).contains("return TopicShards.NONE");
+	}
+
+	@Test
+	void intervalIsPositive() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new ShardListPoller(Set.of(), (topic) -> TopicShards.NONE, Duration.ZERO))
+			.withMessageContaining("at least 1 ms");
+	}
+
+}
