@@ -107,7 +107,7 @@ public final class DirectorySource implements ShardSource {
 	}
 
 	private File file(ShardId shard) {
-		return this.root.resolve(shard.topic()).resolve(shard.id()).toFile();
+		return this.root.resolve(shard.toString()).toFile();
 	}
 
 	@Override

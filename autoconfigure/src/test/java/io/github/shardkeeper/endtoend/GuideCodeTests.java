@@ -34,6 +34,7 @@ class GuideCodeTests {
 
 	private static final String IMPORTS = """
 			package io.github.shardkeeper.endtoend;
+			import com.example.DirectorySource;
 			import io.github.shardkeeper.*;
 			import io.github.shardkeeper.ShardPositions.Seek;
 			import io.github.shardkeeper.ShardTemplate.Outgoing;
@@ -41,16 +42,21 @@ class GuideCodeTests {
 			import io.github.shardkeeper.observation.*;
 			import io.github.shardkeeper.shard.*;
 			import io.github.shardkeeper.source.*;
+			import io.github.shardkeeper.source.ShardAppender.NewRecord;
 			import io.github.shardkeeper.test.*;
 			import io.micrometer.common.KeyValues;
 			import jakarta.validation.Valid;
-			import java.time.Instant;
-			import java.util.List;
-			import java.util.Map;
-			import java.util.TreeMap;
-			import java.util.UUID;
-			import org.junit.jupiter.api.Test;
+			import java.io.*;
+			import java.nio.charset.StandardCharsets;
+			import java.nio.file.*;
+			import java.time.*;
+			import java.util.*;
+			import java.util.concurrent.CompletableFuture;
+			import java.util.stream.Stream;
+			import org.jspecify.annotations.Nullable;
+			import org.junit.jupiter.api.*;
 			import org.junit.jupiter.api.extension.RegisterExtension;
+			import org.junit.jupiter.api.io.TempDir;
 			import org.springframework.beans.factory.annotation.Autowired;
 			import org.springframework.boot.test.context.SpringBootTest;
 			import org.springframework.context.ConfigurableApplicationContext;
@@ -120,7 +126,9 @@ class GuideCodeTests {
 			.replaceAll("(?m)^\\s*…\\s*$", "")
 			.replaceAll("(?m)^(\\tprivate) final (ShardTemplate shards;)$", "$1 $2")
 			.strip();
-		boolean member = Pattern.compile("^(@|static |record |class |final class )").matcher(code).find();
+		boolean member = Pattern.compile("^(@|static |record |class |final class |public final class )")
+			.matcher(code)
+			.find();
 		if (!member) {
 			code = "void run() {\n" + (code.contains(";") ? code : "Object value = " + code + ";") + "\n}";
 		}

@@ -161,23 +161,6 @@ abstract class GuideSurroundings {
 
 	}
 
-	static class TableSource implements RestOfASource {
-
-		TableSource(Map<String, Integer> topics) {
-		}
-
-		@Override
-		public Map<String, TopicShards> topics() {
-			return Map.of();
-		}
-
-		@Override
-		public Watch watch(Runnable onChange) {
-			throw new UnsupportedOperationException();
-		}
-
-	}
-
 	static class VisitsApplication {
 
 	}
