@@ -48,7 +48,7 @@ class ArchitectureTests {
 	private static final long LARGEST_ROOM = 28;
 
 	/** Directories of the modules whose classes are on the class path of this test. */
-	private static final Set<String> MODULES = Set.of("core", "test", "redis", "autoconfigure");
+	private static final Set<String> MODULES = Set.of("core", "test", "redis", "kafka", "autoconfigure");
 
 	private static final JavaClasses CLASSES = new ClassFileImporter()
 		.withImportOption(new ImportOption.DoNotIncludeTests())
@@ -91,14 +91,15 @@ class ArchitectureTests {
 		plan.put("redis.coordination", Set.of("redis", "coordination", "protocol", API, "shard"));
 		plan.put("redis.checkpoint", Set.of("redis", "coordination", "checkpoint", API, "shard"));
 		plan.put("redis.stream", Set.of("redis", "source", API, "shard"));
+		plan.put("kafka", Set.of("source", "loop", "time", API, "shard"));
 		plan.put("observation", Set.of("template", "handler", "source", API, "shard"));
 		plan.put("actuate", Set.of("consumer", "worker", "coordination", "report", "loop", "shard"));
 		plan.put("autoconfigure",
-				Set.of("actuate", "observation", "redis.stream", "redis.checkpoint", "redis.coordination", "redis",
-						"operations", "consumer", "worker", "handler.messaging", "handler", "coordination.memory",
-						"coordination", "checkpoint.memory", "checkpoint", "template", "source.memory", "source",
-						"protocol", "assignment.selection", "assignment.load", "assignment", "loop", "time", API,
-						"shard"));
+				Set.of("actuate", "observation", "kafka", "redis.stream", "redis.checkpoint", "redis.coordination",
+						"redis", "operations", "consumer", "worker", "handler.messaging", "handler",
+						"coordination.memory", "coordination", "checkpoint.memory", "checkpoint", "template",
+						"source.memory", "source", "protocol", "assignment.selection", "assignment.load", "assignment",
+						"loop", "time", API, "shard"));
 
 		assertThat(lines(arrows(ArchitectureTests::room))).containsExactlyInAnyOrderElementsOf(lines(plan));
 		List<String> below = new ArrayList<>();
@@ -184,16 +185,17 @@ class ArchitectureTests {
 		plan.put("worker", Set.of("spring", "jackson", "slf4j"));
 		plan.put("consumer", Set.of("spring", "jackson", "slf4j"));
 		plan.put("operations", Set.of("spring", "jackson", "slf4j"));
-		plan.put("test", Set.of("lettuce", "kafka", "spring", "spring-boot", "junit", "assertj", "awaitility",
+		plan.put("test", Set.of("lettuce", "apache-kafka", "spring", "spring-boot", "junit", "assertj", "awaitility",
 				"embedded-redis"));
 		plan.put("redis", Set.of("lettuce", "spring", "spring-data", "slf4j"));
 		plan.put("redis.coordination", Set.of("lettuce", "jackson", "slf4j"));
 		plan.put("redis.checkpoint", Set.of("lettuce", "jackson", "slf4j"));
 		plan.put("redis.stream", Set.of("lettuce", "slf4j"));
+		plan.put("kafka", Set.of("apache-kafka", "slf4j"));
 		plan.put("observation", Set.of("micrometer"));
 		plan.put("actuate", Set.of("spring-boot", "micrometer"));
 		plan.put("autoconfigure", Set.of("spring", "spring-messaging", "jakarta-validation", "spring-boot",
-				"spring-data", "lettuce", "jackson", "micrometer"));
+				"spring-data", "lettuce", "apache-kafka", "jackson", "micrometer"));
 
 		assertThat(lines(arrows(ArchitectureTests::library))).containsExactlyInAnyOrderElementsOf(lines(plan));
 	}
@@ -330,8 +332,8 @@ class ArchitectureTests {
 		libraries.put("org.springframework.", "spring");
 		libraries.put("jakarta.validation", "jakarta-validation");
 		libraries.put("io.lettuce.", "lettuce");
-		libraries.put("org.apache.kafka.", "kafka");
-		libraries.put("kafka.", "kafka");
+		libraries.put("org.apache.kafka.", "apache-kafka");
+		libraries.put("kafka.", "apache-kafka");
 		libraries.put("tools.jackson.", "jackson");
 		libraries.put("io.micrometer.", "micrometer");
 		libraries.put("org.slf4j", "slf4j");

@@ -23,10 +23,10 @@ class MessagingConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	MessageArguments shardkeeperMessageArguments(PayloadConverter converter, ConfigurableListableBeanFactory beans,
-			ObjectProvider<PayloadValidator> validator) {
+	MessageArguments shardkeeperMessageArguments(PayloadConverter converter, ObjectProvider<TopicPayloads> own,
+			ConfigurableListableBeanFactory beans, ObjectProvider<PayloadValidator> validator) {
 		PayloadValidator payloadValidator = validator.getIfUnique();
-		return new SpringMessageArguments(converter, beans,
+		return new SpringMessageArguments(TopicPayloads.over(converter, own), beans,
 				(payloadValidator != null) ? payloadValidator.adapter() : null);
 	}
 

@@ -72,12 +72,13 @@ import io.github.shardkeeper.worker.ConsumerMeters;
  */
 @AutoConfiguration(afterName = { "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
 		"org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration",
+		"org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration",
 		"org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration" })
 @ConditionalOnBooleanProperty(name = "shardkeeper.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(ShardkeeperProperties.class)
 @ImportRuntimeHints(ShardkeeperRuntimeHints.class)
-@Import({ RedisStoreConfiguration.class, MemoryStoreConfiguration.class, UnknownStoreConfiguration.class,
-		MessagingConfiguration.class, ObservationConfiguration.class })
+@Import({ RedisStoreConfiguration.class, MemoryStoreConfiguration.class, KafkaSourceConfiguration.class,
+		UnknownStoreConfiguration.class, MessagingConfiguration.class, ObservationConfiguration.class })
 public final class ShardkeeperAutoConfiguration {
 
 	/** Injected wherever a property is used: nothing starts before all are valid. */
@@ -154,9 +155,10 @@ public final class ShardkeeperAutoConfiguration {
 
 	@Bean
 	ShardHandlerDetector shardkeeperHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter,
-			ObjectProvider<MessageArguments> messages, ObjectProvider<CallObserver> observer) {
-		return new ShardHandlerDetector(beans, converter, messages.getIfAvailable(() -> MessageArguments.NONE),
-				observer.getIfAvailable());
+			ObjectProvider<TopicPayloads> own, ObjectProvider<MessageArguments> messages,
+			ObjectProvider<CallObserver> observer) {
+		return new ShardHandlerDetector(beans, TopicPayloads.over(converter, own),
+				messages.getIfAvailable(() -> MessageArguments.NONE), observer.getIfAvailable());
 	}
 
 	@Bean

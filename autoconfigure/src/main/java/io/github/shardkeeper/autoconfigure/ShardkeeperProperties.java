@@ -7,6 +7,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.NestedConfigurationProperty;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
@@ -37,6 +38,7 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
  * @param consumer Consumption of topics.
  * @param broadcast Topics of which every instance consumes every shard.
  * @param template Limits of ShardTemplate.
+ * @param kafka Source of topics with the source kafka.
  * @param topics Topics by name. Names with other characters than letters, digits and
  * dashes must be written in brackets.
  */
@@ -46,6 +48,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 		@DefaultValue("shardkeeper") String keyPrefix, @DefaultValue Redis redis, @DefaultValue Session session,
 		@DefaultValue Rebalance rebalance, @DefaultValue Assignment assignment, @DefaultValue Handover handover,
 		@DefaultValue Consumer consumer, @DefaultValue Broadcast broadcast, @DefaultValue Template template,
+		@DefaultValue @NestedConfigurationProperty KafkaSourceProperties kafka,
 		@DefaultValue Map<String, Topic> topics) {
 
 	/**
@@ -472,9 +475,9 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param selector Name of the ShardSelector bean that selects the shards of this
 	 * topic's records. Defaults to the application's only ShardSelector bean, or to the
 	 * hash of the key if there is none.
-	 * @param source Source of the topic: redis, memory, or the name of a ShardSource
-	 * bean. Defaults to the application's ShardSource beans, or to the source of
-	 * shardkeeper.store if there are none.
+	 * @param source Source of the topic: redis, memory, kafka, or the name of a
+	 * ShardSource bean. Defaults to the application's ShardSource beans, or to the source
+	 * of shardkeeper.store if there are none.
 	 * @param reset Position at which a shard resumes if its source no longer has the next
 	 * record. Defaults to earliest.
 	 */

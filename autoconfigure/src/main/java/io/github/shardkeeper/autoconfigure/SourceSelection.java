@@ -33,7 +33,7 @@ final class SourceSelection {
 
 	/** Names of built-in sources, with the artifact that an application adds for each. */
 	private static final Map<String, String> BUILT_IN = new TreeMap<>(
-			Map.of("redis", "shardkeeper-redis", "memory", "shardkeeper-core"));
+			Map.of("redis", "shardkeeper-redis", "memory", "shardkeeper-core", "kafka", "shardkeeper-kafka"));
 
 	private final Map<String, Topic> topics;
 

@@ -106,7 +106,7 @@ public final class ShardHandler {
 	}
 
 	private Object read(ShardContext context, SourceRecord source, Type type) {
-		Object payload = Objects.requireNonNull(this.converter.read(source.payload(), type),
+		Object payload = Objects.requireNonNull(this.converter.read(context.shard(), source, type),
 				() -> this.converter.getClass().getName() + ".read has returned null");
 		return this.consumer.takesWhole() ? new ShardRecord<>(context.shard(), source.offset(), source.key(), payload,
 				source.headers(), source.timestamp()) : payload;

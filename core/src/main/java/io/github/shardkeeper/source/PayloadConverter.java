@@ -1,6 +1,9 @@
 package io.github.shardkeeper.source;
 
 import java.lang.reflect.Type;
+import java.util.Objects;
+
+import io.github.shardkeeper.shard.ShardId;
 
 /**
  * Converts payloads to bytes and back, for all topics. A bean of this type replaces
@@ -25,5 +28,22 @@ public interface PayloadConverter {
 	 * help. Any other exception is treated like this one
 	 */
 	Object read(byte[] payload, Type type);
+
+	/**
+	 * Converts the payload of a record. By default, only its bytes matter; override it
+	 * for a format that depends on the topic or on headers.
+	 * @param shard the shard of the record
+	 * @param source the record
+	 * @param type the type that the handler declares
+	 * @return an instance of that type, never {@code null}
+	 * @throws PayloadConversionException if it cannot be converted; a retry does not
+	 * help. Any other exception is treated like this one
+	 */
+	default Object read(ShardId shard, SourceRecord source, Type type) {
+		Objects.requireNonNull(shard, "shard must not be null");
+		Objects.requireNonNull(source, "source must not be null");
+		Objects.requireNonNull(type, "type must not be null");
+		return read(source.payload(), type);
+	}
 
 }

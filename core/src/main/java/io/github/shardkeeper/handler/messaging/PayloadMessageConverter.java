@@ -33,7 +33,12 @@ final class PayloadMessageConverter implements SmartMessageConverter {
 	@Override
 	public @Nullable Object fromMessage(Message<?> message, Class<?> targetClass, @Nullable Object conversionHint) {
 		Type type = (conversionHint instanceof MethodParameter parameter) ? payloadType(parameter) : targetClass;
-		return (message.getPayload() instanceof byte[] bytes) ? this.converter.read(bytes, type) : null;
+		return (message.getPayload() instanceof byte[]) ? read(this.converter, message, type) : null;
+	}
+
+	static Object read(PayloadConverter converter, Message<?> message, Type type) {
+		return (message.getHeaders() instanceof RecordHeaders headers) ? headers.payload(converter, type)
+				: converter.read((byte[]) message.getPayload(), type);
 	}
 
 	/** Returns the generic type; the resolvers know only its class. */

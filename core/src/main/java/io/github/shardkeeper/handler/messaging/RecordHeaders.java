@@ -1,5 +1,6 @@
 package io.github.shardkeeper.handler.messaging;
 
+import java.lang.reflect.Type;
 import java.util.Map;
 import java.util.UUID;
 
@@ -9,6 +10,8 @@ import org.springframework.messaging.MessageHeaders;
 
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardHeaders;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
@@ -20,11 +23,14 @@ final class RecordHeaders extends MessageHeaders {
 
 	private static final long serialVersionUID = 1L;
 
-	private final long appendedMillis;
+	private final transient ShardId shard;
+
+	private final transient SourceRecord source;
 
 	RecordHeaders(ShardContext context, SourceRecord source) {
 		super(null, ID_VALUE_NONE, source.timestampMillis());
-		this.appendedMillis = source.timestampMillis();
+		this.shard = context.shard();
+		this.source = source;
 		Map<String, Object> values = getRawHeaders();
 		values.putAll(source.headers());
 		// A header cannot stand for the key of a record without one.
@@ -40,6 +46,11 @@ final class RecordHeaders extends MessageHeaders {
 		values.put(ShardHeaders.GROUP, context.group());
 	}
 
+	/** Converts the payload of the record. */
+	Object payload(PayloadConverter converter, Type type) {
+		return converter.read(this.shard, this.source, type);
+	}
+
 	/** Returns {@code null}, also if the record has a header of that name. */
 	@Override
 	public @Nullable UUID getId() {
@@ -49,7 +60,7 @@ final class RecordHeaders extends MessageHeaders {
 	/** Returns the time of appending, also if the record has a header of that name. */
 	@Override
 	public Long getTimestamp() {
-		return this.appendedMillis;
+		return this.source.timestampMillis();
 	}
 
 }

@@ -219,7 +219,7 @@ public final class SpringMessageArguments implements MessageArguments {
 
 		@Override
 		public Object resolveArgument(MethodParameter parameter, Message<?> message) {
-			Object payload = this.converter.read((byte[]) message.getPayload(), GenericTypeResolver
+			Object payload = PayloadMessageConverter.read(this.converter, message, GenericTypeResolver
 				.resolveType(MessageParameter.element(parameter).getType(), parameter.getContainingClass()));
 			validate(message, parameter, payload);
 			return payload;

@@ -1,0 +1,35 @@
+package io.github.shardkeeper.autoconfigure;
+
+import java.time.Duration;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Properties of the source {@code kafka}. Immutable.
+ *
+ * @param topics Topics of Kafka, by the name of the topic. Without an entry, a topic
+ * reads the Kafka topic of the same name.
+ * @param refreshInterval Interval at which topics and partitions are read from Kafka.
+ * @param mirrorGroup Name of a Kafka group whose offsets are set to those of the
+ * checkpoints, for tools that show lags. Defaults to none.
+ * @param deserializers Whether to convert payloads with
+ * spring.kafka.consumer.value-deserializer instead of the PayloadConverter.
+ */
+public record KafkaSourceProperties(@DefaultValue Map<String, KafkaTopicProperties> topics,
+		@DefaultValue("5s") Duration refreshInterval, @Nullable String mirrorGroup,
+		@DefaultValue("false") boolean deserializers) {
+
+	/**
+	 * Kafka topics that a topic reads.
+	 *
+	 * @param name Name of the Kafka topic. Defaults to the name of the topic.
+	 * @param pattern Regular expression that matches the names of several Kafka topics.
+	 */
+	public record KafkaTopicProperties(@Nullable String name, @Nullable String pattern) {
+
+	}
+
+}

@@ -1,0 +1,91 @@
+package io.github.shardkeeper.kafka;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import org.apache.kafka.clients.admin.AbstractOptions;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.KafkaFuture;
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.StoreUnavailableException;
+
+/**
+ * The admin client, which is created when it is first used: that fails while the names of
+ * the brokers cannot be resolved. Thread-safe.
+ */
+final class KafkaAdmin implements AutoCloseable {
+
+	/** Time limit of a call. */
+	static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	/** So that the client's own, more precise failure comes first. */
+	private static final Duration MARGIN = Duration.ofSeconds(1);
+
+	private final Map<String, Object> properties;
+
+	private final KafkaFailure failure;
+
+	/** Guarded by this, like the next field. */
+	private @Nullable Admin client;
+
+	private boolean closed;
+
+	KafkaAdmin(Map<String, Object> properties, KafkaFailure failure) {
+		this.properties = properties;
+		this.failure = failure;
+	}
+
+	synchronized Admin client() {
+		if (this.closed) {
+			throw new StoreUnavailableException("Kafka: the source was closed with its application context", null);
+		}
+		Admin current = this.client;
+		if (current == null) {
+			try {
+				current = Admin.create(this.properties);
+			}
+			catch (KafkaException ex) {
+				throw this.failure.unavailable("cannot create an admin client", ex);
+			}
+			this.client = current;
+		}
+		return current;
+	}
+
+	static <T extends AbstractOptions<T>> T limited(T options) {
+		return options.timeoutMs((int) TIMEOUT.toMillis());
+	}
+
+	/** Waits for an answer; with an interrupt, the thread stays interrupted. */
+	<T> T await(KafkaFuture<T> answer, String problem) {
+		try {
+			return answer.get(TIMEOUT.plus(MARGIN).toMillis(), TimeUnit.MILLISECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new StoreUnavailableException("Kafka: %s: interrupted while waiting".formatted(problem), ex);
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			throw this.failure.unavailable(problem, ex);
+		}
+	}
+
+	@Override
+	public void close() {
+		Admin current;
+		synchronized (this) {
+			this.closed = true;
+			current = this.client;
+		}
+		if (current != null) {
+			// Nobody waits for answers any more.
+			current.close(Duration.ZERO);
+		}
+	}
+
+}

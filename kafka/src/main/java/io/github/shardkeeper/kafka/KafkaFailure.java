@@ -1,0 +1,108 @@
+package io.github.shardkeeper.kafka;
+
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.config.ConfigException;
+import org.apache.kafka.common.errors.AuthenticationException;
+import org.apache.kafka.common.errors.AuthorizationException;
+import org.apache.kafka.common.errors.InvalidTopicException;
+import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.StoreUnavailableException;
+
+/** Explains failures of Kafka's clients: what is wrong, and what to do. */
+final class KafkaFailure {
+
+	private static final String UNRESOLVED = "No resolvable bootstrap urls";
+
+	private final String servers;
+
+	KafkaFailure(String servers) {
+		this.servers = servers;
+	}
+
+	StoreUnavailableException unavailable(String problem, Throwable failure) {
+		Throwable cause = unwrapped(failure);
+		Throwable reason = configuration(cause);
+		return new StoreUnavailableException("Kafka: %s: %s".formatted(problem, message(cause)), cause,
+				isRefusal((reason != null) ? reason : cause));
+	}
+
+	/** Removes exceptions that only carry a cause from another thread. */
+	static Throwable unwrapped(Throwable failure) {
+		Throwable cause = failure.getCause();
+		return ((failure instanceof ExecutionException || failure instanceof CompletionException) && cause != null)
+				? unwrapped(cause) : failure;
+	}
+
+	static boolean isMissing(@Nullable Throwable failure) {
+		return failure instanceof UnknownTopicOrPartitionException;
+	}
+
+	/** Whether Kafka has answered, and will refuse until somebody changes something. */
+	static boolean isRefusal(Throwable failure) {
+		return failure instanceof AuthenticationException || failure instanceof AuthorizationException
+				|| failure instanceof InvalidTopicException || failure instanceof UnknownTopicOrPartitionException
+				|| failure instanceof ConfigException && !isUnresolved(failure);
+	}
+
+	/** Whether DNS, which may be away for a while, does not know the brokers. */
+	private static boolean isUnresolved(Throwable failure) {
+		return String.valueOf(failure.getMessage()).contains(UNRESOLVED);
+	}
+
+	String message(Throwable failure) {
+		Throwable cause = unwrapped(failure);
+		if (cause instanceof AuthenticationException) {
+			return "%s does not accept the credentials or the connection (%s). Correct 'spring.kafka.security.*', "
+				.formatted(this.servers, cause.getMessage())
+					+ "'spring.kafka.ssl.*' or 'spring.kafka.properties[sasl.jaas.config]'";
+		}
+		if (cause instanceof AuthorizationException) {
+			return "%s denies the access (%s). Grant its user DESCRIBE and READ on the topic, and WRITE to send"
+				.formatted(this.servers, cause.getMessage());
+		}
+		KafkaException configuration = configuration(cause);
+		if (configuration != null && isUnresolved(configuration)) {
+			return "none of the names in '%s' can be resolved. Check 'spring.kafka.bootstrap-servers', and DNS"
+				.formatted(this.servers);
+		}
+		if (configuration != null) {
+			return "the configuration of the client is not valid (%s). Correct 'spring.kafka.*'"
+				.formatted(configuration.getMessage());
+		}
+		if (cause instanceof RetriableException || cause instanceof java.util.concurrent.TimeoutException) {
+			return "%s does not answer (%s). Check 'spring.kafka.bootstrap-servers' and the brokers"
+				.formatted(this.servers, text(cause));
+		}
+		return text(cause);
+	}
+
+	private static @Nullable KafkaException configuration(Throwable failure) {
+		Throwable cause = failure;
+		for (int i = 0; cause != null && i < 10; i++) {
+			if (cause instanceof ConfigException exception) {
+				return exception;
+			}
+			cause = cause.getCause();
+		}
+		return null;
+	}
+
+	/** The message of a wrapper rarely says what is wrong. */
+	private static String text(Throwable failure) {
+		Throwable root = failure;
+		for (int i = 0; root.getCause() != null && i < 10; i++) {
+			root = root.getCause();
+		}
+		String message = root.getMessage();
+		String text = (message != null) ? message : root.getClass().getSimpleName();
+		return (root == failure || failure.getMessage() == null || failure.getMessage().contains(text)) ? text
+				: failure.getMessage() + ": " + text;
+	}
+
+}

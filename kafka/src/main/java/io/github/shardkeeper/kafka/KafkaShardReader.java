@@ -1,0 +1,636 @@
+package io.github.shardkeeper.kafka;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+import org.apache.kafka.clients.consumer.CloseOptions;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.InvalidOffsetException;
+import org.apache.kafka.clients.consumer.LogTruncationException;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.Metric;
+import org.apache.kafka.common.MetricName;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.AuthenticationException;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.InvalidTopicException;
+import org.apache.kafka.common.errors.TopicAuthorizationException;
+import org.apache.kafka.common.errors.WakeupException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.kafka.TopicDirectory.Described;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.ResetPolicy;
+import io.github.shardkeeper.source.ShardReader;
+import io.github.shardkeeper.source.ShardSource.Watch;
+import io.github.shardkeeper.time.MonotonicClock;
+import io.github.shardkeeper.time.MonotonicTime;
+
+/**
+ * Reads all shards with one consumer, to which partitions are assigned without a group.
+ * The consumer is confined to the polling thread: other threads queue commands, and wake
+ * it if it waits. Partitions that cannot be read now are not assigned, so that they delay
+ * no others.
+ */
+final class KafkaShardReader implements ShardReader {
+
+	private static final Logger logger = LoggerFactory.getLogger(KafkaShardReader.class);
+
+	private static final Duration WAIT = Duration.ofSeconds(1);
+
+	/** Time for an answer to a fetch, beyond that for which brokers hold it back. */
+	private static final Duration SILENCE = Duration.ofSeconds(5);
+
+	private static final Duration CLOSE_TIMEOUT = Duration.ofMillis(500);
+
+	private final Supplier<Consumer<String, byte[]>> consumers;
+
+	private final OffsetLookup offsets;
+
+	private final TopicDirectory directory;
+
+	private final KafkaFailure failures;
+
+	private final @Nullable GroupMirror mirror;
+
+	private final Duration silenceLimit;
+
+	private final MonotonicClock clock = MonotonicClock.SYSTEM;
+
+	private final Watch watch;
+
+	/** Shards that are started and not stopped. */
+	private final Map<ShardId, ReadPosition> positions = new ConcurrentHashMap<>();
+
+	/** Shards whose ids name no partition. */
+	private final Map<ShardId, String> unreadable = new ConcurrentHashMap<>();
+
+	/** Carried out by the polling thread, in their order. */
+	private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
+
+	private final Object wakeLock = new Object();
+
+	/** Consumer that waits and that nobody has woken; guarded by the wake lock. */
+	private @Nullable Consumer<String, byte[]> waiting;
+
+	/** Guarded by the wake lock, like the next field. */
+	private boolean polling;
+
+	private boolean closed;
+
+	/** Confined to the polling thread, like all following fields. */
+	private @Nullable Consumer<String, byte[]> consumer;
+
+	private final Map<TopicPartition, ReadPosition> byPartition = new HashMap<>();
+
+	private boolean rearrange;
+
+	private @Nullable MonotonicTime nextRetry;
+
+	private int assigned;
+
+	private int paused;
+
+	private @Nullable Metric fetches;
+
+	private double lastFetches;
+
+	private MonotonicTime silentSince;
+
+	KafkaShardReader(Supplier<Consumer<String, byte[]>> consumers, OffsetLookup offsets, TopicDirectory directory,
+			KafkaFailure failures, @Nullable GroupMirror mirror, Duration fetchWait) {
+		this.consumers = consumers;
+		this.offsets = offsets;
+		this.directory = directory;
+		this.failures = failures;
+		this.mirror = mirror;
+		this.silenceLimit = SILENCE.plus(fetchWait);
+		this.silentSince = this.clock.now();
+		this.watch = directory.watch(() -> execute(() -> this.rearrange = true));
+	}
+
+	@Override
+	public void start(ShardId shard, @Nullable Offset after, RecordSink sink) {
+		TopicPartition partition = this.directory.partition(shard);
+		if (partition == null) {
+			this.unreadable.put(shard,
+					"%s is no partition of a Kafka topic: its topic's mapping in 'shardkeeper.kafka.topics' has changed"
+						.formatted(shard));
+			return;
+		}
+		ReadPosition position = new ReadPosition(shard, partition,
+				(after != null) ? KafkaOffsets.number(after) : KafkaOffsets.BEFORE_ALL, sink, this.directory.number());
+		ReadPosition earlier = this.positions.put(shard, position);
+		if (earlier != null) {
+			earlier.stop();
+		}
+		execute(() -> begin(position));
+	}
+
+	@Override
+	public void stop(ShardId shard) {
+		this.unreadable.remove(shard);
+		ReadPosition position = this.positions.remove(shard);
+		if (position != null) {
+			position.stop();
+			execute(() -> end(position));
+		}
+	}
+
+	@Override
+	public void resume(ShardId shard) {
+		ReadPosition position = this.positions.get(shard);
+		if (position != null) {
+			execute(() -> resume(position));
+		}
+	}
+
+	@Override
+	public void committed(ShardId shard, Offset offset) {
+		GroupMirror group = this.mirror;
+		TopicPartition partition = (group != null) ? this.directory.partition(shard) : null;
+		if (group != null && partition != null) {
+			group.committed(partition, KafkaOffsets.number(offset) + 1);
+		}
+	}
+
+	private void execute(Runnable command) {
+		this.commands.add(command);
+		wakeUp();
+	}
+
+	/** At most one wake-up per wait, so that none is left for a later call. */
+	private void wakeUp() {
+		synchronized (this.wakeLock) {
+			Consumer<String, byte[]> woken = this.waiting;
+			this.waiting = null;
+			if (woken != null) {
+				woken.wakeup();
+			}
+			this.wakeLock.notifyAll();
+		}
+	}
+
+	@Override
+	public boolean poll() throws InterruptedException {
+		synchronized (this.wakeLock) {
+			if (this.closed) {
+				return false;
+			}
+			this.polling = true;
+		}
+		try {
+			return pollOnce();
+		}
+		finally {
+			boolean close;
+			synchronized (this.wakeLock) {
+				this.polling = false;
+				close = this.closed;
+			}
+			if (close) {
+				closeConsumer();
+			}
+		}
+	}
+
+	private boolean pollOnce() throws InterruptedException {
+		Consumer<String, byte[]> current = open();
+		for (Runnable command = this.commands.poll(); command != null; command = this.commands.poll()) {
+			command.run();
+		}
+		MonotonicTime retry = this.nextRetry;
+		MonotonicTime now = this.clock.now();
+		if (this.rearrange || retry != null && !now.isBefore(retry)) {
+			arrange(current, now);
+		}
+		if (this.assigned == 0) {
+			this.silentSince = now;
+			awaitCommand(now);
+			requireDirectory();
+			return false;
+		}
+		return read(current, now);
+	}
+
+	private Consumer<String, byte[]> open() {
+		Consumer<String, byte[]> current = this.consumer;
+		if (current == null) {
+			try {
+				current = this.consumers.get();
+			}
+			catch (KafkaException ex) {
+				throw this.failures.unavailable("cannot create a consumer", ex);
+			}
+			this.consumer = current;
+			this.fetches = fetchMetric(current.metrics());
+			this.lastFetches = 0;
+			this.byPartition.values().forEach((position) -> position.setAssigned(false));
+			this.rearrange = true;
+		}
+		return current;
+	}
+
+	private static @Nullable Metric fetchMetric(Map<MetricName, ? extends Metric> metrics) {
+		for (Map.Entry<MetricName, ? extends Metric> entry : metrics.entrySet()) {
+			MetricName name = entry.getKey();
+			if (name.name().equals("fetch-total") && !name.tags().containsKey("topic")) {
+				return entry.getValue();
+			}
+		}
+		return null;
+	}
+
+	private void begin(ReadPosition position) {
+		ReadPosition earlier = this.byPartition.put(position.partition(), position);
+		if (earlier != null && earlier.isAssigned()) {
+			// Its records are still in the consumer: a seek drops them.
+			earlier.setAssigned(false);
+		}
+		if (!isListed(position.partition())) {
+			this.directory.requestRefresh();
+		}
+		this.rearrange = true;
+	}
+
+	private void end(ReadPosition position) {
+		if (this.byPartition.remove(position.partition(), position)) {
+			this.rearrange = true;
+		}
+	}
+
+	private void resume(ReadPosition position) {
+		Consumer<String, byte[]> current = this.consumer;
+		if (this.byPartition.get(position.partition()) == position && position.resume() && position.isAssigned()
+				&& current != null) {
+			current.resume(Set.of(position.partition()));
+			this.paused--;
+		}
+	}
+
+	private boolean isListed(TopicPartition partition) {
+		Described described = this.directory.described(partition.topic());
+		return described != null && partition.partition() < described.partitions();
+	}
+
+	/**
+	 * Assigns the partitions that can be read, and moves to the positions of new ones.
+	 */
+	private void arrange(Consumer<String, byte[]> current, MonotonicTime now) {
+		this.rearrange = false;
+		List<ReadPosition> readable = new ArrayList<>();
+		List<ReadPosition> added = new ArrayList<>();
+		List<ReadPosition> ofAnotherTopic = new ArrayList<>();
+		MonotonicTime earliest = null;
+		for (ReadPosition position : this.byPartition.values()) {
+			Described described = this.directory.described(position.partition().topic());
+			boolean listed = described != null && position.partition().partition() < described.partitions();
+			if (position.isDue(now) && listed && described != null) {
+				readable.add(position);
+				if (position.isOfAnotherTopic(described.id()) && !position.isAtBeginning()) {
+					ofAnotherTopic.add(position);
+				}
+				else {
+					position.setTopicId(described.id());
+				}
+				if (!position.isAssigned()) {
+					added.add(position);
+				}
+			}
+			else {
+				position.setAssigned(false);
+				MonotonicTime retry = position.retryAt();
+				if (retry != null) {
+					earliest = (earliest != null) ? MonotonicTime.earliest(earliest, retry) : retry;
+				}
+			}
+		}
+		this.nextRetry = earliest;
+		Set<TopicPartition> partitions = new HashSet<>();
+		readable.forEach((position) -> partitions.add(position.partition()));
+		current.assign(partitions);
+		added.forEach((position) -> seek(current, position));
+		this.assigned = readable.size();
+		this.paused = (int) readable.stream().filter(ReadPosition::isPaused).count();
+		ofAnotherTopic.forEach((position) -> reset(current, position, "its Kafka topic was deleted and created again",
+				KafkaOffsets.BEFORE_ALL, now));
+		if (this.assigned == 0) {
+			this.silentSince = now;
+		}
+	}
+
+	private static void seek(Consumer<String, byte[]> current, ReadPosition position) {
+		Set<TopicPartition> partition = Set.of(position.partition());
+		position.setAssigned(true);
+		if (position.isAtBeginning()) {
+			current.seekToBeginning(partition);
+		}
+		else {
+			current.seek(position.partition(), position.next());
+		}
+		if (position.isPaused()) {
+			current.pause(partition);
+		}
+		else {
+			current.resume(partition);
+		}
+	}
+
+	private void awaitCommand(MonotonicTime now) throws InterruptedException {
+		synchronized (this.wakeLock) {
+			if (this.commands.isEmpty() && !this.closed) {
+				this.wakeLock.wait(Math.max(1, waitTime(now).toMillis()));
+			}
+		}
+	}
+
+	private Duration waitTime(MonotonicTime now) {
+		MonotonicTime retry = this.nextRetry;
+		Duration until = (retry != null) ? now.until(retry) : WAIT;
+		return (until.compareTo(WAIT) < 0) ? (until.isNegative() ? Duration.ZERO : until) : WAIT;
+	}
+
+	/** Fails the poll if shards cannot be read because nothing is known of Kafka. */
+	private void requireDirectory() {
+		StoreUnavailableException failure = this.directory.failure();
+		if (failure != null && !this.byPartition.isEmpty() && this.commands.isEmpty()) {
+			throw new StoreUnavailableException(String.valueOf(failure.getMessage()), failure, failure.isRefusal());
+		}
+	}
+
+	private boolean read(Consumer<String, byte[]> current, MonotonicTime now) throws InterruptedException {
+		boolean waits;
+		synchronized (this.wakeLock) {
+			waits = this.commands.isEmpty() && !this.closed;
+			this.waiting = waits ? current : null;
+		}
+		ConsumerRecords<String, byte[]> records;
+		try {
+			records = current.poll(waits ? waitTime(now) : Duration.ZERO);
+		}
+		catch (WakeupException ex) {
+			// If it comes too late for one poll, it ends the next one: no other call of
+			// this consumer waits.
+			return false;
+		}
+		catch (InterruptException ex) {
+			Thread.interrupted();
+			throw new InterruptedException();
+		}
+		catch (RuntimeException ex) {
+			return failed(current, ex);
+		}
+		finally {
+			synchronized (this.wakeLock) {
+				this.waiting = null;
+			}
+		}
+		deliver(current, records);
+		return isAnswered(!records.isEmpty());
+	}
+
+	/** Offers the records of each partition; those that a sink refuses are read again. */
+	private void deliver(Consumer<String, byte[]> current, ConsumerRecords<String, byte[]> records) {
+		Throwable failure = null;
+		for (TopicPartition partition : records.partitions()) {
+			ReadPosition position = this.byPartition.get(partition);
+			if (position == null) {
+				continue;
+			}
+			try {
+				position.offer(records.records(partition));
+				if (position.isPaused()) {
+					current.pause(Set.of(partition));
+					this.paused++;
+				}
+			}
+			catch (RuntimeException | Error ex) {
+				// The records of the others are lost if this one ends the loop.
+				current.seek(partition, position.next());
+				failure = ex;
+			}
+		}
+		if (failure instanceof Error error) {
+			throw error;
+		}
+		if (failure instanceof RuntimeException exception) {
+			throw exception;
+		}
+	}
+
+	/**
+	 * Returns whether a broker has answered since the last call. Consumers do not tell:
+	 * they retry, and return nothing.
+	 */
+	private boolean isAnswered(boolean hasRecords) {
+		Metric metric = this.fetches;
+		double count = (metric != null && metric.metricValue() instanceof Double value) ? value : this.lastFetches + 1;
+		boolean answered = hasRecords || count != this.lastFetches;
+		this.lastFetches = count;
+		MonotonicTime now = this.clock.now();
+		if (answered || this.paused >= this.assigned) {
+			this.silentSince = now;
+			return answered;
+		}
+		Duration silence = this.silentSince.until(now);
+		if (silence.compareTo(this.silenceLimit) > 0) {
+			throw this.failures.unavailable("no answer to a fetch for %d s".formatted(silence.toSeconds()),
+					new java.util.concurrent.TimeoutException("no broker of these partitions can be reached"));
+		}
+		return false;
+	}
+
+	/** Excludes the partitions that have failed, or fails the poll if all have. */
+	private boolean failed(Consumer<String, byte[]> current, RuntimeException failure) {
+		MonotonicTime now = this.clock.now();
+		if (failure instanceof InvalidOffsetException invalid) {
+			invalid.partitions().forEach((partition) -> reset(current, partition, invalid, now));
+			return true;
+		}
+		if (failure instanceof TopicAuthorizationException denied) {
+			return retryLater(denied, denied.unauthorizedTopics(), now);
+		}
+		if (failure instanceof InvalidTopicException invalid) {
+			return retryLater(invalid, invalid.invalidTopics(), now);
+		}
+		if (failure instanceof KafkaException && !(failure instanceof AuthenticationException)) {
+			// For a batch that is damaged, among others, only the message has it.
+			String message = " " + failure.getMessage() + " ";
+			if (retryLater(failure,
+					(partition) -> message.contains(" " + partition + " ") || message.contains(" " + partition + "."),
+					now)) {
+				return true;
+			}
+		}
+		if (!(failure instanceof KafkaException)) {
+			// Its state is unknown.
+			closeConsumer();
+		}
+		throw this.failures.unavailable("cannot read records", failure);
+	}
+
+	private boolean retryLater(RuntimeException failure, Collection<String> topics, MonotonicTime now) {
+		if (!retryLater(failure, (partition) -> topics.contains(partition.topic()), now)) {
+			throw this.failures.unavailable("cannot read records", failure);
+		}
+		return true;
+	}
+
+	private boolean retryLater(RuntimeException failure, Predicate<TopicPartition> failed, MonotonicTime now) {
+		String reason = "Kafka: " + this.failures.message(failure);
+		boolean found = false;
+		for (ReadPosition position : this.byPartition.values()) {
+			if (position.isAssigned() && failed.test(position.partition())) {
+				retryLater(position, reason, now);
+				found = true;
+			}
+		}
+		return found;
+	}
+
+	private void retryLater(ReadPosition position, String reason, MonotonicTime now) {
+		if (position.retryLater(reason, now)) {
+			logger.warn("{} cannot be read; retrying. {}", position.shard(), reason);
+		}
+		this.rearrange = true;
+	}
+
+	private void reset(Consumer<String, byte[]> current, TopicPartition partition, InvalidOffsetException failure,
+			MonotonicTime now) {
+		ReadPosition position = this.byPartition.get(partition);
+		if (position == null || !position.isAssigned()) {
+			return;
+		}
+		OffsetAndMetadata divergence = (failure instanceof LogTruncationException truncated)
+				? truncated.divergentOffsets().get(partition) : null;
+		if (divergence != null) {
+			reset(current, position, "the partition has lost records that were read", divergence.offset(), now);
+		}
+		else {
+			reset(current, position, "the offset is not in the partition", KafkaOffsets.BEFORE_ALL, now);
+		}
+	}
+
+	/**
+	 * Applies the reset policy.
+	 * @param first the first offset that can be new, -1 for that of the partition
+	 */
+	private void reset(Consumer<String, byte[]> current, ReadPosition position, String reason, long first,
+			MonotonicTime now) {
+		TopicPartition partition = position.partition();
+		ShardId shard = position.shard();
+		long begin;
+		long end;
+		try {
+			begin = this.offsets.beginning(partition);
+			end = this.offsets.end(partition);
+		}
+		catch (StoreUnavailableException ex) {
+			retryLater(position, "%s at offset %d; %s".formatted(reason, position.next(), ex.getMessage()), now);
+			return;
+		}
+		long wanted = position.next();
+		String what = "%s was to be read from offset %d of the Kafka partition %s, but %s, which has the offsets from %d to before %d"
+			.formatted(shard, wanted, partition, reason, begin, end);
+		ResetPolicy policy = this.directory.reset(shard.topic());
+		String setting = "'shardkeeper.topics.%s.reset: %s'".formatted(shard.topic(),
+				policy.name().toLowerCase(Locale.ROOT));
+		if (policy == ResetPolicy.STOP) {
+			String halted = "%s. It is not read (%s). Set its position with ShardPositions".formatted(what, setting);
+			logger.error(halted);
+			position.halt(halted);
+			this.rearrange = true;
+			return;
+		}
+		long resumed = (policy == ResetPolicy.LATEST) ? end : Math.max(begin, first);
+		logger.warn("{}. Reading resumes at offset {} ({}). {}", what, resumed, setting, (resumed > wanted)
+				? "Up to %d records are lost".formatted(resumed - wanted) : "It is unknown how many records are lost");
+		position.moveTo(resumed);
+		setTopicId(position);
+		current.seek(partition, resumed);
+	}
+
+	private void setTopicId(ReadPosition position) {
+		Described described = this.directory.described(position.partition().topic());
+		if (described != null) {
+			position.setTopicId(described.id());
+		}
+	}
+
+	@Override
+	public Map<ShardId, String> problems() {
+		Map<ShardId, String> problems = new HashMap<>(this.unreadable);
+		this.positions.forEach((shard, position) -> {
+			String own = position.problem();
+			String problem = (own != null) ? own : problem(position);
+			if (problem != null) {
+				problems.put(shard, problem);
+			}
+		});
+		return problems;
+	}
+
+	private @Nullable String problem(ReadPosition position) {
+		TopicPartition partition = position.partition();
+		Described described = this.directory.described(partition.topic());
+		if (described == null) {
+			return this.directory.refusal(partition.topic());
+		}
+		if (partition.partition() >= described.partitions()) {
+			return (this.directory.number() > position.directoryNumber())
+					? "The Kafka topic '%s' has %d partitions, and none with the number %d".formatted(partition.topic(),
+							described.partitions(), partition.partition())
+					: null;
+		}
+		return described.leaderless().contains(partition.partition())
+				? "The Kafka partition %s has no leader: check the brokers".formatted(partition) : null;
+	}
+
+	@Override
+	public void close() {
+		this.watch.close();
+		this.positions.values().forEach(ReadPosition::stop);
+		boolean idle;
+		synchronized (this.wakeLock) {
+			idle = !this.polling;
+			this.closed = true;
+		}
+		wakeUp();
+		if (idle) {
+			closeConsumer();
+		}
+	}
+
+	private void closeConsumer() {
+		Consumer<String, byte[]> current = this.consumer;
+		this.consumer = null;
+		if (current == null) {
+			return;
+		}
+		try {
+			current.close(CloseOptions.timeout(CLOSE_TIMEOUT));
+		}
+		catch (KafkaException ex) {
+			logger.debug("The consumer was not closed", ex);
+		}
+	}
+
+}

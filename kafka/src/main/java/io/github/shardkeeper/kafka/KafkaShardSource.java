@@ -1,0 +1,295 @@
+package io.github.shardkeeper.kafka;
+
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+import org.apache.kafka.clients.admin.CreatePartitionsOptions;
+import org.apache.kafka.clients.admin.NewPartitions;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.SendFailedException;
+import io.github.shardkeeper.ShardTopics;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.ShardAppender;
+import io.github.shardkeeper.source.ShardReader;
+import io.github.shardkeeper.source.ShardSource;
+
+/**
+ * Topics in Kafka; a shard is a partition. The shard id is the number of the partition,
+ * or {@code <Kafka topic>-<partition>} in a topic that reads several Kafka topics by a
+ * pattern. An offset is the offset in the partition; {@code -1} is before all records.
+ * <p>
+ * A record's key and headers are text: bytes that are not UTF-8 become {@code base64:}
+ * and their Base64 form. A record without a value has an empty payload and the header
+ * {@value #TOMBSTONE}. The timestamp is the one that the topic is configured with, the
+ * time of sending or of appending.
+ * <p>
+ * Reading uses no Kafka group. What is <em>not</em> guaranteed: that a topic which was
+ * deleted and created again while no instance was running is recognized; if it has more
+ * records than before, reading resumes at the old offset. Thread-safe. Connects when it
+ * is first used.
+ */
+public final class KafkaShardSource implements ShardSource, ShardAppender, ShardTopics {
+
+	/** Name of the header of records without a value; its value is {@code true}. */
+	public static final String TOMBSTONE = "kafka.tombstone";
+
+	private static final int DEFAULT_MAX_REQUEST_SIZE = 1024 * 1024;
+
+	private static final long IDLE_SECONDS = 30;
+
+	/** Kafka answers with -1 if no record is as late as a time. */
+	private static final Offset NO_RECORD = KafkaOffsets.text(-2);
+
+	private final KafkaSourceSettings settings;
+
+	private final KafkaFailure failures;
+
+	private final KafkaAdmin admin;
+
+	private final ScheduledThreadPoolExecutor executor;
+
+	private final TopicDirectory directory;
+
+	private final OffsetLookup offsets;
+
+	private final KafkaAppender appender;
+
+	private final @Nullable GroupMirror mirror;
+
+	/**
+	 * Creates a source.
+	 * @param settings the topics and the properties of the clients
+	 */
+	public KafkaShardSource(KafkaSourceSettings settings) {
+		this.settings = Objects.requireNonNull(settings, "settings must not be null");
+		this.failures = new KafkaFailure(settings.servers());
+		this.admin = new KafkaAdmin(settings.adminProperties(), this.failures);
+		this.executor = new ScheduledThreadPoolExecutor(1, KafkaShardSource::thread);
+		this.executor.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
+		this.executor.allowCoreThreadTimeOut(true);
+		this.executor.setRemoveOnCancelPolicy(true);
+		this.directory = new TopicDirectory(settings, this.admin, this.failures, this.executor);
+		this.offsets = new OffsetLookup(this.admin, settings.isolationLevel());
+		Object maxRequestSize = settings.senderProperties().get(ProducerConfig.MAX_REQUEST_SIZE_CONFIG);
+		this.appender = new KafkaAppender(this::newProducer, this.directory, this.failures,
+				(maxRequestSize != null) ? Long.parseLong(maxRequestSize.toString()) : DEFAULT_MAX_REQUEST_SIZE);
+		String group = settings.mirrorGroup();
+		this.mirror = (group != null) ? new GroupMirror(group, this.admin, this.executor) : null;
+	}
+
+	private static Thread thread(Runnable work) {
+		Thread thread = new Thread(work, "shardkeeper-kafka");
+		thread.setDaemon(true);
+		return thread;
+	}
+
+	private Consumer<String, byte[]> newConsumer() {
+		return new KafkaConsumer<>(this.settings.readerProperties(), new RecordText.KeyDeserializer(),
+				new ByteArrayDeserializer());
+	}
+
+	private Producer<byte[], byte[]> newProducer() {
+		return new KafkaProducer<>(this.settings.senderProperties(), new ByteArraySerializer(),
+				new ByteArraySerializer());
+	}
+
+	/** Waits for the first answer of Kafka, for a few seconds at most. */
+	@Override
+	public Map<String, TopicShards> topics() {
+		return this.directory.topics();
+	}
+
+	@Override
+	public Map<String, String> problems() {
+		return this.directory.problems();
+	}
+
+	@Override
+	public Watch watch(Runnable onChange) {
+		Objects.requireNonNull(onChange, "onChange must not be null");
+		return this.directory.watch(onChange);
+	}
+
+	@Override
+	public ShardReader openReader() {
+		return new KafkaShardReader(this::newConsumer, this.offsets, this.directory, this.failures, this.mirror,
+				this.settings.fetchWait());
+	}
+
+	@Override
+	public Map<ShardId, Offset> before(StartPosition position, Collection<ShardId> shards) {
+		Objects.requireNonNull(position, "position must not be null");
+		Objects.requireNonNull(shards, "shards must not be null");
+		if (position instanceof StartPosition.Latest) {
+			return ask(shards, OffsetSpec.latest());
+		}
+		if (position instanceof StartPosition.At at) {
+			return at(shards, Math.max(0, at.time().toEpochMilli()));
+		}
+		long before = KafkaOffsets.BEFORE_ALL;
+		if (position instanceof StartPosition.From from) {
+			before = Math.max(KafkaOffsets.BEFORE_ALL, KafkaOffsets.number(from.first()) - 1);
+		}
+		else if (position instanceof StartPosition.After after) {
+			before = KafkaOffsets.number(after.last());
+		}
+		Map<ShardId, Offset> offsets = new HashMap<>();
+		for (ShardId shard : shards) {
+			offsets.put(shard, KafkaOffsets.text(before));
+		}
+		return offsets;
+	}
+
+	/**
+	 * Without a record of the time or later, the next one to be appended is the first.
+	 */
+	private Map<ShardId, Offset> at(Collection<ShardId> shards, long millis) {
+		// Before the times: a record that is appended meanwhile must not be skipped.
+		Map<ShardId, Offset> ends = ask(shards, OffsetSpec.latest());
+		Map<ShardId, Offset> offsets = ask(shards, OffsetSpec.forTimestamp(millis));
+		offsets.replaceAll((shard, offset) -> offset.equals(NO_RECORD) ? ends.getOrDefault(shard, offset) : offset);
+		return offsets;
+	}
+
+	/** Returns the offsets before those that are found, -2 for none. */
+	private Map<ShardId, Offset> ask(Collection<ShardId> shards, OffsetSpec wanted) {
+		Map<ShardId, TopicPartition> partitions = new HashMap<>();
+		Map<TopicPartition, OffsetSpec> wantedByPartition = new HashMap<>();
+		for (ShardId shard : shards) {
+			TopicPartition partition = requirePartition(shard);
+			partitions.put(shard, partition);
+			wantedByPartition.put(partition, wanted);
+		}
+		Map<TopicPartition, Long> found = this.offsets.ask(wantedByPartition);
+		Map<ShardId, Offset> offsets = new HashMap<>();
+		partitions.forEach(
+				(shard, partition) -> offsets.put(shard, KafkaOffsets.text(found.getOrDefault(partition, 0L) - 1)));
+		return offsets;
+	}
+
+	private TopicPartition requirePartition(ShardId shard) {
+		TopicPartition partition = this.directory.partition(shard);
+		if (partition == null) {
+			throw new IllegalArgumentException("%s is no partition of a Kafka topic".formatted(shard));
+		}
+		return partition;
+	}
+
+	@Override
+	public void check(NewRecord newRecord) {
+		Objects.requireNonNull(newRecord, "newRecord must not be null");
+		this.appender.check(newRecord);
+	}
+
+	@Override
+	public List<CompletableFuture<Offset>> append(List<NewRecord> records) {
+		Objects.requireNonNull(records, "records must not be null");
+		return this.appender.append(records);
+	}
+
+	@Override
+	public void refresh(String topic, boolean mayWait) {
+		Objects.requireNonNull(topic, "topic must not be null");
+		TopicShards known = this.directory.known().get(topic);
+		if (known == null) {
+			return;
+		}
+		if (this.directory.isPattern(topic)) {
+			throw new ShardkeeperConfigurationException(
+					"The topic '%s' reads all Kafka topics that match a pattern, so nothing can be sent to it."
+						.formatted(topic),
+					"Send to a topic with 'shardkeeper.kafka.topics.<topic>.name'.");
+		}
+		if (known.size() > 0) {
+			this.directory.refreshIfDue();
+			return;
+		}
+		if (mayWait) {
+			this.directory.awaitRefreshUnlessFailing();
+		}
+		if (this.directory.known().getOrDefault(topic, TopicShards.NONE).size() == 0) {
+			throw new SendFailedException("Not sent: the partitions of '%s' are not known. %s".formatted(topic,
+					this.directory.problems().getOrDefault(topic, "Kafka has not answered yet")), null, false);
+		}
+	}
+
+	@Override
+	public int shards(String topic) {
+		requireKnown(topic);
+		this.directory.awaitRefresh();
+		RuntimeException failure = this.directory.failure();
+		if (failure != null) {
+			throw failure;
+		}
+		return this.directory.known().getOrDefault(topic, TopicShards.NONE).size();
+	}
+
+	/** Adds partitions to the Kafka topic. */
+	@Override
+	public int raise(String topic, int shards) {
+		KafkaTopic mapping = requireKnown(topic);
+		TopicShards.requirePossible(topic, shards);
+		String name = mapping.name();
+		if (name == null) {
+			throw new IllegalArgumentException(
+					"The topic '%s' reads all Kafka topics that match a pattern; add partitions with Kafka's own tools"
+						.formatted(topic));
+		}
+		int now = shards(topic);
+		if (now > shards) {
+			throw new IllegalArgumentException(
+					"The topic '%s' has %d shards already, and cannot have fewer".formatted(topic, now));
+		}
+		if (now < shards) {
+			this.admin.await(this.admin.client()
+				.createPartitions(Map.of(name, NewPartitions.increaseTo(shards)),
+						KafkaAdmin.limited(new CreatePartitionsOptions()))
+				.all(), "cannot add partitions to the topic '%s'".formatted(name));
+			this.directory.awaitPartitions(name, shards);
+		}
+		return shards;
+	}
+
+	private KafkaTopic requireKnown(String topic) {
+		Objects.requireNonNull(topic, "topic must not be null");
+		KafkaTopic mapping = this.settings.topics().get(topic);
+		if (mapping == null) {
+			throw ShardkeeperConfigurationException.unknownTopic("A call of ShardTopics", topic,
+					new TreeSet<>(this.settings.topics().keySet()));
+		}
+		return mapping;
+	}
+
+	@Override
+	public void close() {
+		this.executor.shutdownNow();
+		this.appender.close();
+		GroupMirror group = this.mirror;
+		if (group != null) {
+			group.sendNow();
+		}
+		this.admin.close();
+	}
+
+}

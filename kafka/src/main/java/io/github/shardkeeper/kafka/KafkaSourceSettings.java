@@ -1,0 +1,143 @@
+package io.github.shardkeeper.kafka;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+
+import org.apache.kafka.clients.CommonClientConfigs;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.IsolationLevel;
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+
+/**
+ * Settings of a {@link KafkaShardSource}. Immutable.
+ *
+ * @param topics by topic the Kafka topics that it reads
+ * @param consumer the application's properties of Kafka consumers. Settings of groups,
+ * commits, offset reset and deserializers have no effect
+ * @param producer the application's properties of Kafka producers. Serializers and
+ * {@code transactional.id} have no effect
+ * @param admin the application's properties of Kafka admin clients
+ * @param refreshInterval the interval at which topics and partitions are read
+ * @param mirrorGroup the Kafka group whose offsets are set to those of the checkpoints,
+ * {@code null} for none
+ */
+public record KafkaSourceSettings(Map<String, KafkaTopic> topics, Map<String, Object> consumer,
+		Map<String, Object> producer, Map<String, Object> admin, Duration refreshInterval,
+		@Nullable String mirrorGroup) {
+
+	/** Default interval at which topics and partitions are read. */
+	public static final Duration REFRESH_INTERVAL = Duration.ofSeconds(5);
+
+	/**
+	 * Short, because a partition that is added or resumed waits for the fetch that is
+	 * under way at its broker.
+	 */
+	private static final int FETCH_MAX_WAIT_MILLIS = 100;
+
+	private static final int MAX_POLL_RECORDS = 2000;
+
+	private static final int MAX_BLOCK_MILLIS = 10_000;
+
+	/** The reader belongs to no group, and its positions are those of the checkpoints. */
+	private static final List<String> GROUP_PROPERTIES = List.of(ConsumerConfig.GROUP_ID_CONFIG,
+			ConsumerConfig.GROUP_INSTANCE_ID_CONFIG, ConsumerConfig.GROUP_PROTOCOL_CONFIG,
+			ConsumerConfig.GROUP_REMOTE_ASSIGNOR_CONFIG, ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG,
+			ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG);
+
+	public KafkaSourceSettings {
+		topics = Map.copyOf(topics);
+		consumer = Map.copyOf(consumer);
+		producer = Map.copyOf(producer);
+		admin = Map.copyOf(admin);
+		Objects.requireNonNull(refreshInterval, "refreshInterval must not be null");
+		requireDistinct(topics);
+	}
+
+	private static void requireDistinct(Map<String, KafkaTopic> topics) {
+		Map<String, String> readers = new TreeMap<>();
+		new TreeMap<>(topics).forEach((topic, mapping) -> {
+			String name = mapping.name();
+			String other = (name != null) ? readers.putIfAbsent(name, topic) : null;
+			if (other != null) {
+				throw new ShardkeeperConfigurationException(
+						"The topics '%s' and '%s' both read the Kafka topic '%s'.".formatted(other, topic, name),
+						"Correct 'shardkeeper.kafka.topics.%s.name', or read it twice with two groups."
+							.formatted(topic));
+			}
+		});
+	}
+
+	/**
+	 * Creates settings with the same client properties for all clients.
+	 * @param topics by topic the Kafka topics that it reads
+	 * @param client the properties, at least {@code bootstrap.servers}
+	 * @return the settings
+	 */
+	public static KafkaSourceSettings of(Map<String, KafkaTopic> topics, Map<String, Object> client) {
+		return new KafkaSourceSettings(topics, client, client, client, REFRESH_INTERVAL, null);
+	}
+
+	/** Properties of the consumer that reads all shards. */
+	Map<String, Object> readerProperties() {
+		Map<String, Object> properties = new HashMap<>(this.consumer);
+		GROUP_PROPERTIES.forEach(properties::remove);
+		properties.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
+		properties.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
+		properties.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
+		properties.putIfAbsent(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, FETCH_MAX_WAIT_MILLIS);
+		properties.putIfAbsent(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, MAX_POLL_RECORDS);
+		return withClientId(properties, "shardkeeper-reader");
+	}
+
+	Map<String, Object> senderProperties() {
+		Map<String, Object> properties = new HashMap<>(this.producer);
+		properties.remove(ProducerConfig.TRANSACTIONAL_ID_CONFIG);
+		properties.remove(ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG);
+		properties.remove(ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG);
+		properties.putIfAbsent(ProducerConfig.MAX_BLOCK_MS_CONFIG, MAX_BLOCK_MILLIS);
+		return withClientId(properties, "shardkeeper-sender");
+	}
+
+	Map<String, Object> adminProperties() {
+		return withClientId(new HashMap<>(this.admin), "shardkeeper-admin");
+	}
+
+	/** Distinct ids, because the application's own clients may use its own. */
+	private static Map<String, Object> withClientId(Map<String, Object> properties, String suffix) {
+		Object id = properties.get(CommonClientConfigs.CLIENT_ID_CONFIG);
+		properties.put(CommonClientConfigs.CLIENT_ID_CONFIG,
+				(id == null || id.toString().isEmpty()) ? suffix : id + "-" + suffix);
+		return properties;
+	}
+
+	IsolationLevel isolationLevel() {
+		Object level = this.consumer.get(ConsumerConfig.ISOLATION_LEVEL_CONFIG);
+		return (level != null && level.toString().equalsIgnoreCase("read_committed")) ? IsolationLevel.READ_COMMITTED
+				: IsolationLevel.READ_UNCOMMITTED;
+	}
+
+	/** The longest time that a broker may hold back the answer to a fetch. */
+	Duration fetchWait() {
+		Object wait = readerProperties().get(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG);
+		return Duration.ofMillis(Long.parseLong(String.valueOf(wait)));
+	}
+
+	/** Addresses for messages. */
+	String servers() {
+		Object servers = this.admin.get(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG);
+		if (servers instanceof Collection<?> several) {
+			return String.join(",", several.stream().map(String::valueOf).toList());
+		}
+		return String.valueOf(servers);
+	}
+
+}

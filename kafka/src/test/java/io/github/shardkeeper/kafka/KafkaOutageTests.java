@@ -1,0 +1,258 @@
+package io.github.shardkeeper.kafka;
+
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletionException;
+import java.util.stream.Stream;
+
+import org.apache.kafka.clients.CommonClientConfigs;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.SendFailedException;
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
+import io.github.shardkeeper.test.EmbeddedKafka;
+import io.github.shardkeeper.test.RecordingSink;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Brokers that are away, and credentials that they refuse.
+ */
+class KafkaOutageTests {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(40);
+
+	/** Started by the first test that needs it, like the others. */
+	private static EmbeddedKafka single;
+
+	private static EmbeddedKafka withUsers;
+
+	private static EmbeddedKafka pair;
+
+	private static final ShardId SHARD = ShardId.of("orders", 0);
+
+	@AfterAll
+	static void close() {
+		Stream.of(single, withUsers, pair).filter(Objects::nonNull).forEach(EmbeddedKafka::close);
+	}
+
+	private static EmbeddedKafka single() {
+		single = (single != null) ? single : EmbeddedKafka.start();
+		return single;
+	}
+
+	/** Its user "alice" may do what somebody allows, "admin" everything. */
+	private static EmbeddedKafka withUsers() {
+		withUsers = (withUsers != null) ? withUsers
+				: EmbeddedKafka.builder()
+					.user("alice", "secret")
+					.user("admin", "admin")
+					.setting("authorizer.class.name", "org.apache.kafka.metadata.authorizer.StandardAuthorizer")
+					.setting("super.users", "User:ANONYMOUS;User:admin")
+					.start();
+		return withUsers;
+	}
+
+	private static EmbeddedKafka pair() {
+		pair = (pair != null) ? pair : EmbeddedKafka.startCluster(2);
+		return pair;
+	}
+
+	@Test
+	void readingContinuesAfterARestartOfTheBroker() {
+		EmbeddedKafka kafka = single();
+		kafka.createTopic("restarted", 2);
+		try (PolledSource source = PolledSource.of(kafka.clientProperties(), "orders", KafkaTopic.named("restarted"))) {
+			RecordingSink sink = source.start(SHARD, null);
+			source.append(SHARD, 1, 3);
+			assertThat(PolledSource.payloads(sink.await(3))).containsExactly("r1", "r2", "r3");
+
+			kafka.kill();
+			await().atMost(PATIENCE).until(() -> !source.failures().isEmpty());
+			assertThat(source.failures().get(0)).isInstanceOf(StoreUnavailableException.class)
+				.hasMessageContaining(kafka.bootstrapServers());
+			assertThat(source.source().topics()).as("what is known").containsEntry("orders", TopicShards.count(2));
+			RecordingSink other = source.start(ShardId.of("orders", 1), null);
+			assertThatExceptionOfType(StoreUnavailableException.class)
+				.isThrownBy(() -> source.source().before(StartPosition.LATEST, List.of(SHARD)))
+				.withMessageContaining(kafka.bootstrapServers());
+
+			kafka.restart();
+			source.append(SHARD, 4, 5);
+			source.append(ShardId.of("orders", 1), 6, 6);
+			assertThat(PolledSource.payloads(sink.await(2))).containsExactly("r4", "r5");
+			assertThat(PolledSource.payloads(other.await(1))).containsExactly("r6");
+			await().untilAsserted(() -> assertThat(source.source().problems()).isEmpty());
+			assertThat(source.reader().problems()).isEmpty();
+			assertThat(sink.pending()).isEmpty();
+		}
+	}
+
+	@Test
+	void frozenBrokerIsReportedAndRecordsThatWereNotAcknowledgedSaySo() {
+		EmbeddedKafka kafka = single();
+		kafka.createTopic("frozen", 1);
+		Map<String, Object> properties = kafka.clientProperties();
+		properties.put("delivery.timeout.ms", 1500);
+		properties.put("request.timeout.ms", 1000);
+		properties.put("linger.ms", 0);
+		try (PolledSource source = PolledSource.of(properties, "orders", KafkaTopic.named("frozen"))) {
+			RecordingSink sink = source.start(SHARD, null);
+			source.append(SHARD, 1, 1);
+			sink.await(1);
+			kafka.freeze();
+			assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> source.append(SHARD, 2, 2))
+				.satisfies((failure) -> assertThat(((SendFailedException) failure.getCause()).mayHaveBeenAppended())
+					.isTrue());
+			await().atMost(PATIENCE).until(() -> !source.failures().isEmpty());
+
+			kafka.thaw();
+			int answers = source.answers();
+			await().atMost(PATIENCE).until(() -> source.answers() > answers);
+			source.append(SHARD, 3, 3);
+			await().until(() -> PolledSource.payloads(sink.pending()).contains("r3"));
+		}
+	}
+
+	@Test
+	void brokerThatIsAwayAtStartIsAProblemUntilItAnswers() throws Exception {
+		int port;
+		try (ServerSocket socket = new ServerSocket(0)) {
+			port = socket.getLocalPort();
+		}
+		Map<String, Object> away = Map.of(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, "127.0.0.1:" + port);
+		try (PolledSource source = PolledSource.of(away, "orders", KafkaTopic.named("orders"))) {
+			assertThat(source.source().topics()).containsOnly(Map.entry("orders", TopicShards.NONE));
+			assertThat(source.source().problems()).hasEntrySatisfying("orders",
+					(problem) -> assertThat(problem).contains("127.0.0.1:" + port)
+						.contains("'spring.kafka.bootstrap-servers'"));
+			source.start(SHARD, null);
+			await().until(() -> !source.failures().isEmpty());
+			assertThat(source.failures().get(0)).isInstanceOf(StoreUnavailableException.class)
+				.hasMessageContaining("127.0.0.1:" + port);
+			assertThatExceptionOfType(SendFailedException.class)
+				.isThrownBy(() -> source.source().append(List.of(new NewRecord(SHARD, null, new byte[0]))))
+				.satisfies((failure) -> assertThat(failure.mayHaveBeenAppended()).isFalse());
+		}
+	}
+
+	@Test
+	void addressThatCannotBeResolvedIsAProblemOfTheTopic() {
+		Map<String, Object> away = Map.of(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, "no-such-host.invalid:9092");
+		try (PolledSource source = PolledSource.of(away, "orders", KafkaTopic.named("orders"))) {
+			assertThat(source.source().topics()).containsOnly(Map.entry("orders", TopicShards.NONE));
+			assertThat(source.source().problems()).hasEntrySatisfying("orders",
+					(problem) -> assertThat(problem).contains("no-such-host.invalid:9092"));
+			await().until(() -> !source.failures().isEmpty());
+			assertThat(source.failures())
+				.allSatisfy((failure) -> assertThat(failure).isInstanceOf(StoreUnavailableException.class));
+		}
+	}
+
+	@Test
+	void wrongCredentialsAreAProblemThatNamesTheProperties() throws Exception {
+		EmbeddedKafka kafka = withUsers();
+		Map<String, Object> admin = new HashMap<>(kafka.clientProperties());
+		admin.putAll(EmbeddedKafka.credentials("admin", "admin"));
+		new Permissions(admin).createTopics("secret");
+		Map<String, Object> wrong = new HashMap<>(kafka.clientProperties());
+		wrong.putAll(EmbeddedKafka.credentials("alice", "wrong-password"));
+		try (PolledSource source = PolledSource.of(wrong, "orders", KafkaTopic.named("secret"))) {
+			assertThat(source.source().topics()).containsOnly(Map.entry("orders", TopicShards.NONE));
+			assertThat(source.source().problems()).hasEntrySatisfying("orders",
+					(problem) -> assertThat(problem).contains("does not accept the credentials")
+						.contains("'spring.kafka.properties[sasl.jaas.config]'")
+						.doesNotContain("wrong-password"));
+			source.start(SHARD, null);
+			await().until(() -> !source.failures().isEmpty());
+			assertThat(source.failures().get(0)).isInstanceOfSatisfying(StoreUnavailableException.class,
+					(failure) -> assertThat(failure.isRefusal()).isTrue());
+		}
+		try (PolledSource source = PolledSource.of(admin, "orders", KafkaTopic.named("secret"))) {
+			source.append(SHARD, 1, 1);
+			source.start(SHARD, null).await(1);
+			assertThat(source.source().problems()).isEmpty();
+		}
+	}
+
+	@Test
+	void topicThatMayNotBeReadIsAProblemOfItsShardsOnly() throws Exception {
+		EmbeddedKafka kafka = withUsers();
+		Map<String, Object> admin = new HashMap<>(kafka.clientProperties());
+		admin.putAll(EmbeddedKafka.credentials("admin", "admin"));
+		Map<String, Object> alice = new HashMap<>(kafka.clientProperties());
+		alice.putAll(EmbeddedKafka.credentials("alice", "secret"));
+		Permissions permissions = new Permissions(admin);
+		permissions.createTopics("open", "closed");
+		permissions.allow("alice", "open", true);
+		permissions.allow("alice", "closed", false);
+		Map<String, KafkaTopic> topics = Map.of("open", KafkaTopic.named("open"), "closed", KafkaTopic.named("closed"));
+		ShardId open = ShardId.of("open", 0);
+		ShardId closed = ShardId.of("closed", 0);
+		try (PolledSource source = new PolledSource(PolledSource.settings(alice, topics, null));
+				PolledSource writer = new PolledSource(PolledSource.settings(admin, topics, null))) {
+			RecordingSink closedSink = source.start(closed, null);
+			RecordingSink openSink = source.start(open, null);
+			await().untilAsserted(() -> assertThat(source.reader().problems()).hasEntrySatisfying(closed,
+					(problem) -> assertThat(problem).contains("denies the access").contains("closed")));
+			writer.append(open, 1, 3);
+			assertThat(PolledSource.payloads(openSink.await(3))).containsExactly("r1", "r2", "r3");
+			writer.append(closed, 1, 2);
+			permissions.allow("alice", "closed", true);
+			assertThat(PolledSource.payloads(closedSink.await(2))).containsExactly("r1", "r2");
+			assertThat(source.reader().problems()).isEmpty();
+			assertThat(source.failures()).isEmpty();
+		}
+	}
+
+	@Test
+	void readingAndSendingContinueAtTheNextLeaderAndAPartitionWithoutOneIsAProblemOfItsShardOnly() throws Exception {
+		EmbeddedKafka kafka = pair();
+		NewTopic topic = new NewTopic("moving", Map.of(0, List.of(2, 1), 1, List.of(2)))
+			.configs(Map.of("min.insync.replicas", "1"));
+		try (Admin admin = kafka.admin()) {
+			admin.createTopics(List.of(topic)).all().get();
+		}
+		await().ignoreExceptionsInstanceOf(IllegalStateException.class)
+			.until(() -> kafka.leaderOf("moving", 0).isPresent() && kafka.leaderOf("moving", 1).isPresent());
+		ShardId alone = ShardId.of("orders", 1);
+		try (PolledSource source = PolledSource.of(kafka.clientProperties(), "orders", KafkaTopic.named("moving"))) {
+			RecordingSink sink = source.start(SHARD, null);
+			RecordingSink aloneSink = source.start(alone, null);
+			source.append(SHARD, 1, 3);
+			source.append(alone, 1, 1);
+			sink.await(3);
+			aloneSink.await(1);
+			assertThat(kafka.leaderOf("moving", 0)).contains(2);
+			kafka.kill(2);
+			List<Offset> offsets = source.append(SHARD, 4, 6);
+
+			assertThat(PolledSource.payloads(sink.await(3))).containsExactly("r4", "r5", "r6");
+			assertThat(offsets).containsExactly(new Offset("3"), new Offset("4"), new Offset("5"));
+			assertThat(kafka.leaderOf("moving", 0)).contains(1);
+			await().atMost(PATIENCE)
+				.untilAsserted(() -> assertThat(source.reader().problems()).containsOnlyKeys(alone)
+					.hasEntrySatisfying(alone, (problem) -> assertThat(problem).contains("moving-1 has no leader")));
+			kafka.restart(2);
+			await().atMost(PATIENCE).untilAsserted(() -> assertThat(source.reader().problems()).isEmpty());
+			source.append(alone, 2, 2);
+			assertThat(PolledSource.payloads(aloneSink.await(1))).containsExactly("r2");
+			assertThat(sink.pending()).isEmpty();
+		}
+	}
+
+}

@@ -1,0 +1,491 @@
+package io.github.shardkeeper.kafka;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewPartitions;
+import org.apache.kafka.clients.admin.RecordsToDelete;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import io.github.shardkeeper.SendFailedException;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.ResetPolicy;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
+import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.test.EmbeddedKafka;
+import io.github.shardkeeper.test.RecordingSink;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What Kafka has and other sources have not.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class KafkaReadingTests {
+
+	private static final AtomicInteger NUMBERS = new AtomicInteger();
+
+	private static final ShardId SHARD = ShardId.of("orders", 0);
+
+	private final EmbeddedKafka kafka = EmbeddedKafka.shared();
+
+	private final String topic = "reading-" + NUMBERS.incrementAndGet();
+
+	@Test
+	void abortedRecordsAreInvisibleWithReadCommitted() throws Exception {
+		this.kafka.createTopic(this.topic, 1);
+		Map<String, Object> properties = this.kafka.clientProperties();
+		properties.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
+		try (PolledSource committed = PolledSource.of(properties, "orders", KafkaTopic.named(this.topic));
+				PolledSource all = source(KafkaTopic.named(this.topic));
+				KafkaProducer<byte[], byte[]> producer = producer(Map.of("transactional.id", this.topic))) {
+			RecordingSink sink = committed.start(SHARD, null);
+			producer.initTransactions();
+			transaction(producer, "a1", "a2");
+			producer.commitTransaction();
+			transaction(producer, "aborted");
+			producer.abortTransaction();
+			transaction(producer, "b1");
+			producer.commitTransaction();
+			transaction(producer, "open");
+
+			List<SourceRecord> records = sink.await(3);
+			assertThat(PolledSource.payloads(records)).containsExactly("a1", "a2", "b1");
+			assertThat(records).extracting((each) -> each.offset().value())
+				.as("markers and aborted records have offsets too")
+				.containsExactly("0", "1", "5");
+			assertThat(PolledSource.payloads(all.start(SHARD, null).await(5))).containsExactly("a1", "a2", "aborted",
+					"b1", "open");
+			assertThat(committed.source().before(StartPosition.LATEST, List.of(SHARD)))
+				.as("a record that may be committed later is not skipped")
+				.containsEntry(SHARD, new Offset("6"));
+			assertThat(all.source().before(StartPosition.LATEST, List.of(SHARD))).containsEntry(SHARD, new Offset("7"));
+			producer.commitTransaction();
+			assertThat(PolledSource.payloads(sink.await(1))).containsExactly("open");
+		}
+	}
+
+	@Test
+	void readingResumesAfterTheMarkerOfATransaction() throws Exception {
+		this.kafka.createTopic(this.topic, 1);
+		try (PolledSource source = source(KafkaTopic.named(this.topic));
+				KafkaProducer<byte[], byte[]> producer = producer(Map.of("transactional.id", this.topic))) {
+			producer.initTransactions();
+			transaction(producer, "a");
+			producer.commitTransaction();
+			RecordingSink sink = source.start(SHARD, "0");
+			transaction(producer, "b");
+			producer.commitTransaction();
+
+			assertThat(PolledSource.payloads(sink.await(1))).containsExactly("b");
+			assertThat(source.reader().problems()).isEmpty();
+		}
+	}
+
+	@Test
+	void gapsOfACompactedTopicAreNoProblem() throws Exception {
+		this.kafka.createTopic(this.topic, 1, Map.of("cleanup.policy", "compact", "min.cleanable.dirty.ratio", "0.01",
+				"segment.ms", "100", "max.compaction.lag.ms", "100"));
+		try (PolledSource source = source(KafkaTopic.named(this.topic))) {
+			source.append(SHARD, 1, 50);
+			await().atMost(Duration.ofSeconds(60)).until(() -> {
+				// A new segment lets the cleaner compact the one before.
+				source.append(SHARD, 99, 99);
+				RecordingSink sink = source.start(SHARD, null);
+				String first = sink.await(1).get(0).offset().value();
+				source.reader().stop(SHARD);
+				return !first.equals("0");
+			});
+			RecordingSink sink = source.start(SHARD, "5");
+			List<SourceRecord> records = sink.await(1);
+
+			assertThat(PolledSource.payloads(records)).containsExactly("r99");
+			assertThat(source.failures()).isEmpty();
+			assertThat(source.reader().problems()).isEmpty();
+		}
+	}
+
+	@Test
+	void binaryKeysAndHeadersAreBase64AndTombstonesEmpty() throws Exception {
+		this.kafka.createTopic(this.topic, 1);
+		byte[] binary = { 0, (byte) 0xff, 7 };
+		try (PolledSource source = source(KafkaTopic.named(this.topic));
+				KafkaProducer<byte[], byte[]> producer = producer(Map.of())) {
+			ProducerRecord<byte[], byte[]> sent = new ProducerRecord<>(this.topic, 0, 1_700_000_000_000L, binary, null,
+					List.of());
+			sent.headers().add("binary", binary).add("none", null).add("twice", bytes("1")).add("twice", bytes("2"));
+			producer.send(sent).get();
+			producer.send(new ProducerRecord<>(this.topic, 0, bytes("ké\ufffdy"), bytes("value"))).get();
+
+			List<SourceRecord> records = source.start(SHARD, null).await(2);
+			assertThat(records.get(0).key()).isEqualTo("base64:AP8H");
+			assertThat(records.get(0).payload()).isEmpty();
+			assertThat(records.get(0).headers())
+				.isEqualTo(Map.of("kafka.tombstone", "true", "binary", "base64:AP8H", "none", "", "twice", "2"));
+			assertThat(records.get(0).timestampMillis()).isEqualTo(1_700_000_000_000L);
+			assertThat(records.get(1).key()).isEqualTo("ké\ufffdy");
+			assertThat(records.get(1).headers()).isEmpty();
+		}
+	}
+
+	@Test
+	void addedPartitionsAreNoticedWhileSomebodyWatches() throws Exception {
+		this.kafka.createTopic(this.topic, 2);
+		try (PolledSource source = source(KafkaTopic.named(this.topic))) {
+			assertThat(source.source().topics()).containsEntry("orders", TopicShards.count(2));
+			CountDownLatch changed = new CountDownLatch(1);
+			source.source().watch(changed::countDown);
+			addPartitions(3);
+
+			assertThat(changed.await(10, TimeUnit.SECONDS)).isTrue();
+			assertThat(source.source().topics()).containsEntry("orders", TopicShards.count(3));
+			RecordingSink sink = source.start(ShardId.of("orders", 2), null);
+			source.append(ShardId.of("orders", 2), 1, 1);
+			assertThat(PolledSource.payloads(sink.await(1))).containsExactly("r1");
+		}
+	}
+
+	@Test
+	void topicOfAPatternHasTheShardsOfAllKafkaTopicsThatMatch() throws Exception {
+		this.kafka.createTopic(this.topic + ".eu", 2);
+		this.kafka.createTopic(this.topic + ".us", 1);
+		Pattern pattern = Pattern.compile(Pattern.quote(this.topic) + "\\..*");
+		try (PolledSource source = source(KafkaTopic.matching(pattern));
+				KafkaProducer<byte[], byte[]> producer = producer(Map.of())) {
+			assertThat(source.source().topics()).containsEntry("orders", TopicShards.of(Map.of(this.topic + ".eu-0",
+					List.of(), this.topic + ".eu-1", List.of(), this.topic + ".us-0", List.of())));
+			RecordingSink sink = source.start(new ShardId("orders", this.topic + ".eu-1"), null);
+			producer.send(new ProducerRecord<>(this.topic + ".eu", 1, null, bytes("hello"))).get();
+			assertThat(PolledSource.payloads(sink.await(1))).containsExactly("hello");
+
+			this.kafka.createTopic(this.topic + ".asia", 1);
+			await().untilAsserted(
+					() -> assertThat(source.source().topics().get("orders").contains(this.topic + ".asia-0")).isTrue());
+			assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+				.isThrownBy(() -> source.source().refresh("orders", true))
+				.withMessageContaining("pattern");
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> source.source()
+					.check(new NewRecord(new ShardId("orders", this.topic + ".eu-1"), null, new byte[0])))
+				.withMessageContaining("pattern");
+		}
+	}
+
+	@Test
+	void missingTopicIsAProblemUntilItIsCreatedAndDelaysNoOther() throws Exception {
+		this.kafka.createTopic(this.topic + "-other", 1);
+		Map<String, KafkaTopic> topics = Map.of("orders", KafkaTopic.named(this.topic), "other",
+				KafkaTopic.named(this.topic + "-other"));
+		ShardId other = ShardId.of("other", 0);
+		try (PolledSource source = new PolledSource(
+				PolledSource.settings(this.kafka.clientProperties(), topics, null))) {
+			assertThat(source.source().topics()).containsEntry("orders", TopicShards.NONE)
+				.containsEntry("other", TopicShards.count(1));
+			assertThat(source.source().problems()).containsOnlyKeys("orders")
+				.hasEntrySatisfying("orders",
+						(problem) -> assertThat(problem).contains("'%s' does not exist".formatted(this.topic))
+							.contains("'shardkeeper.kafka.topics.orders.name'"));
+			RecordingSink sink = source.start(SHARD, null);
+			RecordingSink otherSink = source.start(other, null);
+			source.append(other, 1, 1);
+			otherSink.await(1);
+			await().untilAsserted(() -> assertThat(source.reader().problems()).containsOnlyKeys(SHARD));
+			assertThatExceptionOfType(SendFailedException.class).isThrownBy(() -> source.append(SHARD, 1, 1))
+				.withMessageContaining("does not exist")
+				.satisfies((failure) -> assertThat(failure.mayHaveBeenAppended()).isFalse());
+
+			this.kafka.createTopic(this.topic, 1);
+			await().untilAsserted(() -> assertThat(source.source().problems()).isEmpty());
+			source.append(SHARD, 1, 1);
+			assertThat(PolledSource.payloads(sink.await(1))).containsExactly("r1");
+			assertThat(source.reader().problems()).isEmpty();
+			assertThat(source.failures()).isEmpty();
+		}
+	}
+
+	@Test
+	void deletedTopicIsAProblemAndIsReadFromItsBeginningWhenItIsCreatedAgain(CapturedOutput output) throws Exception {
+		this.kafka.createTopic(this.topic, 1);
+		try (PolledSource source = source(KafkaTopic.named(this.topic))) {
+			RecordingSink sink = source.start(SHARD, null);
+			source.append(SHARD, 1, 5);
+			sink.await(5);
+			deleteTopic();
+			await().untilAsserted(() -> assertThat(source.source().problems()).containsKey("orders"));
+			assertThat(source.source().topics()).as("what is known").containsEntry("orders", TopicShards.count(1));
+			await().untilAsserted(() -> assertThat(source.reader().problems()).hasEntrySatisfying(SHARD,
+					(problem) -> assertThat(problem).contains("does not exist")));
+
+			this.kafka.createTopic(this.topic, 1);
+			await().untilAsserted(() -> assertThat(source.source().problems()).isEmpty());
+			source.append(SHARD, 6, 12);
+			assertThat(PolledSource.payloads(sink.await(7))).containsExactly("r6", "r7", "r8", "r9", "r10", "r11",
+					"r12");
+			assertThat(source.reader().problems()).isEmpty();
+			assertThat(output).contains("was deleted and created again");
+		}
+	}
+
+	@Test
+	void fewerPartitionsThanBeforeAreAProblemOfTopicAndShards() throws Exception {
+		this.kafka.createTopic(this.topic, 3);
+		try (PolledSource source = source(KafkaTopic.named(this.topic))) {
+			assertThat(source.source().topics()).containsEntry("orders", TopicShards.count(3));
+			ShardId gone = ShardId.of("orders", 2);
+			source.start(gone, null);
+			deleteTopic();
+			await().untilAsserted(() -> assertThat(source.source().problems()).containsKey("orders"));
+			this.kafka.createTopic(this.topic, 1);
+
+			await().untilAsserted(() -> assertThat(source.source().problems()).hasEntrySatisfying("orders",
+					(problem) -> assertThat(problem).contains("has 1 partitions, but had 3 before")));
+			await().untilAsserted(() -> assertThat(source.reader().problems()).hasEntrySatisfying(gone,
+					(problem) -> assertThat(problem).contains("none with the number 2")));
+			RecordingSink sink = source.start(SHARD, null);
+			source.append(SHARD, 1, 1);
+			sink.await(1);
+		}
+	}
+
+	@Test
+	void logThatWasTruncatedBelowTheCheckpointIsReadFromItsNewBeginning(CapturedOutput output) throws Exception {
+		try (PolledSource source = truncated(ResetPolicy.EARLIEST)) {
+			RecordingSink sink = source.start(SHARD, "1");
+
+			assertThat(PolledSource.payloads(sink.await(3))).containsExactly("r8", "r9", "r10");
+			assertThat(output)
+				.contains("orders/0 was to be read from offset 2 of the Kafka partition %s-0".formatted(this.topic))
+				.contains("from 7 to before 10")
+				.contains("Reading resumes at offset 7 ('shardkeeper.topics.orders.reset: earliest')")
+				.contains("Up to 5 records are lost");
+			assertThat(source.reader().problems()).isEmpty();
+			assertThat(source.failures()).isEmpty();
+		}
+	}
+
+	@Test
+	void logThatWasTruncatedBelowTheCheckpointIsReadFromItsEnd(CapturedOutput output) throws Exception {
+		try (PolledSource source = truncated(ResetPolicy.LATEST)) {
+			RecordingSink sink = source.start(SHARD, "1");
+			await().until(() -> output.getOut().contains("Reading resumes at offset 10"));
+			source.append(SHARD, 11, 11);
+
+			assertThat(PolledSource.payloads(sink.await(1))).containsExactly("r11");
+		}
+	}
+
+	@Test
+	void logThatWasTruncatedBelowTheCheckpointStopsTheShardUntilItsPositionIsSet() throws Exception {
+		try (PolledSource source = truncated(ResetPolicy.STOP)) {
+			RecordingSink stopped = source.start(SHARD, "1");
+			await().untilAsserted(() -> assertThat(source.reader().problems()).hasEntrySatisfying(SHARD,
+					(problem) -> assertThat(problem).contains("is not read").contains("ShardPositions")));
+			source.append(SHARD, 11, 11);
+			RecordingSink sink = source.start(SHARD, "8");
+
+			assertThat(PolledSource.payloads(sink.await(2))).containsExactly("r10", "r11");
+			assertThat(source.reader().problems()).isEmpty();
+			assertThat(stopped.delivered()).isZero();
+		}
+	}
+
+	@Test
+	void checkpointBeyondTheEndOfTheLogIsReset(CapturedOutput output) throws Exception {
+		this.kafka.createTopic(this.topic, 1);
+		try (PolledSource source = source(KafkaTopic.named(this.topic))) {
+			source.append(SHARD, 1, 3);
+			RecordingSink sink = source.start(SHARD, "500");
+
+			assertThat(PolledSource.payloads(sink.await(3))).containsExactly("r1", "r2", "r3");
+			assertThat(output).contains("offset 501").contains("It is unknown how many records are lost");
+		}
+	}
+
+	@Test
+	void noOffsetMeansTheFirstRecordThatExistsWithoutAReset(CapturedOutput output) throws Exception {
+		try (PolledSource source = truncated(ResetPolicy.STOP)) {
+			assertThat(PolledSource.payloads(source.start(SHARD, null).await(1))).containsExactly("r8");
+			Offset earliest = source.source().before(StartPosition.EARLIEST, List.of(SHARD)).get(SHARD);
+			assertThat(PolledSource.payloads(source.start(SHARD, earliest.value()).await(1))).containsExactly("r8");
+			assertThat(output).doesNotContain("was to be read from");
+		}
+	}
+
+	@Test
+	void pausedShardKeepsWhatIsFetchedAndContinuesInOrder() throws Exception {
+		this.kafka.createTopic(this.topic, 2);
+		ShardId other = ShardId.of("orders", 1);
+		try (PolledSource source = source(KafkaTopic.named(this.topic))) {
+			source.append(SHARD, 1, 10_000);
+			RecordingSink sink = new RecordingSink(false);
+			RecordingSink otherSink = source.start(other, null);
+			source.reader().start(SHARD, null, sink);
+			sink.await(1);
+			List<String> read = new ArrayList<>(List.of("r1"));
+			source.append(other, 1, 1);
+			otherSink.await(1);
+			int paused = sink.delivered();
+			assertThat(paused).isLessThan(10_000);
+			while (read.size() < 10_000) {
+				List<SourceRecord> records = sink.pending();
+				if (!records.isEmpty()) {
+					read.addAll(PolledSource.payloads(sink.await(records.size())));
+				}
+				source.reader().resume(SHARD);
+			}
+
+			assertThat(read).hasSize(10_000).doesNotHaveDuplicates();
+			assertThat(read.get(9_999)).isEqualTo("r10000");
+			assertThat(read).isEqualTo(IntStream.rangeClosed(1, 10_000).mapToObj((n) -> "r" + n).toList());
+		}
+	}
+
+	@Test
+	void committedOffsetsAreMirroredIntoAKafkaGroup() throws Exception {
+		this.kafka.createTopic(this.topic, 2);
+		String group = "group-" + UUID.randomUUID();
+		KafkaSourceSettings settings = PolledSource.settings(this.kafka.clientProperties(),
+				Map.of("orders", KafkaTopic.named(this.topic)), group);
+		TopicPartition partition = new TopicPartition(this.topic, 0);
+		try (Admin admin = this.kafka.admin()) {
+			try (PolledSource source = new PolledSource(settings)) {
+				source.append(SHARD, 1, 3);
+				source.reader().committed(SHARD, new Offset("1"));
+				source.reader().committed(SHARD, new Offset("2"));
+				source.reader().committed(ShardId.of("orders", 1), new Offset("-1"));
+
+				await().untilAsserted(() -> assertThat(offsets(admin, group)).isEqualTo(Map.of(partition,
+						new OffsetAndMetadata(3), new TopicPartition(this.topic, 1), new OffsetAndMetadata(0))));
+				source.reader().committed(SHARD, new Offset("9"));
+			}
+			assertThat(offsets(admin, group)).as("the last commits before the source is closed")
+				.containsEntry(partition, new OffsetAndMetadata(10));
+		}
+	}
+
+	private static Map<TopicPartition, OffsetAndMetadata> offsets(Admin admin, String group) throws Exception {
+		return admin.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata().get();
+	}
+
+	@Test
+	void twoTopicsCannotReadTheSameKafkaTopic() {
+		Map<String, KafkaTopic> topics = Map.of("a", KafkaTopic.named("x"), "b", KafkaTopic.named("x"));
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> KafkaSourceSettings.of(topics, Map.of()))
+			.withMessageContaining("'a' and 'b' both read the Kafka topic 'x'");
+	}
+
+	@Test
+	void shardThatNamesNoPartitionIsAProblem() throws Exception {
+		this.kafka.createTopic(this.topic, 1);
+		try (PolledSource source = source(KafkaTopic.named(this.topic))) {
+			ShardId shard = new ShardId("orders", this.topic + "-0");
+			source.start(shard, null);
+
+			assertThat(source.reader().problems()).containsOnlyKeys(shard);
+			source.reader().stop(shard);
+			assertThat(source.reader().problems()).isEmpty();
+		}
+	}
+
+	@Test
+	void recordLargerThanTheProducerSendsIsRefused() throws Exception {
+		this.kafka.createTopic(this.topic, 1);
+		Map<String, Object> properties = this.kafka.clientProperties();
+		properties.put("max.request.size", "10000");
+		try (PolledSource source = PolledSource.of(properties, "orders", KafkaTopic.named(this.topic))) {
+			NewRecord large = new NewRecord(SHARD, "key", new byte[9_990]);
+			assertThatIllegalArgumentException().isThrownBy(() -> source.source().check(large))
+				.withMessageContaining("max.request.size");
+			source.source().check(new NewRecord(SHARD, "key", new byte[9_800]));
+			assertThat(source.source().append(List.of(new NewRecord(SHARD, "key", new byte[9_800]))).get(0).join())
+				.isEqualTo(new Offset("0"));
+		}
+	}
+
+	@Test
+	void recordThatTheBrokerRefusesFailsItsFutureOnly() throws Exception {
+		this.kafka.createTopic(this.topic, 1, Map.of("max.message.bytes", "1000"));
+		try (PolledSource source = source(KafkaTopic.named(this.topic))) {
+			assertThatExceptionOfType(CompletionException.class).isThrownBy(
+					() -> source.source().append(List.of(new NewRecord(SHARD, "key", new byte[5_000]))).get(0).join())
+				.withCauseInstanceOf(SendFailedException.class)
+				.satisfies((failure) -> assertThat(((SendFailedException) failure.getCause()).mayHaveBeenAppended())
+					.isFalse());
+			assertThat(source.append(SHARD, 1, 1)).containsExactly(new Offset("0"));
+		}
+	}
+
+	private PolledSource truncated(ResetPolicy policy) throws Exception {
+		this.kafka.createTopic(this.topic, 1);
+		PolledSource source = source(KafkaTopic.named(this.topic).withReset(policy));
+		source.append(SHARD, 1, 10);
+		try (Admin admin = this.kafka.admin()) {
+			admin.deleteRecords(Map.of(new TopicPartition(this.topic, 0), RecordsToDelete.beforeOffset(7))).all().get();
+		}
+		return source;
+	}
+
+	private PolledSource source(KafkaTopic mapping) {
+		return PolledSource.of(this.kafka.clientProperties(), "orders", mapping);
+	}
+
+	private void addPartitions(int partitions) throws Exception {
+		try (Admin admin = this.kafka.admin()) {
+			admin.createPartitions(Map.of(this.topic, NewPartitions.increaseTo(partitions))).all().get();
+		}
+	}
+
+	private void deleteTopic() throws Exception {
+		try (Admin admin = this.kafka.admin()) {
+			admin.deleteTopics(List.of(this.topic)).all().get();
+		}
+	}
+
+	private KafkaProducer<byte[], byte[]> producer(Map<String, Object> additional) {
+		Map<String, Object> properties = new HashMap<>(this.kafka.clientProperties());
+		properties.putAll(additional);
+		return new KafkaProducer<>(properties, new ByteArraySerializer(), new ByteArraySerializer());
+	}
+
+	private void transaction(KafkaProducer<byte[], byte[]> producer, String... payloads) throws Exception {
+		producer.beginTransaction();
+		for (String payload : payloads) {
+			producer.send(new ProducerRecord<>(this.topic, 0, null, bytes(payload))).get();
+		}
+	}
+
+	private static byte[] bytes(String text) {
+		return text.getBytes(StandardCharsets.UTF_8);
+	}
+
+}
