@@ -78,7 +78,7 @@ class NullArgumentsTests {
 	/** Implemented by applications and called by Shardkeeper only. */
 	private static final Set<String> IMPLEMENTED_BY_APPLICATIONS = Set.of("ShardSelector", "ShardCatalog",
 			"SendObserver", "SendObserver$Sent", "ShardAppender", "ShardTrimmer", "ShardReader",
-			"ShardReader$RecordSink");
+			"ShardReader$RecordSink", "ShardReadControl", "PollingShardReader$Fetcher", "ShardListPoller$Lister");
 
 	/** Created by the auto-configuration only, and called through their interfaces. */
 	private static final Set<String> INTERNAL = Set.of("KeyedShardTemplate", "PayloadConversionException");

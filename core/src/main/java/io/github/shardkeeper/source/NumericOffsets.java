@@ -82,6 +82,8 @@ public final class NumericOffsets {
 			ToLongFunction<ShardId> latest, ToLongBiFunction<ShardId, Instant> at) {
 		Objects.requireNonNull(position, "position must not be null");
 		Objects.requireNonNull(shards, "shards must not be null");
+		Objects.requireNonNull(latest, "latest must not be null");
+		Objects.requireNonNull(at, "at must not be null");
 		ToLongFunction<ShardId> before = (shard) -> BEFORE_ALL;
 		if (position instanceof StartPosition.Latest) {
 			before = latest;

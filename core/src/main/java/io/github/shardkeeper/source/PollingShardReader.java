@@ -101,6 +101,7 @@ public final class PollingShardReader implements ShardReader {
 
 	@Override
 	public void stop(ShardId shard) {
+		Objects.requireNonNull(shard, "shard must not be null");
 		synchronized (this.lock) {
 			this.positions.remove(shard);
 		}
@@ -108,6 +109,7 @@ public final class PollingShardReader implements ShardReader {
 
 	@Override
 	public void resume(ShardId shard) {
+		Objects.requireNonNull(shard, "shard must not be null");
 		synchronized (this.lock) {
 			Position position = this.positions.get(shard);
 			if (position != null && position.paused) {

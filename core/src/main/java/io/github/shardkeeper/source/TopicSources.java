@@ -43,7 +43,7 @@ public final class TopicSources {
 	 */
 	public TopicSources(Map<String, ShardSource> sources, Map<String, String> configured) {
 		this.sources = new LinkedHashMap<>(Objects.requireNonNull(sources, "sources must not be null"));
-		this.configured = Map.copyOf(configured);
+		this.configured = Map.copyOf(Objects.requireNonNull(configured, "configured must not be null"));
 	}
 
 	/**
@@ -51,6 +51,7 @@ public final class TopicSources {
 	 * @param source the source
 	 */
 	public static TopicSources of(ShardSource source) {
+		Objects.requireNonNull(source, "source must not be null");
 		return new TopicSources(Map.of("source", source), Map.of());
 	}
 
@@ -127,6 +128,8 @@ public final class TopicSources {
 	 * @return the registration
 	 */
 	public ShardSource.Watch watch(Collection<String> topics, Runnable onChange) {
+		Objects.requireNonNull(topics, "topics must not be null");
+		Objects.requireNonNull(onChange, "onChange must not be null");
 		List<ShardSource.Watch> watches = new ArrayList<>();
 		having(topics).values().forEach((source) -> watches.add(source.watch(onChange)));
 		return () -> watches.forEach(ShardSource.Watch::close);
@@ -139,6 +142,8 @@ public final class TopicSources {
 	 * @return by shard the offset after which to read
 	 */
 	public Map<ShardId, Offset> before(StartPosition position, Collection<ShardId> shards) {
+		Objects.requireNonNull(position, "position must not be null");
+		Objects.requireNonNull(shards, "shards must not be null");
 		Map<ShardSource, List<ShardId>> bySource = new LinkedHashMap<>();
 		for (ShardId shard : shards) {
 			bySource.computeIfAbsent(of(shard.topic()), (source) -> new ArrayList<>()).add(shard);
@@ -153,6 +158,7 @@ public final class TopicSources {
 	 * @param topics the topics; unknown ones are ignored
 	 */
 	public Map<String, ShardSource> having(Collection<String> topics) {
+		Objects.requireNonNull(topics, "topics must not be null");
 		Map<String, ShardSource> having = new LinkedHashMap<>(this.sources);
 		having.keySet().retainAll(topics.stream().map(namesOfSources()::get).filter(Objects::nonNull).toList());
 		return having;
@@ -164,6 +170,7 @@ public final class TopicSources {
 	 * @throws IllegalArgumentException if no source has the topic
 	 */
 	public ShardSource of(String topic) {
+		Objects.requireNonNull(topic, "topic must not be null");
 		return Objects.requireNonNull(this.sources.get(name(topic)));
 	}
 
@@ -173,6 +180,7 @@ public final class TopicSources {
 	 * @throws IllegalArgumentException if no source has the topic
 	 */
 	public String name(String topic) {
+		Objects.requireNonNull(topic, "topic must not be null");
 		String name = namesOfSources().get(topic);
 		if (name == null) {
 			throw new IllegalArgumentException(
