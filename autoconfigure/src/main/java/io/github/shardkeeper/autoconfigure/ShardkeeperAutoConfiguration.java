@@ -17,6 +17,7 @@ import org.springframework.boot.thread.Threading;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Primary;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.Environment;
 
@@ -26,6 +27,7 @@ import io.github.shardkeeper.ShardPositions;
 import io.github.shardkeeper.ShardSelector;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.ShardCatalog;
 import io.github.shardkeeper.autoconfigure.ShardkeeperBuildTimeAutoConfiguration.BuildTimeProperties;
@@ -50,6 +52,7 @@ import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.loop.LoopThreads;
 import io.github.shardkeeper.operations.CommittedStateReader;
+import io.github.shardkeeper.operations.RoutedShardTopics;
 import io.github.shardkeeper.operations.StoredDeadLetters;
 import io.github.shardkeeper.operations.StoredRetiredTopics;
 import io.github.shardkeeper.operations.StoredShardPositions;
@@ -166,6 +169,15 @@ public final class ShardkeeperAutoConfiguration {
 			CheckpointStore checkpoints, BroadcastStores broadcast) {
 		return new StartPositions(sources, broadcast.over(checkpoints), settings.startPositions(),
 				MonotonicClock.SYSTEM);
+	}
+
+	/** Sources have the type, too, each for its own topics. */
+	@Bean
+	@Primary
+	@ConditionalOnBean(ShardTopics.class)
+	ShardTopics shardkeeperTopics(TopicSources sources, ObjectProvider<ShardTopics> beans) {
+		return new RoutedShardTopics(sources,
+				(topic) -> SourceSelection.capability(sources, topic, ShardTopics.class, beans));
 	}
 
 	@Bean

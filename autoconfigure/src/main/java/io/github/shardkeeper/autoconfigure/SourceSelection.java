@@ -16,6 +16,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Topic;
+import io.github.shardkeeper.operations.RoutedShardTopics;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardAppender;
@@ -155,7 +156,9 @@ final class SourceSelection {
 		if (type.isInstance(source)) {
 			return type.cast(source);
 		}
-		List<T> others = beans.stream().filter((bean) -> !(bean instanceof ShardSource)).toList();
+		List<T> others = beans.stream()
+			.filter((bean) -> !(bean instanceof ShardSource) && !(bean instanceof RoutedShardTopics))
+			.toList();
 		return (others.size() == 1) ? others.get(0) : null;
 	}
 

@@ -1,6 +1,8 @@
 package io.github.shardkeeper.autoconfigure;
 
+import java.lang.reflect.Proxy;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -16,13 +18,16 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.redis.stream.RedisStreamSource;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** The source of each topic, as properties and beans select it. */
 class SourceSelectionTests {
@@ -80,6 +85,30 @@ class SourceSelectionTests {
 			.run((context) -> {
 				assertThat(context).doesNotHaveBean(RedisStreamSource.class);
 				assertThat(context.getBean(TopicSources.class).names()).containsExactly("orders");
+			});
+	}
+
+	@Test
+	void numbersOfShardsAreRaisedAtTheSourceOfTheTopic() {
+		MemoryStreamSource tenants = new MemoryStreamSource(Map.of("tenants", 3));
+		ShardSource fixed = (ShardSource) Proxy.newProxyInstance(getClass().getClassLoader(),
+				new Class<?>[] { ShardSource.class }, (proxy, method, arguments) -> method.invoke(tenants, arguments));
+		this.runner.withBean("fixedTenants", ShardSource.class, () -> fixed)
+			.withPropertyValues("shardkeeper.key-prefix=" + UUID.randomUUID(),
+					"shardkeeper.topics.visits.source=memory", "shardkeeper.topics.orders.source=redis")
+			.run((context) -> {
+				ShardTopics topics = context.getBean(ShardTopics.class);
+				assertThat(topics.raise("orders", 4)).isEqualTo(4);
+				assertThat(topics.raise("visits", 5)).isEqualTo(5);
+				assertThat(context.getBean(RedisStreamSource.class).shards("orders")).isEqualTo(4);
+				assertThat(context.getBean(MemoryStreamSource.class).shards("visits")).isEqualTo(5);
+				assertThat(topics.shards("tenants")).isEqualTo(3);
+				assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+					.isThrownBy(() -> topics.raise("tenants", 4))
+					.withMessageContaining("'fixedTenants' of topic 'tenants'");
+				assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+					.isThrownBy(() -> topics.shards("others"))
+					.withMessageContaining("'others'");
 			});
 	}
 
