@@ -1,5 +1,6 @@
 package io.github.shardkeeper.operations;
 
+import java.util.Objects;
 import java.util.TreeSet;
 import java.util.function.Function;
 
@@ -33,6 +34,7 @@ public final class RoutedShardTopics implements ShardTopics {
 
 	@Override
 	public int shards(String topic) {
+		Objects.requireNonNull(topic, "topic must not be null");
 		ShardTopics topics = find(topic);
 		return (topics != null) ? topics.shards(topic)
 				: this.sources.of(topic).topics().getOrDefault(topic, TopicShards.NONE).size();
@@ -40,6 +42,7 @@ public final class RoutedShardTopics implements ShardTopics {
 
 	@Override
 	public int raise(String topic, int shards) {
+		Objects.requireNonNull(topic, "topic must not be null");
 		ShardTopics topics = find(topic);
 		if (topics == null) {
 			throw new ShardkeeperConfigurationException("The source '%s' of topic '%s' decides on its shards itself."
