@@ -43,7 +43,7 @@ class ArchitectureTests {
 	private static final String API = "api";
 
 	private static final Set<String> PURE = Set.of("shard", "report", "assignment", "assignment.sticky",
-			"assignment.rules", "assignment.load", "assignment.selection", "protocol");
+			"assignment.rules", "assignment.load", "assignment.selection", "protocol", "schedule");
 
 	private static final long LARGEST_ROOM = 28;
 
@@ -62,6 +62,7 @@ class ArchitectureTests {
 		plan.put("report", Set.of());
 		plan.put(API, Set.of("shard"));
 		plan.put("time", Set.of());
+		plan.put("schedule", Set.of("shard"));
 		plan.put("loop", Set.of("time"));
 		plan.put("assignment", Set.of("shard"));
 		plan.put("assignment.sticky", Set.of("assignment", "shard"));
@@ -72,16 +73,17 @@ class ArchitectureTests {
 		plan.put("protocol", Set.of("assignment.sticky", "assignment.load", "assignment", "time", "shard"));
 		plan.put("source", Set.of("time", "shard"));
 		plan.put("source.memory", Set.of("source", API, "shard"));
+		plan.put("source.fixed", Set.of("source", "shard"));
 		plan.put("template", Set.of("source", API, "shard"));
 		plan.put("checkpoint", Set.of(API, "shard"));
 		plan.put("checkpoint.memory", Set.of("checkpoint", "shard"));
 		plan.put("coordination",
-				Set.of("checkpoint", "protocol", "assignment", "report", "loop", "time", API, "shard"));
+				Set.of("checkpoint", "protocol", "assignment", "schedule", "report", "loop", "time", API, "shard"));
 		plan.put("coordination.memory", Set.of("coordination", "protocol", "shard"));
-		plan.put("handler", Set.of("source", API, "shard"));
+		plan.put("handler", Set.of("source", "schedule", API, "shard"));
 		plan.put("handler.messaging", Set.of("handler", "source", API, "shard"));
-		plan.put("worker",
-				Set.of("handler", "coordination", "checkpoint", "source", "protocol", "loop", "time", API, "shard"));
+		plan.put("worker", Set.of("handler", "coordination", "checkpoint", "source", "protocol", "schedule", "loop",
+				"time", API, "shard"));
 		plan.put("consumer", Set.of("worker", "handler", "coordination", "checkpoint", "source", "protocol", "loop",
 				"time", API, "shard"));
 		plan.put("operations", Set.of("coordination", "checkpoint", "source", "loop", "time", API, "shard"));
@@ -98,8 +100,8 @@ class ArchitectureTests {
 				Set.of("actuate", "observation", "kafka", "redis.stream", "redis.checkpoint", "redis.coordination",
 						"redis", "operations", "consumer", "worker", "handler.messaging", "handler",
 						"coordination.memory", "coordination", "checkpoint.memory", "checkpoint", "template",
-						"source.memory", "source", "protocol", "assignment.selection", "assignment.load", "assignment",
-						"loop", "time", API, "shard"));
+						"source.memory", "source.fixed", "source", "schedule", "protocol", "assignment.selection",
+						"assignment.load", "assignment", "loop", "time", API, "shard"));
 
 		assertThat(lines(arrows(ArchitectureTests::room))).containsExactlyInAnyOrderElementsOf(lines(plan));
 		List<String> below = new ArrayList<>();
@@ -166,6 +168,7 @@ class ArchitectureTests {
 		plan.put("shard", Set.of());
 		plan.put("report", Set.of());
 		plan.put("time", Set.of());
+		plan.put("schedule", Set.of("spring"));
 		plan.put("loop", Set.of("slf4j"));
 		plan.put("assignment", Set.of());
 		plan.put("assignment.sticky", Set.of());
@@ -175,6 +178,7 @@ class ArchitectureTests {
 		plan.put("protocol", Set.of());
 		plan.put("source", Set.of("jackson", "slf4j"));
 		plan.put("source.memory", Set.of());
+		plan.put("source.fixed", Set.of());
 		plan.put("template", Set.of());
 		plan.put("checkpoint", Set.of("jackson"));
 		plan.put("checkpoint.memory", Set.of());

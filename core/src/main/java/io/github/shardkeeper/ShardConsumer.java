@@ -29,8 +29,9 @@ import org.springframework.aot.hint.annotation.Reflective;
  * or fail together, either as {@code List<ShardRecord<T>>} or as {@code List<T>}. The
  * list is unmodifiable. For a payload that is itself a JSON array, write
  * {@code ShardRecord<List<T>>};</li>
- * <li>or neither, with an {@link #interval()}: it is called repeatedly while this
- * instance owns the shard, with that pause. Records of the topic are not read;</li>
+ * <li>or neither, with an {@link #interval()} or, on a topic without records, a
+ * {@link #cron()}: it is called repeatedly while this instance owns the shard, with that
+ * pause or at these times. Records of the topic are not read;</li>
  * <li>{@link ShardContext} and {@link ShardState};</li>
  * <li>{@link Acknowledgment}, with {@code shardkeeper.consumer.commit.mode: manual}, if
  * the method takes records.</li>
@@ -76,9 +77,27 @@ public @interface ShardConsumer {
 	 * Pause from the end of one call to the beginning of the next one for the same shard,
 	 * for example {@code 10s}, {@code 5m} or {@code PT1H}; a number without a unit is in
 	 * milliseconds. {@code 0s} is for methods that wait themselves. {@code ${…}} is
-	 * resolved. Required for a method that takes no records, not allowed for others.
+	 * resolved. A method that takes no records needs this or {@link #cron()}, or
+	 * {@code shardkeeper.topics.<name>.schedule}, which has precedence; not allowed for
+	 * others.
 	 * @return the pause
 	 */
 	String interval() default "";
+
+	/**
+	 * Times of the calls for each shard, as a cron expression of Spring with six fields,
+	 * for example {@code 0 0 3 * * *} for every day at three o'clock. For methods that
+	 * take no records, on a topic without records
+	 * ({@code shardkeeper.topics.<name>.source: fixed}). {@code ${…}} is resolved.
+	 * @return the cron expression
+	 */
+	String cron() default "";
+
+	/**
+	 * Time zone of {@link #cron()}, for example {@code Europe/Berlin}; UTC if it is
+	 * empty. {@code ${…}} is resolved.
+	 * @return the time zone
+	 */
+	String zone() default "";
 
 }

@@ -217,6 +217,10 @@ final class PropertiesValidator {
 					"Leave it out, or set it to 'earliest', 'latest', a time like '2026-11-21T10:00:00Z' or an offset.");
 		}
 		validate(prefix + "trim.", topic.trim());
+		Duration missedAfter = topic.schedule().missedAfter();
+		if (missedAfter != null) {
+			requireBetween(prefix + "schedule.missed-after", missedAfter, Duration.ofSeconds(1), Duration.ofDays(1));
+		}
 		topic.weights().forEach((shard, weight) -> {
 			requireShard(prefix, "weights", shard, topic);
 			requireBetween(prefix + "weights." + shard, weight, 1, ShardTraits.MOST_WEIGHT);
@@ -245,6 +249,15 @@ final class PropertiesValidator {
 	}
 
 	private void requireShard(String prefix, String map, String shard, Topic topic) {
+		if (topic.namesBean() != null || topic.names().contains(shard)) {
+			return;
+		}
+		if (!topic.names().isEmpty()) {
+			reject("'%s%s.%s' is set, but the topic has no shard '%s'.".formatted(prefix, map, shard, shard),
+					"Its shards are %s: correct the name, or '%snames'.".formatted(String.join(", ", topic.names()),
+							prefix));
+			return;
+		}
 		if (!shard.matches("0|[1-9][0-9]{0,8}") || Integer.parseInt(shard) >= topic.shards()) {
 			reject("'%s%s.%s' is set, but the topic has no shard '%s'.".formatted(prefix, map, shard, shard),
 					"Its shards are 0 to %d: correct the number, or '%sshards'.".formatted(topic.shards() - 1, prefix));

@@ -61,6 +61,8 @@ import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.fixed.FixedShardSource;
+import io.github.shardkeeper.source.fixed.ShardNames;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 import io.github.shardkeeper.template.KeyedShardTemplate;
 import io.github.shardkeeper.template.SendObserver;
@@ -102,6 +104,12 @@ public final class ShardkeeperAutoConfiguration {
 	@ConditionalOnTopicSource("memory")
 	MemoryStreamSource shardkeeperMemorySource(SourceSelection selection) {
 		return new MemoryStreamSource(selection.shardCounts("memory"));
+	}
+
+	@Bean
+	@ConditionalOnTopicSource(SourceSelection.FIXED)
+	FixedShardSource shardkeeperFixedSource(SourceSelection selection, @Nullable Map<String, ShardNames> names) {
+		return selection.fixedSource((names != null) ? names : Map.of());
 	}
 
 	@Bean
@@ -157,11 +165,11 @@ public final class ShardkeeperAutoConfiguration {
 	}
 
 	@Bean
-	ShardHandlerDetector shardkeeperHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter,
-			ObjectProvider<TopicPayloads> own, ObjectProvider<MessageArguments> messages,
+	ShardHandlerDetector shardkeeperHandlerDetector(ShardkeeperSettings settings, ConfigurableListableBeanFactory beans,
+			PayloadConverter converter, ObjectProvider<TopicPayloads> own, ObjectProvider<MessageArguments> messages,
 			ObjectProvider<CallObserver> observer) {
 		return new ShardHandlerDetector(beans, TopicPayloads.over(converter, own),
-				messages.getIfAvailable(() -> MessageArguments.NONE), observer.getIfAvailable());
+				messages.getIfAvailable(() -> MessageArguments.NONE), observer.getIfAvailable(), settings.schedules());
 	}
 
 	@Bean

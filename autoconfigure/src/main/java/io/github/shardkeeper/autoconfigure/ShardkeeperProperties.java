@@ -12,6 +12,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
 import io.github.shardkeeper.assignment.load.LoadMeasure;
+import io.github.shardkeeper.schedule.RunRules.MissedRuns;
+import io.github.shardkeeper.schedule.RunRules.OnInterruption;
 import io.github.shardkeeper.source.ResetPolicy;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
@@ -456,6 +458,24 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	}
 
 	/**
+	 * Schedule of a handler without records.
+	 *
+	 * @param cron Times of the calls for each shard, as a cron expression with six fields
+	 * or a macro such as '@daily'. Only for topics without records.
+	 * @param zone Time zone of the cron expression. Defaults to UTC.
+	 * @param interval Pause from the end of a call to the next one for the same shard.
+	 * @param onInterruption Treatment of a call that was interrupted by a crash, the end
+	 * of the lease or a move. Defaults to repeat. Only for topics without records.
+	 * @param missedRuns Treatment of times of the cron expression that passed while no
+	 * instance could call the handler. Defaults to once.
+	 * @param missedAfter Delay after which such a time counts as missed. Defaults to 1m.
+	 */
+	public record Schedule(@Nullable String cron, @Nullable String zone, @Nullable Duration interval,
+			@Nullable OnInterruption onInterruption, @Nullable MissedRuns missedRuns, @Nullable Duration missedAfter) {
+
+	}
+
+	/**
 	 * A topic.
 	 *
 	 * @param shards Number of shards that the topic starts with, the same on every
@@ -475,17 +495,24 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param selector Name of the ShardSelector bean that selects the shards of this
 	 * topic's records. Defaults to the application's only ShardSelector bean, or to the
 	 * hash of the key if there is none.
-	 * @param source Source of the topic: redis, memory, kafka, or the name of a
-	 * ShardSource bean. Defaults to the application's ShardSource beans, or to the source
-	 * of shardkeeper.store if there are none.
+	 * @param source Source of the topic: redis, memory, kafka, fixed for shards without
+	 * records, or the name of a ShardSource bean. Defaults to the application's
+	 * ShardSource beans, or to the source of shardkeeper.store if there are none.
 	 * @param reset Position at which a shard resumes if its source no longer has the next
 	 * record. Defaults to earliest.
+	 * @param names Names of the shards, instead of their number. Only with the source
+	 * fixed.
+	 * @param namesBean Name of the ShardNames bean that lists the names of the shards,
+	 * instead of their number. Only with the source fixed.
+	 * @param schedule Schedule of a handler without records. Replaces what its annotation
+	 * says.
 	 */
 	public record Topic(@DefaultValue("1") int shards, @DefaultValue("coordinated") Mode mode,
 			@DefaultValue("earliest") String start, @Nullable String strategy, @DefaultValue Map<String, Long> weights,
 			@DefaultValue Map<String, String> zones, @DefaultValue Map<String, String> pinned,
 			@DefaultValue TopicConsumer consumer, @DefaultValue Trim trim, @Nullable String selector,
-			@Nullable String source, @Nullable ResetPolicy reset) {
+			@Nullable String source, @Nullable ResetPolicy reset, @DefaultValue List<String> names,
+			@Nullable String namesBean, @DefaultValue Schedule schedule) {
 
 		boolean hasTraits() {
 			return !this.weights.isEmpty() || !this.zones.isEmpty() || !this.pinned.isEmpty();

@@ -24,10 +24,12 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Handover;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Mode;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.OnTimeout;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Retry;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Schedule;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Template;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Trim;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.protocol.HandoverRules;
+import io.github.shardkeeper.schedule.TopicSchedule;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -144,6 +146,19 @@ final class ShardkeeperSettings {
 				new BufferLimits(buffer.records(), buffer.size().toBytes()), consumer.maxPayloadSize().toBytes(),
 				retryPolicy(consumer.retry()), consumer.onFailure(), consumer.retryQueue().delays(),
 				consumer.longCall(), consumer.maxConversionFailures());
+	}
+
+	/**
+	 * {@return the configured schedule of a topic}
+	 */
+	Function<String, TopicSchedule> schedules() {
+		Map<String, TopicSchedule> byTopic = new TreeMap<>();
+		this.properties.topics().forEach((name, topic) -> {
+			Schedule schedule = topic.schedule();
+			byTopic.put(name, new TopicSchedule(textOrNull(schedule.cron()), textOrNull(schedule.zone()),
+					schedule.interval(), schedule.onInterruption(), schedule.missedRuns(), schedule.missedAfter()));
+		});
+		return (topic) -> byTopic.getOrDefault(topic, TopicSchedule.NONE);
 	}
 
 	private static RetryPolicy retryPolicy(Retry retry) {

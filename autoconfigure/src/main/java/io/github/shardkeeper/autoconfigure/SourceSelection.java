@@ -6,6 +6,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -17,11 +18,15 @@ import org.springframework.util.StringUtils;
 
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Topic;
 import io.github.shardkeeper.operations.RoutedShardTopics;
+import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.fixed.FixedShardSource;
+import io.github.shardkeeper.source.fixed.ShardNames;
 import io.github.shardkeeper.template.SendTopics;
 
 /**
@@ -32,9 +37,12 @@ import io.github.shardkeeper.template.SendTopics;
  */
 final class SourceSelection {
 
+	/** Name of the source of shards without records. */
+	static final String FIXED = "fixed";
+
 	/** Names of built-in sources, with the artifact that an application adds for each. */
-	private static final Map<String, String> BUILT_IN = new TreeMap<>(
-			Map.of("redis", "shardkeeper-redis", "memory", "shardkeeper-core", "kafka", "shardkeeper-kafka"));
+	private static final Map<String, String> BUILT_IN = new TreeMap<>(Map.of("redis", "shardkeeper-redis", "memory",
+			"shardkeeper-core", "kafka", "shardkeeper-kafka", FIXED, "shardkeeper-core"));
 
 	private final Map<String, Topic> topics;
 
@@ -59,6 +67,16 @@ final class SourceSelection {
 	}
 
 	private static void check(String name, Topic topic, @Nullable String source) {
+		if (FIXED.equals(source)) {
+			checkFixed(name, topic);
+			return;
+		}
+		if (!topic.names().isEmpty() || topic.namesBean() != null) {
+			throw new ShardkeeperConfigurationException(
+					"'shardkeeper.topics.%s.%s' is set, but the shards of the topic are those of its source."
+						.formatted(name, topic.names().isEmpty() ? "names-bean" : "names"),
+					"Set 'shardkeeper.topics.%s.source' to 'fixed', or remove the property.".formatted(name));
+		}
 		boolean onStore = "redis".equals(source) || "memory".equals(source);
 		if (onStore && topic.reset() != null) {
 			throw new ShardkeeperConfigurationException(
@@ -73,6 +91,65 @@ final class SourceSelection {
 						.formatted(name, source),
 					"Remove the property, and set the retention where the source is configured.");
 		}
+	}
+
+	private static void checkFixed(String name, Topic topic) {
+		Map<String, Boolean> ofRecords = new TreeMap<>();
+		ofRecords.put("reset", topic.reset() != null);
+		ofRecords.put("trim", topic.trim().maxLength() != null || topic.trim().maxAge() != null);
+		ofRecords.put("start", StartPosition.parse(topic.start()) != StartPosition.EARLIEST);
+		ofRecords.put("selector", topic.selector() != null && !topic.selector().isEmpty());
+		ofRecords.forEach((property, set) -> {
+			if (set) {
+				throw new ShardkeeperConfigurationException(
+						"'shardkeeper.topics.%s.%s' is set, but the source 'fixed' has no records.".formatted(name,
+								property),
+						"Remove the property.");
+			}
+		});
+		boolean hasNames = !topic.names().isEmpty();
+		if (hasNames && topic.namesBean() != null || (hasNames || topic.namesBean() != null) && topic.shards() != 1) {
+			throw new ShardkeeperConfigurationException(
+					"The topic '%s' has more than one of 'shards', 'names' and 'names-bean'.".formatted(name),
+					"Keep one of them: the number of shards, the list of their names, or the bean that lists their names.");
+		}
+		Set<String> seen = new TreeSet<>();
+		topic.names().forEach((shard) -> {
+			Names.requireValid(shard, "'shardkeeper.topics.%s.names'".formatted(name));
+			if (!seen.add(shard)) {
+				throw new ShardkeeperConfigurationException(
+						"'shardkeeper.topics.%s.names' contains '%s' twice.".formatted(name, shard),
+						"Name each shard once.");
+			}
+		});
+	}
+
+	/**
+	 * Creates the source of shards without records.
+	 * @param beans the application's names of shards by the names of their beans
+	 * @throws ShardkeeperConfigurationException if there is no bean of a name
+	 */
+	FixedShardSource fixedSource(Map<String, ShardNames> beans) {
+		Map<String, TopicShards> fixed = new TreeMap<>();
+		Map<String, ShardNames> changing = new TreeMap<>();
+		topics(FIXED).forEach((name, topic) -> {
+			String bean = topic.namesBean();
+			if (bean == null) {
+				fixed.put(name, topic.names().isEmpty() ? FixedShardSource.count(topic.shards())
+						: FixedShardSource.names(name, topic.names()));
+				return;
+			}
+			ShardNames names = beans.get(bean);
+			if (names == null) {
+				throw new ShardkeeperConfigurationException(
+						"'shardkeeper.topics.%s.names-bean' is '%s', but there is no ShardNames bean of that name."
+							.formatted(name, bean),
+						beans.isEmpty() ? "Define the bean, or set 'names' or 'shards' instead."
+								: "Write one of %s.".formatted(String.join(", ", new TreeSet<>(beans.keySet()))));
+			}
+			changing.put(name, names);
+		});
+		return new FixedShardSource(fixed, changing);
 	}
 
 	private static ShardkeeperConfigurationException unknown(String topic, String source, List<String> own) {

@@ -2,6 +2,7 @@ package io.github.shardkeeper.autoconfigure;
 
 import java.lang.reflect.Proxy;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -21,13 +22,16 @@ import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.redis.stream.RedisStreamSource;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.fixed.ShardNames;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /** The source of each topic, as properties and beans select it. */
 class SourceSelectionTests {
@@ -115,6 +119,8 @@ class SourceSelectionTests {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
 			source=kafak    | 'kafak', which is neither a built-in source nor a ShardSource bean | Set it to one of
+			names=a,b       | but the shards of the topic are those of its source               | source' to 'fixed'
+			names-bean=a    | but the shards of the topic are those of its source               | or remove the property
 			reset=latest    | source 'redis' always resumes at the first record                 | Remove the property
 			""")
 	void invalidSelectionFailsStartup(String property, String description, String action) {
@@ -124,6 +130,77 @@ class SourceSelectionTests {
 			assertThat(analysis.getDescription()).contains("'shardkeeper.topics.orders.").contains(description);
 			assertThat(analysis.getAction()).contains(action);
 		});
+	}
+
+	@Test
+	void shardsWithoutRecordsAreACountNamesOrABean() {
+		this.runner
+			.withPropertyValues("shardkeeper.topics.orders.source=fixed", "shardkeeper.topics.visits.source=fixed",
+					"shardkeeper.topics.visits.shards=1", "shardkeeper.topics.visits.names=acme,globex",
+					"shardkeeper.topics.visits.weights.globex=3", "shardkeeper.topics.mails.source=fixed",
+					"shardkeeper.topics.mails.names-bean=mailboxes", "shardkeeper.topics.mails.weights.inbox=2")
+			.withBean("mailboxes", ShardNames.class, () -> (topic) -> Set.of(topic + "-1"))
+			.run((context) -> {
+				TopicSources sources = context.getBean(TopicSources.class);
+				assertThat(sources.topics()).containsOnly(Map.entry("orders", TopicShards.count(2).exactly()),
+						Map.entry("visits", TopicShards.ids(Set.of("acme", "globex")).exactly()),
+						Map.entry("mails", TopicShards.ids(Set.of("mails-1")).exactly()));
+				assertThat(sources.hasRecords("orders")).isFalse();
+				assertThatIllegalArgumentException()
+					.isThrownBy(() -> context.getBean(ShardTemplate.class).send("orders", "key", "an order"))
+					.withMessageContaining("takes no records");
+			});
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '"',
+			textBlock = """
+					names=acme,no name   | The name 'no name' in 'shardkeeper.topics.orders.names' is not valid | Use 1 to 100 letters
+					names=acme,acme      | 'shardkeeper.topics.orders.names' contains 'acme' twice              | Name each shard once
+					names-bean=nobody    | is 'nobody', but there is no ShardNames bean of that name             | Write one of mailboxes
+					shards=2,names=a     | more than one of 'shards', 'names' and 'names-bean'                  | Keep one of them
+					names=a,weights.b=2  | 'shardkeeper.topics.orders.weights.b' is set, but the topic has no shard 'b' | Its shards are a
+					start=latest         | orders.start' is set, but the source 'fixed' has no records          | Remove the property
+					reset=stop           | orders.reset' is set, but the source 'fixed' has no records          | Remove the property
+					trim.max-length=5    | orders.trim' is set, but the source 'fixed' has no records           | Remove the property
+					selector=a           | orders.selector' is set, but the source 'fixed' has no records       | Remove the property
+					schedule.cron=nope   | 'nope' of 'shardkeeper.topics.orders.schedule.cron' is not valid     | Write six fields
+					schedule.cron=@yearly,schedule.interval=1s | schedule.interval' are set                     | Keep one of them
+					schedule.missed-after=10ms | 'shardkeeper.topics.orders.schedule.missed-after' is 10ms      | Set it to 1s or more
+					""")
+	void invalidFixedShardsFailStartup(String properties, String description, String action) {
+		ApplicationContextRunner fixed = this.runner
+			.withPropertyValues("shardkeeper.topics.orders.source=fixed", "shardkeeper.topics.orders.shards=1")
+			.withBean("mailboxes", ShardNames.class, () -> (topic) -> Set.of())
+			.withBean(Looping.class);
+		for (String property : properties.split(",(?=[a-z.-]+=)")) {
+			fixed = fixed.withPropertyValues("shardkeeper.topics.orders." + property);
+		}
+		fixed.run((context) -> {
+			FailureAnalysis analysis = new ShardkeeperFailureAnalyzer().analyze(context.getStartupFailure());
+			assertThat(analysis).isNotNull();
+			assertThat(analysis.getDescription()).contains(description);
+			assertThat(analysis.getAction()).contains(action);
+		});
+	}
+
+	@Test
+	void handlerOfRecordsOnFixedShardsFailsStartup() {
+		this.runner.withPropertyValues("shardkeeper.topics.visits.source=fixed")
+			.withBean(Recorder.class)
+			.run((context) -> {
+				FailureAnalysis analysis = new ShardkeeperFailureAnalyzer().analyze(context.getStartupFailure());
+				assertThat(analysis.getDescription())
+					.contains("Recorder.visit(String) takes records, but the topic 'visits' has none");
+			});
+	}
+
+	static class Looping {
+
+		@ShardConsumer(value = "orders", interval = "1h")
+		void run() {
+		}
+
 	}
 
 	static class Recorder {

@@ -43,6 +43,7 @@ class GuideCodeTests {
 			import io.github.shardkeeper.shard.*;
 			import io.github.shardkeeper.source.*;
 			import io.github.shardkeeper.source.ShardAppender.NewRecord;
+			import io.github.shardkeeper.source.fixed.*;
 			import io.github.shardkeeper.test.*;
 			import io.micrometer.common.KeyValues;
 			import jakarta.validation.Valid;

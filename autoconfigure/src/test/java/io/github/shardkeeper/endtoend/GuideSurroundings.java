@@ -115,11 +115,15 @@ abstract class GuideSurroundings {
 
 		CompletableFuture<Void> bookAsync(Order order);
 
+		long invoice(String tenant, long after);
+
 	}
 
 	interface Database extends JdbcClient {
 
 		void insertAll(List<Visit> visits);
+
+		Collection<String> activeTenants();
 
 	}
 

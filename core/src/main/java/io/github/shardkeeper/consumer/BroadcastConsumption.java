@@ -48,6 +48,9 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 
 	private final Set<ShardId> completed = new HashSet<>();
 
+	/** Started shards that the exact list of their topic leaves out; they are ending. */
+	private final Set<ShardId> withdrawn = new HashSet<>();
+
 	/** Problems of shards that are not consumed any more. */
 	private final Map<ShardId, String> fenced = new TreeMap<>();
 
@@ -70,7 +73,10 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 		return this.workers;
 	}
 
-	/** Starts new shards. Those that no longer exist end when their reader reports it. */
+	/**
+	 * Starts new shards. Those that no longer exist end when their reader reports it, or
+	 * now if the list of their topic is exact.
+	 */
 	synchronized void shardsChanged(Map<String, TopicShards> current) {
 		this.topics = Map.copyOf(current);
 		if (!this.stopping) {
@@ -79,6 +85,16 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 					start(shard, Token.NONE);
 				}
 			}));
+			withdraw();
+		}
+	}
+
+	private void withdraw() {
+		for (ShardId shard : this.started) {
+			TopicShards listed = this.topics.getOrDefault(shard.topic(), TopicShards.NONE);
+			if (listed.isExact() && !listed.contains(shard.id()) && this.withdrawn.add(shard)) {
+				this.workers.drain(shard);
+			}
 		}
 	}
 
@@ -103,7 +119,11 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 
 	@Override
 	public synchronized void workerEnded(ShardId shard, Token token, Token fence, boolean shardCompleted) {
-		if (shardCompleted) {
+		if (this.withdrawn.remove(shard)) {
+			this.started.remove(shard);
+			shardsChanged(this.topics);
+		}
+		else if (shardCompleted) {
 			this.completed.add(shard);
 			shardsChanged(this.topics);
 		}

@@ -126,7 +126,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	@Override
 	public void start() {
-		Map<String, ShardHandler> handlers = this.detector.detect(this.sources.topics());
+		Map<String, ShardHandler> handlers = this.detector.detect(this.sources.topics(), this.sources::hasRecords);
 		if (handlers.isEmpty()) {
 			logger.info("No @ShardConsumer method: this instance does not join group '{}'",
 					this.coordinator.settings().group());

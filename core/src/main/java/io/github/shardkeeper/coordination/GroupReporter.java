@@ -17,7 +17,9 @@ import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.MemberReport;
+import io.github.shardkeeper.report.RunReport;
 import io.github.shardkeeper.report.ShardReport;
+import io.github.shardkeeper.schedule.RunPosition;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
@@ -97,10 +99,15 @@ public final class GroupReporter {
 		return ownerships.stream().sorted((one, other) -> one.shard().compareTo(other.shard())).map((ownership) -> {
 			ShardId shard = ownership.shard();
 			Offset offset = offsets.get(shard);
+			RunPosition runs = RunPosition.of(offset);
 			return new ShardReport(shard.topic(), shard.id(), ownership.phase().name(), text(ownership.owner()),
-					text(ownership.target()), ownership.token().value(), (offset != null) ? offset.value() : null,
+					text(ownership.target()), ownership.token().value(),
+					(offset != null && runs == null) ? offset.value() : null,
 					Instant.ofEpochMilli(ownership.sinceMillis()), problems.get(shard),
-					this.coordinator.why(shard).orElse(null));
+					this.coordinator.why(shard).orElse(null),
+					(runs != null)
+							? new RunReport(runs.next(), runs.started(), runs.failed(), runs.last(), runs.ended())
+							: null);
 		}).toList();
 	}
 

@@ -16,6 +16,8 @@ import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.schedule.RunRules;
+import io.github.shardkeeper.schedule.RunTrigger;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.SourceRecord;
 
@@ -41,7 +43,9 @@ public final class ShardHandler {
 
 	private final @Nullable CallObserver observer;
 
-	private final Duration interval;
+	private final @Nullable RunRules rules;
+
+	private final boolean keepsSchedule;
 
 	/**
 	 * Creates a handler.
@@ -53,6 +57,21 @@ public final class ShardHandler {
 	public ShardHandler(String topic, Supplier<Object> bean, HandlerSignature consumer,
 			List<HandlerSignature> preparing, List<HandlerSignature> assigned, List<HandlerSignature> revoked,
 			PayloadConverter converter, @Nullable CallObserver observer, Duration interval) {
+		this(topic, bean, consumer, preparing, assigned, revoked, converter, observer,
+				(consumer.shape() == HandlerShape.LOOP) ? RunRules.every(interval) : null, false);
+	}
+
+	/**
+	 * Creates a handler.
+	 * @param bean returns the bean, possibly a proxy
+	 * @param observer wraps calls of the consumer's method, {@code null} for none
+	 * @param rules when a handler without records is called, otherwise {@code null}
+	 * @param keepsSchedule whether the position in the schedule is kept as the offset,
+	 * because the topic has no records
+	 */
+	ShardHandler(String topic, Supplier<Object> bean, HandlerSignature consumer, List<HandlerSignature> preparing,
+			List<HandlerSignature> assigned, List<HandlerSignature> revoked, PayloadConverter converter,
+			@Nullable CallObserver observer, @Nullable RunRules rules, boolean keepsSchedule) {
 		this.topic = topic;
 		this.bean = bean;
 		this.consumer = consumer;
@@ -61,7 +80,8 @@ public final class ShardHandler {
 		this.revoked = revoked;
 		this.converter = converter;
 		this.observer = observer;
-		this.interval = interval;
+		this.rules = rules;
+		this.keepsSchedule = keepsSchedule;
 	}
 
 	/** Returns the topic. */
@@ -89,9 +109,23 @@ public final class ShardHandler {
 		return this.consumer.takes(HandlerArgument.ACKNOWLEDGMENT);
 	}
 
-	/** Returns the pause between two calls of a handler without records. */
+	/**
+	 * Returns the pause between two calls of a handler without records, zero if it has
+	 * none.
+	 */
 	public Duration interval() {
-		return this.interval;
+		return (this.rules != null && this.rules.trigger() instanceof RunTrigger.Every every) ? every.interval()
+				: Duration.ZERO;
+	}
+
+	/**
+	 * Returns the schedule of a handler whose shards keep their position in it;
+	 * {@code null} for other handlers, and for an interval of zero.
+	 */
+	public @Nullable RunRules schedule() {
+		RunRules kept = this.keepsSchedule ? this.rules : null;
+		return (kept != null && kept.trigger() instanceof RunTrigger.Every every && every.interval().isZero()) ? null
+				: kept;
 	}
 
 	/**

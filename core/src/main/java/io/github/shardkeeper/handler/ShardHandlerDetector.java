@@ -2,7 +2,6 @@ package io.github.shardkeeper.handler;
 
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -10,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -26,7 +26,6 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
-import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -34,6 +33,8 @@ import io.github.shardkeeper.OnShardAssigned;
 import io.github.shardkeeper.OnShardPreparing;
 import io.github.shardkeeper.OnShardRevoked;
 import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.schedule.RunRules;
+import io.github.shardkeeper.schedule.TopicSchedule;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.PayloadConverter;
@@ -51,37 +52,51 @@ public final class ShardHandlerDetector {
 
 	private final @Nullable CallObserver observer;
 
+	private final Function<String, TopicSchedule> schedules;
+
 	/** Creates a detector of handlers without messages and observer. */
 	public ShardHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter) {
-		this(beans, converter, MessageArguments.NONE, null);
+		this(beans, converter, MessageArguments.NONE, null, (topic) -> TopicSchedule.NONE);
 	}
 
 	/**
 	 * Creates a detector.
 	 * @param messages fills parameters as from messages
 	 * @param observer wraps calls of handlers, {@code null} for none
+	 * @param schedules the configured schedules by topic
 	 */
 	public ShardHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter,
-			MessageArguments messages, @Nullable CallObserver observer) {
+			MessageArguments messages, @Nullable CallObserver observer, Function<String, TopicSchedule> schedules) {
 		this.beans = beans;
 		this.converter = converter;
 		this.messages = messages;
 		this.observer = observer;
+		this.schedules = schedules;
+	}
+
+	/**
+	 * Finds all handlers of topics with records.
+	 * @return the handlers by topic
+	 * @throws ShardkeeperConfigurationException if a handler is not supported
+	 */
+	public Map<String, ShardHandler> detect(Map<String, ?> topics) {
+		return detect(topics, (topic) -> true);
 	}
 
 	/**
 	 * Finds all handlers. Call it once all singletons exist and the real type of every
 	 * bean is known.
+	 * @param hasRecords whether the source of a topic has records
 	 * @return the handlers by topic
 	 * @throws ShardkeeperConfigurationException if a handler is not supported
 	 */
-	public Map<String, ShardHandler> detect(Map<String, ?> topics) {
+	public Map<String, ShardHandler> detect(Map<String, ?> topics, Predicate<String> hasRecords) {
 		Map<String, ShardHandler> handlers = new TreeMap<>();
 		Map<String, String> beanNames = new TreeMap<>();
 		for (String beanName : this.beans.getBeanNamesForType(Object.class)) {
 			Class<?> type = type(beanName);
 			if (type != null && AnnotationUtils.isCandidateClass(type, ShardConsumer.class)) {
-				for (ShardHandler handler : handlers(beanName, type, topics)) {
+				for (ShardHandler handler : handlers(beanName, type, topics, hasRecords)) {
 					ShardHandler other = handlers.putIfAbsent(handler.topic(), handler);
 					if (other != null) {
 						throw new ShardkeeperConfigurationException(
@@ -113,7 +128,8 @@ public final class ShardHandlerDetector {
 		return type;
 	}
 
-	private List<ShardHandler> handlers(String beanName, Class<?> type, Map<String, ?> topics) {
+	private List<ShardHandler> handlers(String beanName, Class<?> type, Map<String, ?> topics,
+			Predicate<String> hasRecords) {
 		List<ShardHandler> handlers = new ArrayList<>();
 		List<HandlerSignature> preparing = callbacks(type, OnShardPreparing.class, HandlerSignature::ofPreparation);
 		List<HandlerSignature> assigned = callbacks(type, OnShardAssigned.class, HandlerSignature::ofCallback);
@@ -125,9 +141,12 @@ public final class ShardHandlerDetector {
 				throw ShardkeeperConfigurationException.unknownTopic("The @ShardConsumer method " + signature.name(),
 						topic, topics.keySet());
 			}
+			RunRules rules = new RunRulesReader(signature, topic, hasRecords.test(topic), this.schedules.apply(topic))
+				.read(resolved(method, signature, "interval", ShardConsumer::interval),
+						resolved(method, signature, "cron", ShardConsumer::cron),
+						resolved(method, signature, "zone", ShardConsumer::zone));
 			handlers.add(new ShardHandler(topic, beanOnce(beanName), signature, preparing, assigned, revoked,
-					this.converter, this.observer,
-					interval(resolved(method, signature, "interval", ShardConsumer::interval), signature)));
+					this.converter, this.observer, rules, !hasRecords.test(topic)));
 			requireCallable(signature, "@ShardConsumer", type, singleton(beanName));
 		}
 		preparing.forEach((callback) -> requireCallable(callback, "@OnShardPreparing", type, singleton(beanName)));
@@ -198,51 +217,6 @@ public final class ShardHandlerDetector {
 					(MethodIntrospector.MetadataLookup<Annotation>) (method) -> AnnotatedElementUtils
 						.findMergedAnnotation(method, annotation))
 			.keySet();
-	}
-
-	/**
-	 * Reads the pause between two calls. It is required for a handler without records:
-	 * only the interval tells it from a handler whose parameter for the record was
-	 * forgotten, and nobody would notice that its records are never read.
-	 */
-	private static Duration interval(String text, HandlerSignature signature) {
-		boolean loops = signature.shape() == HandlerShape.LOOP;
-		if (text.isEmpty() && loops) {
-			throw new ShardkeeperConfigurationException(
-					"The @ShardConsumer method %s takes no record, so the records of its topic would never be read."
-						.formatted(signature.name()),
-					"Add a parameter for the record, such as ShardRecord<String> or the type of its payload. Or, if the "
-							+ "method is to be called again and again without records, say how often: "
-							+ "@ShardConsumer(value = \"…\", interval = \"10s\").");
-		}
-		if (text.isEmpty()) {
-			return Duration.ZERO;
-		}
-		if (!loops) {
-			throw new ShardkeeperConfigurationException(
-					"The @ShardConsumer method %s has the interval '%s', but takes records.".formatted(signature.name(),
-							text),
-					"Remove the interval: the method is called when there are records. Or remove the parameter for "
-							+ "the record, if the method is to be called again and again.");
-		}
-		Duration interval;
-		try {
-			interval = DurationFormatterUtils.detectAndParse(text);
-		}
-		catch (IllegalArgumentException ex) {
-			throw invalidInterval(text, signature, ex);
-		}
-		if (interval.isNegative()) {
-			throw invalidInterval(text, signature, null);
-		}
-		return interval;
-	}
-
-	private static ShardkeeperConfigurationException invalidInterval(String text, HandlerSignature signature,
-			@Nullable Throwable cause) {
-		return new ShardkeeperConfigurationException(
-				"The interval of the @ShardConsumer method %s is '%s'.".formatted(signature.name(), text),
-				"Write a duration that is not negative, such as '10s', '5m' or '500ms'.", cause);
 	}
 
 	/**

@@ -2,6 +2,7 @@ package io.github.shardkeeper.protocol;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -40,7 +41,7 @@ public final class GroupPicture {
 	/**
 	 * Shards to be owned: those known to the store or to members, without completed ones
 	 * and those with incomplete parents. A shard with data is never forgotten because of
-	 * a lower count.
+	 * a lower count, unless the list of its topic is exact.
 	 */
 	private Shards shards = Shards.NONE;
 
@@ -57,6 +58,9 @@ public final class GroupPicture {
 	private boolean shared;
 
 	private final Set<ShardId> completed = new HashSet<>();
+
+	/** Shards that the exact list of their topic leaves out, with their records. */
+	private final SortedMap<ShardId, Ownership> withdrawn = new TreeMap<>();
 
 	private final Map<MemberId, Integer> memberNumbers = new HashMap<>();
 
@@ -88,6 +92,10 @@ public final class GroupPicture {
 		for (Ownership ownership : changes.ownerships()) {
 			if (ownership.phase() == Phase.COMPLETED) {
 				nowCompleted.add(ownership.shard());
+				this.withdrawn.remove(ownership.shard());
+			}
+			else if (this.lineage.isWithdrawn(ownership.shard())) {
+				this.withdrawn.put(ownership.shard(), ownership);
 			}
 			else if (this.shards.indexOf(ownership.shard()) < 0) {
 				unknown.add(ownership.shard());
@@ -117,10 +125,36 @@ public final class GroupPicture {
 					stored.add(this.shards.get(shard));
 				}
 			}
+			stored.addAll(this.withdrawn.keySet());
 			Set<ShardId> startable = this.lineage.startable(this.completed, stored);
-			Shards kept = this.shards.only((shard) -> stored.contains(shard) || startable.contains(shard));
-			rearrange(kept.with(startable));
+			Map<ShardId, Ownership> listedAgain = new TreeMap<>(this.withdrawn);
+			listedAgain.keySet().removeIf(this.lineage::isWithdrawn);
+			withdraw();
+			Shards kept = this.shards.only((shard) -> (stored.contains(shard) && !this.lineage.isWithdrawn(shard))
+					|| startable.contains(shard));
+			rearrange(kept.with(startable).with(listedAgain.keySet()));
+			listedAgain.forEach((shard, ownership) -> {
+				this.withdrawn.remove(shard);
+				set(this.shards.indexOf(shard), ownership);
+			});
 		}
+	}
+
+	private void withdraw() {
+		for (int shard = 0; shard < this.shards.size(); shard++) {
+			Ownership ownership = this.ownerships[shard];
+			if (ownership != null && this.lineage.isWithdrawn(ownership.shard())) {
+				this.withdrawn.put(ownership.shard(), ownership);
+			}
+		}
+	}
+
+	/**
+	 * Returns the records of shards that nobody may own, because the exact list of their
+	 * topic leaves them out.
+	 */
+	Collection<Ownership> withdrawn() {
+		return Collections.unmodifiableCollection(this.withdrawn.values());
 	}
 
 	/**
@@ -378,6 +412,12 @@ public final class GroupPicture {
 				this.cycles = cycles();
 			}
 			return changed;
+		}
+
+		/** Returns whether all members know all shards of the topic, but not this one. */
+		boolean isWithdrawn(ShardId shard) {
+			TopicShards listed = this.topics.get(shard.topic());
+			return listed != null && listed.isExact() && !listed.contains(shard.id());
 		}
 
 		/** Returns the shards in, or below, a cycle of parents, with their parents. */

@@ -102,6 +102,7 @@ public final class Planner {
 						(wanted != AssignmentRequest.NOBODY) ? members.get(wanted).id() : null, staying);
 			}
 		}
+		picture.withdrawn().forEach((ownership) -> plan.add(ownership.shard(), ownership, null, staying));
 		return plan.build(assignment.isUnfinished());
 	}
 

@@ -14,15 +14,18 @@ import org.jspecify.annotations.Nullable;
  * @param owner the id of the owner
  * @param target the id of the next owner during a move
  * @param token the token of the current or last owner
- * @param offset the committed offset; {@code null} before the first commit, or if it
- * cannot be read
+ * @param offset the committed offset; {@code null} before the first commit, if it cannot
+ * be read, or if the shard has no records
  * @param since the time of the last change of state or owner, by the store's clock
  * @param problem why this instance does not consume the shard, or why its offset cannot
  * be read; {@code null} without a problem, and for problems of other instances
  * @param why why the shard has this owner or moves; {@code null} if this instance does
  * not lead
+ * @param schedule the committed position in the schedule of a shard without records;
+ * {@code null} for other shards and before the first commit
  */
 public record ShardReport(String topic, String id, String state, @Nullable String owner, @Nullable String target,
-		long token, @Nullable String offset, Instant since, @Nullable String problem, @Nullable String why) {
+		long token, @Nullable String offset, Instant since, @Nullable String problem, @Nullable String why,
+		@Nullable RunReport schedule) {
 
 }

@@ -24,7 +24,7 @@ public final class TopicShards {
 	public static final int MOST_SHARDS = 100_000;
 
 	/** No shards. */
-	public static final TopicShards NONE = new TopicShards(0, Collections.emptySortedMap());
+	public static final TopicShards NONE = new TopicShards(0, Collections.emptySortedMap(), false);
 
 	private static final Comparator<String> BY_ID = Comparator.comparing((id) -> new ShardId("t", id));
 
@@ -33,9 +33,12 @@ public final class TopicShards {
 	/** Shards that the count does not cover, with their parents. */
 	private final SortedMap<String, SortedSet<String>> others;
 
-	private TopicShards(int count, SortedMap<String, SortedSet<String>> others) {
+	private final boolean exact;
+
+	private TopicShards(int count, SortedMap<String, SortedSet<String>> others, boolean exact) {
 		this.count = count;
 		this.others = others;
+		this.exact = exact;
 	}
 
 	/**
@@ -46,7 +49,7 @@ public final class TopicShards {
 		if (count < 0) {
 			throw new IllegalArgumentException("A count of " + count + " shards: it is at least 0");
 		}
-		return (count == 0) ? NONE : new TopicShards(count, Collections.emptySortedMap());
+		return (count == 0) ? NONE : new TopicShards(count, Collections.emptySortedMap(), false);
 	}
 
 	/**
@@ -84,6 +87,20 @@ public final class TopicShards {
 	}
 
 	/**
+	 * {@return these shards as an exact list} A shard that no instance lists any more is
+	 * taken from its owner, and keeps its data. Without an exact list, shards that were
+	 * consumed once are consumed until their reader reports the end.
+	 */
+	public TopicShards exactly() {
+		return this.exact ? this : new TopicShards(this.count, this.others, true);
+	}
+
+	/** Returns whether this is an {@linkplain #exactly() exact list}. */
+	public boolean isExact() {
+		return this.exact;
+	}
+
+	/**
 	 * {@return these shards and one more}
 	 * @param id the id of the additional shard
 	 * @param parents the ids of the shards from which it was split or merged
@@ -105,15 +122,17 @@ public final class TopicShards {
 
 	/**
 	 * {@return the union with the shards that another member knows, with the parents of
-	 * both; either may be outdated}
+	 * both; either may be outdated; exact if both are}
 	 * @param other the other shards
 	 */
 	public TopicShards and(TopicShards other) {
 		Objects.requireNonNull(other, "other must not be null");
-		if (equals(other) || other.others.isEmpty() && other.count <= this.count) {
+		boolean bothExact = this.exact && other.exact;
+		if (equals(other) || this.exact == bothExact && other.others.isEmpty() && other.count <= this.count) {
 			return this;
 		}
-		return plus(Math.max(this.count, other.count), other.others);
+		TopicShards union = plus(Math.max(this.count, other.count), other.others);
+		return new TopicShards(union.count, union.others, bothExact);
 	}
 
 	/** Returns the same shards without parents. */
@@ -121,7 +140,8 @@ public final class TopicShards {
 		if (this.others.values().stream().allMatch(Set::isEmpty)) {
 			return this;
 		}
-		return count(this.count).and(ids(this.others.keySet()));
+		TopicShards without = count(this.count).and(ids(this.others.keySet()));
+		return this.exact ? without.exactly() : without;
 	}
 
 	private TopicShards plus(int atLeast, Map<String, ? extends Collection<String>> parents) {
@@ -140,7 +160,7 @@ public final class TopicShards {
 		}
 		int counted = numbered;
 		all.entrySet().removeIf((entry) -> entry.getValue().isEmpty() && isCounted(entry.getKey(), counted));
-		return new TopicShards(counted, all);
+		return new TopicShards(counted, all, this.exact);
 	}
 
 	private static boolean hasNoParents(Map<String, SortedSet<String>> all, int number) {
@@ -210,7 +230,8 @@ public final class TopicShards {
 
 	@Override
 	public boolean equals(Object other) {
-		return other instanceof TopicShards shards && this.count == shards.count && this.others.equals(shards.others);
+		return other instanceof TopicShards shards && this.count == shards.count && this.exact == shards.exact
+				&& this.others.equals(shards.others);
 	}
 
 	@Override

@@ -2,6 +2,7 @@ package io.github.shardkeeper.source;
 
 import java.util.Collection;
 import java.util.Map;
+import java.util.Objects;
 
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -25,10 +26,24 @@ public interface ShardSource extends AutoCloseable {
 	 * Returns the topics with the shards that are known now, including closed shards that
 	 * can still be read. Answers from memory. A topic whose shards are not known yet has
 	 * {@link TopicShards#NONE}. Leaving out a shard does not close it: only its reader
-	 * reports the end, with {@link ShardReader.RecordSink#ended()}.
+	 * reports the end, with {@link ShardReader.RecordSink#ended()}. An
+	 * {@linkplain TopicShards#exactly() exact list} takes a shard that it leaves out from
+	 * its owner.
 	 * @return the shards by topic
 	 */
 	Map<String, TopicShards> topics();
+
+	/**
+	 * Returns whether a topic has records. The shards of one without are tasks for
+	 * handlers without records. Their offsets belong to Shardkeeper, which keeps the
+	 * position in the schedule there.
+	 * @param topic a topic of this source
+	 * @return whether its shards have records
+	 */
+	default boolean hasRecords(String topic) {
+		Objects.requireNonNull(topic, "topic must not be null");
+		return true;
+	}
 
 	/**
 	 * Returns the topics whose shards are unknown until somebody fixes a problem. Answers

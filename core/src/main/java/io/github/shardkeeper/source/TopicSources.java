@@ -175,6 +175,16 @@ public final class TopicSources {
 	}
 
 	/**
+	 * {@return whether a topic has records; see {@link ShardSource#hasRecords}}
+	 * @param topic the name of the topic
+	 * @throws IllegalArgumentException if no source has the topic
+	 */
+	public boolean hasRecords(String topic) {
+		Objects.requireNonNull(topic, "topic must not be null");
+		return of(topic).hasRecords(topic);
+	}
+
+	/**
 	 * {@return the name of the source of a topic}
 	 * @param topic the name of the topic
 	 * @throws IllegalArgumentException if no source has the topic

@@ -1,21 +1,30 @@
 package io.github.shardkeeper.worker;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.loop.WakeTimer;
+import io.github.shardkeeper.schedule.RunPosition;
+import io.github.shardkeeper.schedule.RunRules;
+import io.github.shardkeeper.schedule.RunSchedule.Skipped;
+import io.github.shardkeeper.schedule.RunSchedule;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * Calls a handler that takes no records repeatedly while the shard is owned, with a pause
- * after each call. Confined to the shard's worker.
+ * after each call or by the schedule of the shard. Confined to the shard's worker.
  */
 final class CallLoop implements ShardOwnership.Loop {
+
+	private static final Logger logger = LoggerFactory.getLogger(CallLoop.class);
 
 	private final ShardScope scope;
 
@@ -26,6 +35,8 @@ final class CallLoop implements ShardOwnership.Loop {
 	private final ShardProgress progress;
 
 	private final ShardCommits commits;
+
+	private final @Nullable ShardRuns runs;
 
 	private final WakeTimer timer;
 
@@ -39,7 +50,9 @@ final class CallLoop implements ShardOwnership.Loop {
 		this.handler = scope.handler();
 		this.progress = progress;
 		this.commits = commits;
-		this.timer = new WakeTimer(this.context.timer(), scope.wake());
+		RunRules schedule = this.handler.schedule();
+		this.runs = (schedule != null) ? new ShardRuns(schedule, scope, progress, commits) : null;
+		this.timer = new WakeTimer(this.context.timer(), (this.runs != null) ? this.runs::wake : scope.wake());
 	}
 
 	@Override
@@ -55,9 +68,20 @@ final class CallLoop implements ShardOwnership.Loop {
 	@Override
 	public Outcome run() {
 		MonotonicTime now = this.context.clock().now();
+		boolean waits = false;
 		if (mayCall(now)) {
-			call(now);
-			now = this.context.clock().now();
+			this.nextCall = (this.runs != null) ? this.runs.begin(now) : now;
+			if (this.runs != null && this.runs.isUnderWay()) {
+				Outcome stop = Outcome.after(this.commits.advance(now));
+				if (stop != null) {
+					return stop;
+				}
+				waits = !this.runs.isMarked();
+			}
+			if (!waits && !now.isBefore(this.nextCall)) {
+				call(now);
+				now = this.context.clock().now();
+			}
 		}
 		Outcome stop = Outcome.after(this.commits.advance(now));
 		if (stop != null) {
@@ -71,8 +95,9 @@ final class CallLoop implements ShardOwnership.Loop {
 			this.timer.wakeAt(due, now);
 		}
 		// Without permission the time may be in the past, and would wake the worker in a
-		// busy loop; it is woken when calls are permitted again.
-		if (this.nextCall != null && this.context.lease().permitsHandOut(now)) {
+		// busy loop; it is woken when calls are permitted again. A commit that the call
+		// waits for wakes it, too.
+		if (this.nextCall != null && !waits && this.context.lease().permitsHandOut(now)) {
 			this.timer.wakeAt(this.nextCall, now);
 		}
 		return Outcome.IDLE;
@@ -99,16 +124,22 @@ final class CallLoop implements ShardOwnership.Loop {
 		this.backOff.reset();
 		this.scope.problems().callSucceeded();
 		this.context.meters().count((meters) -> meters.handled(this.scope.topic(), 0, begun.until(now)));
-		this.nextCall = now.plus(this.handler.interval());
+		this.nextCall = (this.runs != null) ? this.runs.succeeded(now) : now.plus(this.handler.interval());
 	}
 
 	private void failed(HandlerCalls.Result result, Throwable failure, MonotonicTime now) {
 		if (!this.scope.owned().isHeld() || result.interrupted()) {
+			if (this.runs != null) {
+				this.runs.interrupted(now);
+			}
 			return;
 		}
 		Duration pause = this.backOff.next();
 		this.context.meters().count((meters) -> meters.failed(this.scope.topic()));
 		this.scope.problems().callFailed(this.handler.name(), "", failure, pause);
+		if (this.runs != null) {
+			this.runs.failed(now);
+		}
 		this.nextCall = now.plus(pause);
 	}
 
@@ -119,6 +150,158 @@ final class CallLoop implements ShardOwnership.Loop {
 
 	@Override
 	public void clear() {
+		if (this.runs != null) {
+			this.runs.stop(this.context.clock().now());
+		}
+	}
+
+	/**
+	 * Runs of an owned shard by its schedule: drives the {@link RunSchedule}, and commits
+	 * its position as the offset of the shard. Confined to the shard's worker, except for
+	 * {@link #wake}.
+	 */
+	private static final class ShardRuns {
+
+		/** Maximum wait before the wall clock is read again: it may have been set. */
+		private static final Duration MAX_WAIT = Duration.ofMinutes(1);
+
+		private final RunRules rules;
+
+		private final ShardScope scope;
+
+		private final WorkerContext context;
+
+		private final ShardProgress progress;
+
+		private final ShardCommits commits;
+
+		private final RunSchedule schedule;
+
+		/** Time at which the timer has woken the worker, {@code null} since its turn. */
+		private volatile @Nullable Instant wokenAt;
+
+		private RunPosition position;
+
+		ShardRuns(RunRules rules, ShardScope scope, ShardProgress progress, ShardCommits commits) {
+			this.rules = rules;
+			this.scope = scope;
+			this.context = scope.context();
+			this.progress = progress;
+			this.commits = commits;
+			RunPosition stored = RunPosition.of(progress.begin());
+			this.schedule = new RunSchedule(rules, stored, wallTime());
+			this.position = this.schedule.position();
+			if (!this.position.equals(stored)) {
+				progress.moveTo(this.position.toOffset(), this.context.clock().now());
+			}
+		}
+
+		private Instant wallTime() {
+			return this.context.wallClock().instant();
+		}
+
+		/**
+		 * Wakes the worker, and notes that the shard is ready for a run: waiting for a
+		 * thread does not make the run a missed one.
+		 */
+		void wake() {
+			if (this.wokenAt == null && this.context.lease().permitsHandOut(this.context.clock().now())) {
+				this.wokenAt = wallTime();
+			}
+			this.scope.wake().run();
+		}
+
+		/**
+		 * Begins the run that is due, if any; returns now if one is, or when to ask
+		 * again.
+		 */
+		MonotonicTime begin(MonotonicTime now) {
+			Instant time = wallTime();
+			Instant woken = this.wokenAt;
+			this.wokenAt = null;
+			if (this.schedule.isUnderWay()) {
+				return now;
+			}
+			MonotonicTime next = next(time, (woken != null && woken.isBefore(time)) ? woken : time, now);
+			if (!now.isBefore(next)) {
+				this.schedule.begin(time);
+				moved(now, this.rules.marks());
+			}
+			return next;
+		}
+
+		private MonotonicTime next(Instant time, Instant ready, MonotonicTime now) {
+			Instant next = this.schedule.decide(time, ready);
+			this.schedule.takeSkipped().forEach(this::report);
+			moved(now, false);
+			if (next == null) {
+				return now;
+			}
+			Duration wait = Duration.between(time, next);
+			return now.plus((wait.compareTo(MAX_WAIT) < 0) ? wait : MAX_WAIT);
+		}
+
+		private void report(Skipped skipped) {
+			if (skipped.interrupted()) {
+				logger.warn(
+						"The run of {} that was due at {} was interrupted and is not repeated; the next one is due at {}",
+						this.scope.owned(), skipped.from(), skipped.until());
+			}
+			else {
+				logger.warn("The runs of {} from {} on were missed and are left out; the next one is of {}",
+						this.scope.owned(), skipped.from(), skipped.until());
+			}
+		}
+
+		/** Returns whether a run has begun and its call has not returned. */
+		boolean isUnderWay() {
+			return this.schedule.isUnderWay();
+		}
+
+		/**
+		 * Returns whether the run that has begun may be called: the store knows of it.
+		 */
+		boolean isMarked() {
+			return !this.rules.marksFirst() || this.commits.isIdle() && this.progress.commitDue() == null;
+		}
+
+		/** Ends the run; returns when to look for the next one. */
+		MonotonicTime succeeded(MonotonicTime now) {
+			Instant time = wallTime();
+			this.schedule.succeeded(time);
+			moved(now, this.rules.marks());
+			return next(time, time, now);
+		}
+
+		void failed(MonotonicTime now) {
+			this.schedule.failed();
+			moved(now, false);
+		}
+
+		void interrupted(MonotonicTime now) {
+			this.schedule.interrupted();
+			moved(now, false);
+		}
+
+		/** Cancels a run whose call has not been made: another owner will make it. */
+		void stop(MonotonicTime now) {
+			if (this.schedule.isUnderWay()) {
+				this.schedule.cancel();
+				moved(now, false);
+			}
+		}
+
+		private void moved(MonotonicTime now, boolean soon) {
+			RunPosition next = this.schedule.position();
+			if (!next.equals(this.position)) {
+				this.position = next;
+				this.progress.moveTo(next.toOffset(), now);
+			}
+			if (soon) {
+				this.progress.commitSoon();
+			}
+		}
+
 	}
 
 }

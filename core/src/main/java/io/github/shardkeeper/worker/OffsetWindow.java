@@ -88,6 +88,11 @@ final class OffsetWindow {
 		}
 	}
 
+	/** Moves the position of a shard without records. */
+	void moveTo(Offset offset) {
+		this.position = offset;
+	}
+
 	/** Returns the last offset below the window, {@code null} for none. */
 	@Nullable Offset position() {
 		return this.position;

@@ -168,6 +168,12 @@ final class ShardProgress {
 		}
 	}
 
+	/** Moves a shard without records with the next commit, which becomes due. */
+	void moveTo(Offset offset, MonotonicTime now) {
+		this.window.moveTo(offset);
+		changed(1, now);
+	}
+
 	private void changed(int records, MonotonicTime since) {
 		this.uncommittedRecords += records;
 		if (this.commitDue == null) {

@@ -36,6 +36,7 @@ import io.github.shardkeeper.ShardHeaders;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.handler.messaging.SpringMessageArguments;
+import io.github.shardkeeper.schedule.TopicSchedule;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -260,7 +261,9 @@ class MessageHandlersTests {
 	private static ShardHandler detect(MessageArguments messages, Recording bean) {
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		beans.registerSingleton("handler", bean);
-		return new ShardHandlerDetector(beans, converter(), messages, null).detect(Map.of("orders", 4)).get("orders");
+		return new ShardHandlerDetector(beans, converter(), messages, null, (topic) -> TopicSchedule.NONE)
+			.detect(Map.of("orders", 4))
+			.get("orders");
 	}
 
 	private static SpringValidatorAdapter validator() {

@@ -21,6 +21,7 @@ import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
 import io.github.shardkeeper.protocol.LeaderEvent.ShardsChanged;
 import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition.Assign;
+import io.github.shardkeeper.protocol.Transition.Cancel;
 import io.github.shardkeeper.protocol.Transition.Revoke;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
@@ -120,6 +121,98 @@ class NewShardsTests {
 		Map<ShardId, String> overdue = this.leadership.view().unattended().overdue(later(LEASE.plusMillis(1)));
 		assertThat(overdue).containsOnlyKeys(shard(7), shard(8), shard(9), shard(10));
 		assertThat(overdue.get(shard(8))).contains("waits for its parents 7", "form a cycle");
+	}
+
+	@Test
+	void shardThatTheExactListLeavesOutIsTakenFromItsOwner() {
+		beginExactly();
+		list(TopicShards.count(1), TopicShards.count(1));
+
+		assertThat(drive()).containsExactly(new Revoke(shard(1), 2, null));
+		assertThat(lastRequest().shards().asList()).containsExactly(shard(0));
+		assertThat(this.store.get(shard(1)).phase()).isEqualTo(Phase.REVOKING);
+		assertThat(settle()).as("nothing else while its owner drains it").isEmpty();
+		release(shard(1));
+		assertThat(settle()).as("nobody gets it").isEmpty();
+		assertThat(this.leadership.view().unattended().overdue(later(Duration.ofDays(1)))).isEmpty();
+	}
+
+	@Test
+	void shardIsConsumedAsLongAsOneMemberListsIt() {
+		beginExactly();
+		list(TopicShards.count(1), TopicShards.count(2));
+		assertThat(settle()).isEmpty();
+		list(TopicShards.count(1), TopicShards.count(1));
+		assertThat(settle()).hasSize(1);
+	}
+
+	@Test
+	void nothingIsTakenWhileAMemberDoesNotKnowTheList() {
+		beginExactly();
+		this.own = TopicShards.count(1).exactly();
+		this.others = TopicShards.NONE;
+		changeMembers();
+
+		assertThat(settle()).isEmpty();
+	}
+
+	@Test
+	void shardThatIsListedAgainGetsAnOwnerAgain() {
+		beginExactly();
+		list(TopicShards.count(1), TopicShards.count(1));
+		settle();
+		release(shard(1));
+		settle();
+		list(TopicShards.count(2), TopicShards.count(1));
+
+		assertThat(settle()).containsExactly(new Assign(shard(1), this.store.get(shard(0)).generation() + 3, OTHER));
+	}
+
+	@Test
+	void shardThatIsListedAgainWhileItIsDrainedStays() {
+		beginExactly();
+		list(TopicShards.count(1), TopicShards.count(1));
+		settle();
+		long revoked = this.store.get(shard(1)).generation();
+		list(TopicShards.count(2), TopicShards.count(1));
+
+		assertThat(settle()).containsExactly(new Cancel(shard(1), revoked));
+	}
+
+	/** A new leader finds it in the store. */
+	@Test
+	void shardThatNobodyListsIsNotAssignedByANewLeader() {
+		write(shard(0), Phase.OWNED, ME);
+		write(shard(1), Phase.FREE, null);
+		write(shard(2), Phase.OWNED, OTHER);
+		this.own = TopicShards.count(1).exactly();
+		this.others = TopicShards.count(1).exactly();
+		beat();
+
+		assertThat(settle()).containsExactly(new Revoke(shard(2), 3, null));
+	}
+
+	private void beginExactly() {
+		this.own = TopicShards.count(2).exactly();
+		this.others = TopicShards.count(2).exactly();
+		begin();
+	}
+
+	private void list(TopicShards mine, TopicShards theirs) {
+		this.own = mine.exactly();
+		this.others = theirs.exactly();
+		changeMembers();
+	}
+
+	private void changeMembers() {
+		this.membership++;
+		this.leadership.on(new ShardsChanged(Map.of("orders", this.own)), at());
+		beat();
+	}
+
+	private void release(ShardId shard) {
+		write(shard, Phase.FREE, null);
+		beat();
 	}
 
 	@Test
@@ -350,6 +443,9 @@ class NewShardsTests {
 			Ownership before = this.store.get(assign.shard());
 			assertThat((before != null) ? before.generation() : 0).isEqualTo(assign.expectedGeneration());
 			write(assign.shard(), Phase.OWNED, assign.owner());
+		}
+		else if (transition instanceof Revoke revoke && revoke.target() == null) {
+			write(revoke.shard(), Phase.REVOKING, this.store.get(revoke.shard()).owner());
 		}
 	}
 

@@ -71,6 +71,33 @@ class TopicShardsTests {
 	}
 
 	@Test
+	void unionOfExactListsIsExact() {
+		TopicShards one = TopicShards.NONE.with("a").with("b").exactly();
+		TopicShards other = TopicShards.NONE.with("b").with("c").exactly();
+
+		assertThat(one.and(other)).isEqualTo(TopicShards.NONE.with("a").with("b").with("c").exactly());
+		assertThat(one.and(TopicShards.NONE.exactly())).isSameAs(one);
+		assertThat(one.and(TopicShards.NONE)).as("of a member that does not know the list")
+			.isEqualTo(TopicShards.NONE.with("a").with("b"));
+		assertThat(TopicShards.NONE.and(one)).isEqualTo(TopicShards.NONE.with("a").with("b"));
+		assertThat(TopicShards.count(3).and(TopicShards.count(2).exactly()).isExact()).isFalse();
+		assertThat(TopicShards.count(3).exactly().and(TopicShards.count(5).exactly()))
+			.isEqualTo(TopicShards.count(5).exactly());
+	}
+
+	@Test
+	void exactListStaysExact() {
+		TopicShards exact = TopicShards.count(1).exactly();
+
+		assertThat(exact.isExact()).isTrue();
+		assertThat(exact.exactly()).isSameAs(exact);
+		assertThat(exact).isNotEqualTo(TopicShards.count(1));
+		assertThat(exact.with("a").isExact()).isTrue();
+		assertThat(exact.with("a", "0").withoutParents()).isEqualTo(TopicShards.count(1).with("a").exactly());
+		assertThat(TopicShards.NONE.isExact()).isFalse();
+	}
+
+	@Test
 	void invalidShardIsRefused() {
 		assertThatIllegalArgumentException().isThrownBy(() -> TopicShards.NONE.with("a b"));
 		assertThatIllegalArgumentException().isThrownBy(() -> TopicShards.NONE.with("a", "{b}"));

@@ -16,8 +16,10 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
 import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
+import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
+import io.github.shardkeeper.schedule.TopicSchedule;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -73,17 +75,30 @@ final class ConsumingShard {
 	}
 
 	private ConsumingShard(Object bean, TestSettings settings, BufferBudget budget, Consumer<ConsumingShard> created) {
+		this(bean, settings, budget, created, true, TopicSchedule.NONE, InstantSource.fixed(Instant.EPOCH));
+	}
+
+	/** Of a topic without records, with a wall clock of the test's. */
+	static ConsumingShard withoutRecords(Object bean, TopicSchedule schedule, InstantSource wallClock) {
+		return new ConsumingShard(bean, new TestSettings(), new BufferBudget(Long.MAX_VALUE), (created) -> {
+		}, false, schedule, wallClock);
+	}
+
+	private ConsumingShard(Object bean, TestSettings settings, BufferBudget budget, Consumer<ConsumingShard> created,
+			boolean hasRecords, TopicSchedule schedule, InstantSource wallClock) {
 		created.accept(this);
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		beans.registerSingleton("handler", bean);
 		JsonMapper mapper = new JsonMapper();
-		this.handler = new ShardHandlerDetector(beans, new JsonPayloadConverter(mapper)).detect(Map.of("orders", 2))
+		this.handler = new ShardHandlerDetector(beans, new JsonPayloadConverter(mapper), MessageArguments.NONE, null,
+				(topic) -> schedule)
+			.detect(Map.of("orders", 2), (topic) -> hasRecords)
 			.get("orders");
 		settings.get().check(this.handler);
 		this.lease.renew(this.clock.now());
-		this.context = new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock,
-				InstantSource.fixed(Instant.EPOCH), this.threads, this.threads.timer(), mapper, ConsumerMeters.NONE,
-				budget, (topic) -> settings.get(), ConsumerEvents.NONE,
+		this.context = new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock, wallClock,
+				this.threads, this.threads.timer(), mapper, ConsumerMeters.NONE, budget, (topic) -> settings.get(),
+				ConsumerEvents.NONE,
 				(shard, token, fence, completed) -> this.ended.add(completed ? "completed" : "released"), true);
 		restart();
 	}

@@ -74,11 +74,16 @@ public final class ManualThreads implements Executor {
 
 	/** Lets time pass, and what becomes due with it run. */
 	public void pass(Duration duration) {
+		ring(duration);
+		runAll();
+	}
+
+	/** Lets time pass; the timer wakes those that wait, and nobody runs yet. */
+	public void ring(Duration duration) {
 		this.clock.advance(duration);
 		while (!this.alarms.isEmpty() && !this.clock.now().isBefore(this.alarms.peek().due())) {
 			this.alarms.remove().task().run();
 		}
-		runAll();
 	}
 
 	/** Whether the timer takes nothing, as one without a thread. */

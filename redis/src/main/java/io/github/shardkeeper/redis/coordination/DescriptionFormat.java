@@ -2,8 +2,10 @@ package io.github.shardkeeper.redis.coordination;
 
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
@@ -11,6 +13,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 import io.github.shardkeeper.protocol.MemberDescription;
@@ -23,9 +26,10 @@ import io.github.shardkeeper.shard.TopicShards;
  * "capacity":2,"zone":"eu-1","strategy":"sticky"}</code>. A topic's number counts its
  * shards from 0; others are in
  * <code>"shards":{"visits":"4:5&lt;1 6&lt;2,3 spare"}</code>: 4 and 5 were split from 1,
- * 6 was merged from 2 and 3, and "spare" has no parents. A member whose subscription
- * Redis does not see adds <code>"hidden":true</code>. Unknown fields, of a newer version,
- * are ignored; missing fields are unknown, a missing capacity is 1. Does not use the
+ * 6 was merged from 2 and 3, and "spare" has no parents. Topics with an exact list of
+ * shards are named in <code>"exact":["tenants"]</code>. A member whose subscription Redis
+ * does not see adds <code>"hidden":true</code>. Unknown fields, of a newer version, are
+ * ignored; missing fields are unknown, a missing capacity is 1. Does not use the
  * application's mapper, because instances of different versions share the format.
  */
 final class DescriptionFormat {
@@ -35,6 +39,8 @@ final class DescriptionFormat {
 	/** {@code reap-members.lua} searches for it: no other field is true or false. */
 	private static final String HIDDEN = "hidden";
 
+	private static final String EXACT = "exact";
+
 	private DescriptionFormat() {
 	}
 
@@ -42,14 +48,21 @@ final class DescriptionFormat {
 		ObjectNode root = MAPPER.createObjectNode();
 		ObjectNode topics = root.putObject("topics");
 		ObjectNode shards = MAPPER.createObjectNode();
+		ArrayNode exact = MAPPER.createArrayNode();
 		description.topicShards().forEach((topic, known) -> {
 			topics.put(topic, known.count());
 			if (!known.others().isEmpty()) {
 				shards.put(topic, writeShards(known.others()));
 			}
+			if (known.isExact()) {
+				exact.add(topic);
+			}
 		});
 		if (!shards.isEmpty()) {
 			root.set("shards", shards);
+		}
+		if (!exact.isEmpty()) {
+			root.set(EXACT, exact);
 		}
 		if (!description.version().equals(ApplicationVersion.UNKNOWN)) {
 			root.put("version", description.version().value());
@@ -74,19 +87,22 @@ final class DescriptionFormat {
 	static MemberDescription read(String json) {
 		SortedMap<String, TopicShards> topics = new TreeMap<>();
 		JsonNode root = MAPPER.readTree(json);
+		Set<String> exact = new HashSet<>();
+		root.path(EXACT).values().forEach((topic) -> exact.add(topic.asString("")));
 		root.path("topics")
 			.properties()
-			.forEach((topic) -> topics.put(topic.getKey(),
-					shards(topic.getValue().asInt(0), root.path("shards").path(topic.getKey()).asString(""))));
+			.forEach((topic) -> topics.put(topic.getKey(), shards(topic.getValue().asInt(0),
+					root.path("shards").path(topic.getKey()).asString(""), exact.contains(topic.getKey()))));
 		return new MemberDescription(topics, new ApplicationVersion(root.path("version").asString("")),
 				Math.max(root.path("capacity").asInt(1), 1), known(root, "zone"), known(root, "strategy"),
 				root.path(HIDDEN).asBoolean(false));
 	}
 
-	private static TopicShards shards(int count, String others) {
+	private static TopicShards shards(int count, String others, boolean exact) {
 		TopicShards counted = TopicShards.count(Math.max(count, 0));
 		try {
-			return counted.with(readShards(others));
+			TopicShards all = counted.with(readShards(others));
+			return exact ? all.exactly() : all;
 		}
 		catch (IllegalArgumentException ex) {
 			// Written by a newer version; members that can read it report these shards.

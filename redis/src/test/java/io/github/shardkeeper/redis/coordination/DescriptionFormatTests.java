@@ -41,6 +41,28 @@ class DescriptionFormatTests {
 	}
 
 	@Test
+	void exactListsAreNamed() {
+		MemberDescription described = new MemberDescription(
+				new TreeMap<>(Map.of("tenants", TopicShards.NONE.with("acme").exactly(), "visits", TopicShards.count(8),
+						"none", TopicShards.NONE.exactly())),
+				ApplicationVersion.UNKNOWN);
+		String json = "{\"topics\":{\"none\":0,\"tenants\":0,\"visits\":8},\"shards\":{\"tenants\":\"acme\"},"
+				+ "\"exact\":[\"none\",\"tenants\"]}";
+
+		assertThat(DescriptionFormat.write(described)).isEqualTo(json);
+		assertThat(DescriptionFormat.read(json)).isEqualTo(described);
+	}
+
+	/** Its shards would be taken from their owners. */
+	@Test
+	void listThatCannotBeReadIsNotExact() {
+		MemberDescription read = DescriptionFormat
+			.read("{\"topics\":{\"tenants\":2},\"shards\":{\"tenants\":\"a|b\"},\"exact\":[\"tenants\",7]}");
+
+		assertThat(read.topicShards()).containsEntry("tenants", TopicShards.count(2));
+	}
+
+	@Test
 	void hiddenSubscriptionIsWrittenAsReapExpectsIt() {
 		MemberDescription hidden = new MemberDescription(description("1").topicShards(), new ApplicationVersion("1"), 1,
 				null, null, true);

@@ -1,0 +1,9 @@
+/**
+ * Pure: schedules of handlers without records. Decides when a shard's next run is due,
+ * and what happens to missed and interrupted runs. Does not belong here: threads, clocks,
+ * stores, calls of handlers.
+ */
+@NullMarked
+package io.github.shardkeeper.schedule;
+
+import org.jspecify.annotations.NullMarked;
