@@ -1,7 +1,7 @@
 package kotlin.coroutines;
 
 /**
- * Stands for Kotlin's own, which the compiler adds to the parameters of a suspending
+ * Replaces Kotlin's own type, which the compiler adds to the parameters of a suspending
  * function.
  */
 public interface Continuation<T> {

@@ -32,14 +32,14 @@ import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.sli
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The floor plan. What stands here is what there is: an arrow that is new or gone changes
+ * The floor plan. It lists exactly the arrows that exist: a new or removed arrow changes
  * a test.
  */
 class ArchitectureTests {
 
 	private static final String ROOT = "io.github.shardkeeper";
 
-	/** What a user types. */
+	/** Room of the API for applications. */
 	private static final String API = "api";
 
 	private static final Set<String> PURE = Set.of("shard", "report", "assignment", "assignment.sticky",
@@ -145,7 +145,7 @@ class ArchitectureTests {
 		assertThat(modules.values().stream().flatMap(Set::stream).collect(Collectors.toSet())).isEqualTo(MODULES);
 	}
 
-	/** The API has a type for each thing that a user types. */
+	/** The API has a type for each concept of an application. */
 	@Test
 	void noRoomIsTooLarge() {
 		Map<String, Long> files = CLASSES.stream()
@@ -205,7 +205,7 @@ class ArchitectureTests {
 	}
 
 	@Test
-	void whatAUserTypesNeedsOfSpringOnlyAHint() {
+	void publicApiUsesOnlyHintsOfSpring() {
 		noClasses().that()
 			.resideInAPackage(ROOT)
 			.should()
@@ -231,7 +231,7 @@ class ArchitectureTests {
 		assertThat(callers("java.time.Instant", "now")).noneMatch((type) -> PURE.contains(room(type)));
 	}
 
-	/** Everybody else gets the time from there; the Redis rooms measure timeouts. */
+	/** All others get the time from there; the Redis rooms measure timeouts. */
 	@Test
 	void theMonotonicClockIsReadInOnePlace() {
 		assertThat(names(callers("java.lang.System", "nanoTime"))).containsExactlyInAnyOrder("MonotonicClock",
@@ -239,8 +239,8 @@ class ArchitectureTests {
 	}
 
 	/**
-	 * What stands for another's clock, the stores' and the source's, in memory; and the
-	 * time at which people see that a record has failed.
+	 * Substitutes in memory for the clocks of stores and source; and the time at which
+	 * people see that a record has failed.
 	 */
 	@Test
 	void theWallClockIsReadInOnePlacePerStoreInMemoryAndForPeople() {
@@ -274,7 +274,7 @@ class ArchitectureTests {
 	}
 
 	@Test
-	void noRoomIsNamedAfterNothing() {
+	void packageNamesHaveAMeaning() {
 		Set<String> words = CLASSES.stream()
 			.flatMap((type) -> Stream.of(type.getPackageName().split("\\.")))
 			.collect(Collectors.toSet());
@@ -314,7 +314,7 @@ class ArchitectureTests {
 			.orElse(location);
 	}
 
-	/** The package below the root; empty for what is not ours. */
+	/** Returns the package below the root; empty for other libraries. */
 	private static String room(JavaClass type) {
 		String name = type.getPackageName();
 		if (name.equals(ROOT)) {

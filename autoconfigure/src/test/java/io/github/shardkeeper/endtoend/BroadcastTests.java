@@ -83,7 +83,7 @@ class BroadcastTests {
 		assertThat(handler(two).outOfOrder).isEmpty();
 	}
 
-	/** As the cached contexts of a test suite. */
+	/** Like the cached contexts of a test suite. */
 	@Test
 	void contextsWithoutIdDoNotTakeOverFromEachOther() {
 		List<ConfigurableApplicationContext> contexts = List.of(start(""), start(""));
@@ -118,7 +118,7 @@ class BroadcastTests {
 		ConfigurableApplicationContext again = start("one");
 
 		assertThat(await(handler(again), 10)).containsExactlyInAnyOrderElementsOf(later);
-		// Its own state, with what it had before.
+		// Its own state, including earlier records.
 		patiently().until(() -> sum(again) == IntStream.range(0, 30).sum());
 		patiently().until(() -> sum(two) == IntStream.range(0, 30).sum());
 		assertThat(handler(again).handled).hasSize(10);
@@ -229,7 +229,7 @@ class BroadcastTests {
 		assertThat(handler(first).handled).hasSize(seenByFirst);
 	}
 
-	/** As the cached contexts of tests. */
+	/** Like the cached contexts of tests. */
 	@Test
 	void contextsOfOneProcessAreSeparateInstances() {
 		ConfigurableApplicationContext first = start("");
@@ -330,7 +330,7 @@ class BroadcastTests {
 		return context.getBean(StringRedisTemplate.class).keys(this.instances.name() + pattern);
 	}
 
-	/** Until what is sent is of a later millisecond, by the clock of this machine. */
+	/** Waits for the next millisecond of this machine's clock. */
 	private static void awaitNextMillisecond() {
 		long before = Instant.now().toEpochMilli();
 		Awaitility.await().pollInterval(Duration.ofMillis(1)).until(() -> Instant.now().toEpochMilli() > before);

@@ -28,8 +28,8 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.test.EmbeddedRedis;
 
 /**
- * A group as Redis knows it, seen over connections that nobody disturbs, and what feeds
- * it. Thread-safe.
+ * A group as Redis knows it, seen over undisturbed connections, and the feeder of it.
+ * Thread-safe.
  */
 final class ChaosGroup implements AutoCloseable {
 
@@ -83,7 +83,7 @@ final class ChaosGroup implements AutoCloseable {
 			.collect(Collectors.toMap(Ownership::shard, (ownership) -> ownership, (one, other) -> one, TreeMap::new));
 	}
 
-	/** How many shards have another token than before. */
+	/** Returns the number of shards with another token than before. */
 	long movedSince(Map<ShardId, Ownership> before) {
 		return ownerships().values()
 			.stream()
@@ -104,8 +104,8 @@ final class ChaosGroup implements AutoCloseable {
 	}
 
 	/**
-	 * All are there, have the same number of shards, and have handled what was fed until
-	 * now. Both together, because a member that was just killed still looks alive.
+	 * All are there, have the same number of shards, and have handled all records sent
+	 * until now. Both together, because a member that was just killed still looks alive.
 	 */
 	void awaitRest() {
 		long fed = this.feeder.sent();

@@ -12,7 +12,7 @@ import io.github.shardkeeper.endtoend.Trace.Line;
 import io.github.shardkeeper.endtoend.Trace.StoreCall;
 
 /**
- * What a run did, for people. Confined to one thread.
+ * Summary of a run, for people. Confined to one thread.
  */
 final class ChaosReport {
 

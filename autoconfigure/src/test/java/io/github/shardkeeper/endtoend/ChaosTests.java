@@ -34,8 +34,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Four instances as processes, each with a network of its own to a real Redis, while one
  * thing after the other goes wrong, sometimes two at a time. Afterwards a
- * {@link TraceChecker} looks at what the handlers have written down, and
- * {@link RecordOutcomes} at what became of the records of {@link UnreliableHandlers}.
+ * {@link TraceChecker} checks the traces of the handlers, and {@link RecordOutcomes} the
+ * records of {@link UnreliableHandlers}.
  * <p>
  * Options are system properties: {@value #DURATION} (one minute, and at least until every
  * kind of fault was there once) and {@value #SEED}, which decides the faults, their order
@@ -90,10 +90,9 @@ class ChaosTests {
 	void start() throws IOException {
 		FileSystemUtils.deleteRecursively(this.directory);
 		Path data = Files.createDirectories(this.directory.resolve("redis"));
-		// Not fsynced: what Redis has written outlives its own death, and is written
-		// before it answers. With "everysec" that can be up to two seconds late, while an
-		// fsync goes on: then Redis would lose what it has acknowledged, which nobody
-		// here
+		// Not fsynced: Redis writes before it answers, and the data survives a killed
+		// process. With "everysec" a write may be up to two seconds late, while an fsync
+		// is running: then Redis would lose acknowledged writes, which no test here
 		// promises to survive unnoticed.
 		this.redis = EmbeddedRedis.start("--appendonly", "yes", "--appendfsync", "no", "--dir",
 				data.toAbsolutePath().toString());

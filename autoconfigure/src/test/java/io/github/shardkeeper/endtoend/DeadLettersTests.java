@@ -106,7 +106,7 @@ class DeadLettersTests {
 			.atMost(PATIENCE)
 			.until(() -> awaitLetter(letters), (letter) -> !letter.id().equals(first.id()));
 		assertThat(second.offset()).isEqualTo(first.offset());
-		assertThat(second.attempts()).as("anew").isEqualTo(2);
+		assertThat(second.attempts()).as("counted again").isEqualTo(2);
 		assertThat(letters.drop(ALL)).isOne();
 		awaitNothingWaits(letters, first.shard());
 	}
@@ -149,7 +149,7 @@ class DeadLettersTests {
 			.get(0);
 	}
 
-	/** What was handled leaves the queue with the next commit. */
+	/** Handled records leave the queue with the next commit. */
 	private static void awaitNothingWaits(DeadLetters letters, ShardId shard) {
 		Awaitility.await().atMost(PATIENCE).until(() -> letters.waiting("orders").get(shard) == 0);
 	}

@@ -272,7 +272,7 @@ class EarlierVersionTests {
 			send(watcher, "news", 0, "n1");
 			Offset last = writeWhatIsHandled(redis, watcher);
 			ConfigurableApplicationContext one = start(redis, WritingAgain.class, "one", "shardkeeper.version=1.1");
-			writeWhatIsNotHandled(watcher, last);
+			writeUnhandledRecords(watcher, last);
 			// Its share is on its way to it, and stays so while the handlers of one wait.
 			ConfigurableApplicationContext two = start(redis, WritingAgain.class, "two", "shardkeeper.version=1.1");
 			eventually(() -> assertThat(report(watcher)).extracting(ShardReport::state).contains("REVOKING"));
@@ -321,7 +321,7 @@ class EarlierVersionTests {
 		return last.offset();
 	}
 
-	private void writeWhatIsNotHandled(ConfigurableApplicationContext watcher, Offset replayedAgain) {
+	private void writeUnhandledRecords(ConfigurableApplicationContext watcher, Offset replayedAgain) {
 		eventually(() -> assertThat(report(watcher)).filteredOn((shard) -> shard.state().equals("OWNED")).hasSize(5));
 		send(watcher, "orders", 0, "stop a3", "a4");
 		send(watcher, "orders", 1, "stop b4");
@@ -409,7 +409,7 @@ class EarlierVersionTests {
 
 	}
 
-	/** What an instance has handled, in its order. */
+	/** Records that an instance has handled, in order. */
 	static final class Journal {
 
 		private final List<String> handled = new CopyOnWriteArrayList<>();

@@ -34,8 +34,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Redis is killed under running instances and comes back without data, before and after
- * their leases have ended: what the records that were handled have made of the state is
- * there again, and each is in it once. What nobody had handled yet is gone with Redis.
+ * their leases have ended: the state that the handled records have produced is there
+ * again, and each is in it once. Records that were not handled yet are lost with Redis.
  * <p>
  * {@value #OUTAGES} says for how long Redis is away, in groups that are tried at the same
  * time, {@value #DEFAULT_OUTAGES} by default; 0s empties it without an outage.
@@ -128,7 +128,7 @@ class EmptiedRedisTests {
 			check(group, name, (line) -> line.beginMicros() > back || !lost.contains(line.shard()));
 			assertThat(lost).hasSize(SHARDS / 2)
 				.allSatisfy((shard) -> assertThat(output.getOut().lines())
-					.as("somebody says that the state of shard %s is lost", shard)
+					.as("an instance reports that the state of shard %s is lost", shard)
 					.anyMatch((line) -> line.contains(TracingInstance.TOPIC + "/" + shard + " ")
 							&& line.contains("lost") && (line.contains("WARN") || line.contains("ERROR"))));
 		}

@@ -71,7 +71,7 @@ class ExitOnSessionLossTests {
 				LEASE.plusSeconds(2));
 		assertThat(Files.readString(this.directory.resolve("one.log")))
 			.contains("has ended; ending the process with code 75, because of 'shardkeeper.session.on-loss'");
-		assertThat(Trace.read(this.directory).interrupted()).as("nothing had time for a farewell").isEmpty();
+		assertThat(Trace.read(this.directory).interrupted()).as("no revocation callback had time to run").isEmpty();
 		assertThat(Trace.read(this.directory).lines())
 			.allSatisfy((line) -> assertThat(line.endMicros()).isLessThanOrEqualTo(frozen + LEASE.toNanos() / 1000));
 	}

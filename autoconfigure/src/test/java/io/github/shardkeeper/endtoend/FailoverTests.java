@@ -45,10 +45,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * A master is killed in the middle of consumption. When its replica has what it has
- * answered, consumption suspends in time and resumes by itself, in place, with nothing
- * lost, repeated in the state, or consumed by two. When it has not, acknowledged writes
- * are lost, changes of owners among them: who lives goes on where it was, what belonged
- * to who died at the same time is done again, and no token is given twice.
+ * answered, consumption suspends in time and resumes automatically, in place, with
+ * nothing lost, repeated in the state, or consumed by two. When it has not, acknowledged
+ * writes are lost, changes of owners among them: live instances continue where they were,
+ * shards of an instance that died at the same time are repeated, and no token is given
+ * twice.
  */
 class FailoverTests {
 
@@ -188,13 +189,13 @@ class FailoverTests {
 		startOnSentinel();
 		EmbeddedRedis master = this.sentinels.master();
 		EmbeddedRedis replica = this.sentinels.replicas().get(0);
-		whoHadTakenOverDiesWithIt(master, () -> role(replica).equals("master"));
+		newOwnerDiesWithTheMaster(master, () -> role(replica).equals("master"));
 	}
 
 	@Test
 	void clusterFailoverWithLostWritesRepeatsOnlyShardsOfDeadOwner() {
 		startOnCluster();
-		whoHadTakenOverDiesWithIt(cluster.masterOf(groupKey()).orElseThrow(),
+		newOwnerDiesWithTheMaster(cluster.masterOf(groupKey()).orElseThrow(),
 				() -> cluster.masterOf(groupKey()).isPresent());
 	}
 
@@ -210,20 +211,20 @@ class FailoverTests {
 				() -> cluster.masterOf(groupKey()).isPresent());
 
 		resumedInPlace(failover);
-		everyCallGoesOnFromWhatWasThere();
+		checkThatEveryCallContinuesFromTheState();
 	}
 
-	private void whoHadTakenOverDiesWithIt(EmbeddedRedis master, Callable<Boolean> isReplaced) {
+	private void newOwnerDiesWithTheMaster(EmbeddedRedis master, Callable<Boolean> isReplaced) {
 		ConfigurableApplicationContext four = takeOverInWritesThatGetLost(master);
 		long killed = Trace.nowMicros();
 		master.kill();
-		// It cannot give anything back, and nobody else knows what it had.
+		// It cannot restore its shards, and no other member knows their state.
 		this.instances.remove(four);
 		four.close();
-		Failover failover = awaitFailover("a master, and a take-over is lost with who took over", isReplaced);
+		Failover failover = awaitFailover("a master, and a take-over is lost with the new owner", isReplaced);
 		assertThat(Trace.read(this.directory).lines()).as("it had gone before there was a Redis that it could tell")
 			.noneMatch((line) -> line.instance().equals("four") && line.beginMicros() > failover.notYetReplaced);
-		everyCallGoesOnFromWhatWasThere(new Death("four", killed));
+		checkThatEveryCallContinuesFromTheState(new Death("four", killed));
 	}
 
 	/** From here on all is lost that is acknowledged. */
@@ -243,7 +244,7 @@ class FailoverTests {
 		return four;
 	}
 
-	private void everyCallGoesOnFromWhatWasThere(Death... deaths) {
+	private void checkThatEveryCallContinuesFromTheState(Death... deaths) {
 		this.feeder.stop();
 		for (int id = 0; id < SHARDS; id++) {
 			ShardId shard = ShardId.of(TracingInstance.TOPIC, id);
@@ -327,7 +328,7 @@ class FailoverTests {
 		return new Failover(killed, notYet.get());
 	}
 
-	/** Nobody is called after his lease, until there is a Redis again. */
+	/** No handler is called after its lease until there is a Redis again. */
 	private void suspended(Failover failover) {
 		long leaseEnd = failover.killed + LEASE.toNanos() / 1000;
 		assertThat(failover.notYetReplaced).as("the failover takes longer than the lease").isGreaterThan(leaseEnd);
@@ -335,7 +336,7 @@ class FailoverTests {
 			.noneMatch((line) -> line.beginMicros() > leaseEnd && line.beginMicros() < failover.notYetReplaced);
 	}
 
-	/** By the same instances, under the same tokens: nothing was handed over. */
+	/** By the same instances, under the same tokens: no shard has moved. */
 	private void resumedInPlace(Failover failover) {
 		Trace.read(this.directory).byShard().forEach((shard, lines) -> {
 			Trace.Line before = lines.stream()
@@ -349,7 +350,7 @@ class FailoverTests {
 		});
 	}
 
-	/** What the new master has was counted once, and it has all that was ever sent. */
+	/** Each record of the new master was counted once, and it has all records sent. */
 	private void everythingIsExact() {
 		this.feeder.stop();
 		for (int id = 0; id < SHARDS; id++) {
@@ -391,7 +392,7 @@ class FailoverTests {
 	}
 
 	/**
-	 * What was seen of a failover.
+	 * Observations of a failover.
 	 *
 	 * @param killed when the old master had been killed
 	 * @param notYetReplaced when there was last seen to be no new one

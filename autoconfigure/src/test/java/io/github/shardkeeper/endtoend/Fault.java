@@ -101,7 +101,7 @@ record Fault(Kind kind, int instance, boolean toLeader, Duration length) {
 			return this.moves;
 		}
 
-		/** Whether both may go on at the same time, on different instances. */
+		/** Whether both may last at the same time, on different instances. */
 		boolean goesWith(Kind other) {
 			if (this.concerns == Concerns.NETWORK || other.concerns == Concerns.NETWORK) {
 				return true;

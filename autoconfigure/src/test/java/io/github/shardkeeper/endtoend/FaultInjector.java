@@ -72,7 +72,7 @@ final class FaultInjector implements AutoCloseable {
 		this.instances.start(instance, this.arguments.toArray(String[]::new));
 	}
 
-	/** Completes when the fault is over, but not what it has caused. */
+	/** Completes when the fault is over, perhaps before its effects are. */
 	CompletableFuture<Void> begin(Fault fault, String instance) {
 		return CompletableFuture.runAsync(() -> inject(fault, instance), this.threads);
 	}

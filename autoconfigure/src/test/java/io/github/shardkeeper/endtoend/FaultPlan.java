@@ -12,7 +12,7 @@ import java.util.Random;
 import io.github.shardkeeper.endtoend.Fault.Kind;
 
 /**
- * What goes wrong when, decided by nothing but a seed. Every kind has its turn before one
+ * Faults and their times, determined by a seed alone. Every kind has its turn before one
  * comes again; in some rounds a second fault begins while the first lasts.
  */
 final class FaultPlan {

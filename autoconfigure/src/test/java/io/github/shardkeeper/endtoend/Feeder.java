@@ -31,7 +31,7 @@ import io.github.shardkeeper.testsupport.Appends;
 
 /**
  * Appends 1, 2, 3 … to every shard, one record per shard and interval, each number once
- * also when Redis is away in between: what was not answered is looked up before the next.
+ * also when Redis is away in between: unanswered sends are looked up before the next.
  */
 final class Feeder implements AutoCloseable {
 
@@ -93,7 +93,7 @@ final class Feeder implements AutoCloseable {
 
 	private void feed() {
 		try {
-			lookUpWhatIsUnsure();
+			lookUpUncertainSends();
 			int[] behind = behind();
 			List<NewRecord> records = new ArrayList<>();
 			for (int shard : behind) {
@@ -114,7 +114,10 @@ final class Feeder implements AutoCloseable {
 		}
 	}
 
-	/** Those of the slice that have the fewest: all of them, unless Redis was away. */
+	/**
+	 * Shards of the slice with the fewest records: all of them, unless Redis was
+	 * unavailable.
+	 */
 	private int[] behind() {
 		int[] shards = IntStream.range(0, this.sent.length())
 			.filter((shard) -> shard % this.slices == this.slice)
@@ -123,7 +126,7 @@ final class Feeder implements AutoCloseable {
 		return IntStream.of(shards).filter((shard) -> this.sent.get(shard) == fewest).toArray();
 	}
 
-	private void lookUpWhatIsUnsure() {
+	private void lookUpUncertainSends() {
 		if (!this.unsure) {
 			return;
 		}
@@ -136,19 +139,19 @@ final class Feeder implements AutoCloseable {
 		for (int shard = 0; shard < this.sent.length(); shard++) {
 			long there = last.get(shard).isEmpty() ? 0 : Long.parseLong(last.get(shard).get(0).getBody().get("v"));
 			long known = this.sent.get(shard);
-			// A Redis that was emptied may have had one more, and somebody may have
+			// A Redis that was emptied may have had one more, and an instance may have
 			// handled it: that number is not given again.
 			this.sent.set(shard, (there >= known) ? there : known + 1);
 		}
 		this.unsure = false;
 	}
 
-	/** How many records each shard has at least. */
+	/** Returns the minimum number of records of all shards. */
 	long sent() {
 		return IntStream.range(0, this.sent.length()).mapToLong(this.sent::get).min().orElseThrow();
 	}
 
-	/** How many records a shard has. */
+	/** Returns the number of records of a shard. */
 	long sent(int shard) {
 		return this.sent.get(shard);
 	}
@@ -165,7 +168,7 @@ final class Feeder implements AutoCloseable {
 		Awaitility.await()
 			.atMost(Duration.ofSeconds(60))
 			.ignoreExceptionsInstanceOf(StoreUnavailableException.class)
-			.untilAsserted(this::lookUpWhatIsUnsure);
+			.untilAsserted(this::lookUpUncertainSends);
 		return sent();
 	}
 

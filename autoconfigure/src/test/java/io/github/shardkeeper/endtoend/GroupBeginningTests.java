@@ -67,7 +67,7 @@ class GroupBeginningTests {
 		assertThat(await(handler, 2)).containsExactlyInAnyOrder("three", "four");
 		close(handler);
 		send("five");
-		assertThat(await(consume("latest"), 1)).as("goes on where it was").containsExactly("five");
+		assertThat(await(consume("latest"), 1)).as("continues where it was").containsExactly("five");
 	}
 
 	@Test
@@ -105,7 +105,7 @@ class GroupBeginningTests {
 		assertThat(handler.offsets).containsExactly(sent.get(1).offset().value(), sent.get(2).offset().value());
 	}
 
-	/** Until what is sent is of a later millisecond, by the clock of this machine. */
+	/** Waits for the next millisecond of this machine's clock. */
 	private static Instant awaitNextMillisecond() {
 		long before = Instant.now().toEpochMilli();
 		Awaitility.await().pollInterval(Duration.ofMillis(1)).until(() -> Instant.now().toEpochMilli() > before);

@@ -32,8 +32,8 @@ import io.github.shardkeeper.test.EmbeddedGroup;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What is wrong with a group shows in the health of every instance, whichever leads, and
- * its text stays the same while the problem does.
+ * A problem of a group shows in the health of every instance, leader or not, and its text
+ * stays the same while the problem does.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class GroupHealthTests {
@@ -53,8 +53,8 @@ class GroupHealthTests {
 	}
 
 	/**
-	 * Somebody writes into the group that a shard is another's: it is consumed again when
-	 * its owner has gone, and nobody does anything about it.
+	 * An operator sets another owner of a shard: it is consumed again when its owner has
+	 * gone, without any action.
 	 */
 	@Test
 	void shardOwnedByNonMemberIsConsumedAgain() {
@@ -92,12 +92,12 @@ class GroupHealthTests {
 		Awaitility.await().until(() -> System.nanoTime() - second > 1_500_000_000L);
 		assertThat(health(two).getDetails().get("unattended")).isEqualTo(first);
 		assertThat(health(three).getDetails().get("unattended")).isEqualTo(first);
-		// Somebody consumes it again.
+		// A member consumes it again.
 		this.instances.start(Extra.class, "four");
 		awaitHealthy(two, three);
 	}
 
-	/** As from an IDE: it joins, and members with a version get all shards. */
+	/** Like a start from an IDE: it joins, and members with a version get all shards. */
 	@Test
 	void instanceWithoutVersionThatGetsNoShardsIsReported(CapturedOutput output) {
 		ConfigurableApplicationContext one = this.instances.start(Orders.class, "one", "shardkeeper.version=1.4");

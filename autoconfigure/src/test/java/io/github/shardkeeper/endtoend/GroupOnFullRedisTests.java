@@ -19,8 +19,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Redis has no memory left and evicts nothing: who sends is refused, but what is there is
- * consumed and committed, instances come and go, and trimming makes room again.
+ * Redis has no memory left and evicts nothing: sends are refused, but existing records
+ * are consumed and committed, instances come and go, and trimming makes room again.
  */
 @OnEveryRedis
 class GroupOnFullRedisTests {

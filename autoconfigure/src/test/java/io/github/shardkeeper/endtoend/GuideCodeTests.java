@@ -97,7 +97,7 @@ class GuideCodeTests {
 			.isEmpty();
 	}
 
-	/** Those that have any. */
+	/** Returns the pages with code. */
 	static Stream<Path> pages() throws IOException {
 		List<Path> pages = new ArrayList<>(List.of(TOP.resolve("README.md")));
 		try (Stream<Path> all = Files.walk(TOP.resolve("docs"))) {
@@ -118,7 +118,7 @@ class GuideCodeTests {
 	}
 
 	/**
-	 * An ellipsis stands for what the reader writes; a bean's constructor is left out.
+	 * An ellipsis stands for the reader's code; a bean's constructor is omitted.
 	 */
 	private static JavaFileObject source(String name, String block) {
 		String code = block.replace("{ … }", "{ }")

@@ -26,8 +26,8 @@ import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.test.EmbeddedGroup;
 
 /**
- * What the code of the guides takes for granted: the reader's own beans and types. A page
- * is compiled as if it stood in a class that has them.
+ * Beans and types of the reader that the code of the guides uses. A page is compiled as
+ * if it stood in a class that has them.
  */
 abstract class GuideSurroundings {
 

@@ -52,8 +52,7 @@ import io.github.shardkeeper.test.EmbeddedGroup;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Handlers of every shape, and what is committed of what they have done, in whole
- * applications.
+ * Handlers of every shape and their commits, in whole applications.
  */
 @OnEveryRedis
 class HandlersOnRedisTests {
@@ -109,7 +108,7 @@ class HandlersOnRedisTests {
 		ByHand second = new ByHand();
 		ConfigurableApplicationContext two = start("two", second, manual);
 		eventually(() -> assertThat(second.handled).containsExactly("c", "d"));
-		// Of an owner that there is no more.
+		// From a former owner.
 		first.acknowledgments.get(3).acknowledge();
 		second.acknowledgments.get(0).acknowledge();
 		eventually(() -> assertThat(checkpoint(two).offset()).isEqualTo(sent.get(2).offset()));
@@ -196,10 +195,9 @@ class HandlersOnRedisTests {
 		start("two", second, twoShards);
 		eventually(() -> assertThat(second.counts).hasSize(2));
 		before.forEach((shard, counts) -> {
-			assertThat(counts).as("each call sees what the one before it wrote").isEqualTo(countedFrom(1, counts));
+			assertThat(counts).as("each call sees the writes of the one before").isEqualTo(countedFrom(1, counts));
 			List<Long> after = List.copyOf(second.counts.get(shard));
-			assertThat(after).as("what was written last was committed")
-				.isEqualTo(countedFrom(counts.size() + 1, after));
+			assertThat(after).as("the last write was committed").isEqualTo(countedFrom(counts.size() + 1, after));
 		});
 	}
 

@@ -217,7 +217,7 @@ class HandoverTests {
 			.as("no record twice")
 			.isEqualTo(4 * SHARDS);
 		assertThat(this.overlaps.seen()).isEmpty();
-		// What was written back is really there.
+		// The state was really written back.
 		one.close();
 		awaitLoads(two, Map.of("two", 4L));
 		sendToAll(two, 5);
@@ -249,7 +249,7 @@ class HandoverTests {
 			.as("no record twice")
 			.isEqualTo(2 * SHARDS);
 		assertThat(this.overlaps.seen()).isEmpty();
-		// What was written back is really there.
+		// The state was really written back.
 		one.close();
 		awaitLoads(two, Map.of("two", 4L));
 		sendToAll(two, 3);
@@ -306,7 +306,7 @@ class HandoverTests {
 
 	@Test
 	void stopIsQuickAndSilent(CapturedOutput output) {
-		// As long as a busy machine needs not to warn of answers that take a third of it.
+		// Long enough that a busy machine does not warn of slow answers.
 		this.lease = Duration.ofSeconds(4);
 		ConfigurableApplicationContext one = start("one");
 		ConfigurableApplicationContext two = start("two");
@@ -315,7 +315,7 @@ class HandoverTests {
 		awaitSums(one, 1);
 		int before = output.getAll().length();
 
-		assertThat(closing(two)).as("with somebody who takes over").isLessThan(this.lease);
+		assertThat(closing(two)).as("with an instance that takes over").isLessThan(this.lease);
 		assertThat(loads(one)).isEqualTo(Map.of("one", 4L));
 		assertThat(closing(one)).as("the last one").isLessThan(this.lease);
 		assertThat(output.getAll().substring(before)).contains("Left group").doesNotContain(" WARN ", " ERROR ");
@@ -461,7 +461,7 @@ class HandoverTests {
 			this.overlaps.end(shard.shard());
 		}
 
-		/** As a handler does that ignores its interruption. */
+		/** Waits like a handler that ignores its interruption. */
 		private void work() {
 			while (this.stuck.getCount() > 0) {
 				try {

@@ -95,7 +95,7 @@ class InOneJvmTests {
 		assertThat(report(c).members()).extracting(MemberReport::instance, MemberReport::version)
 			.containsExactlyInAnyOrder(tuple("a", "1.9"), tuple("b", "1.9"), tuple("c", "1.10"));
 
-		// Ordinary balance would leave one of the first one's shards to the second.
+		// Plain balancing would move a shard of the first to the second.
 		String first = (loads(c).get("a") == 2) ? "a" : "b";
 		String second = first.equals("a") ? "b" : "a";
 		old.get(first).close();
@@ -148,7 +148,7 @@ class InOneJvmTests {
 		one.close();
 
 		assertThat(handler.revoked).hasSize(4).containsExactlyInAnyOrderElementsOf(handler.assigned);
-		// What @OnShardRevoked wrote is part of the final commit.
+		// Writes of @OnShardRevoked are part of the final commit.
 		ConfigurableApplicationContext two = start("two");
 		assertThat(two.getBean(ShardStateReader.class).read(ShardId.of("orders", 0), String.class))
 			.containsEntry("farewell", "one");
@@ -452,7 +452,7 @@ class InOneJvmTests {
 			}
 		}
 
-		/** As a handler does that ignores its interruption. */
+		/** Waits like a handler that ignores its interruption. */
 		private static void awaitUninterruptibly(CountDownLatch latch) {
 			while (latch.getCount() > 0) {
 				try {

@@ -12,12 +12,12 @@ import io.github.shardkeeper.endtoend.Trace.Line;
 import io.github.shardkeeper.endtoend.TraceChecker.State;
 
 /**
- * Looks whether what instances have written down of a shard can be so after Redis has
- * lost writes that it had acknowledged. Records may be gone with it, and what belonged to
- * somebody who died with it may be handled again, on the state of then. What must hold:
+ * Checks whether the traces that instances have written of a shard are possible after
+ * Redis has lost writes that it had acknowledged. Records may be gone with it, and what
+ * belonged to a dead instance may be handled again, on the state of then. What must hold:
  * each call continues from a state that was there, and from the position that belongs to
  * it; no record that is left is skipped; tokens never repeat or fall; owners do not
- * overlap; and who lives goes on where it was. Has no state.
+ * overlap; and live instances continue where they were. Has no state.
  */
 final class LineageChecker {
 
@@ -31,8 +31,8 @@ final class LineageChecker {
 	 * @param lines its calls, in the order in which they began
 	 * @param left the numbers that its stream still has
 	 * @param end the committed state at the end
-	 * @param deaths who died: only what was theirs may be older then
-	 * @return what is wrong
+	 * @param deaths the dead instances: only their shards may be older then
+	 * @return the violations
 	 */
 	static List<String> check(List<Line> lines, List<Long> left, @Nullable State end, List<Death> deaths) {
 		List<String> wrong = new ArrayList<>();
@@ -99,8 +99,8 @@ final class LineageChecker {
 	}
 
 	/**
-	 * Somebody has died with what nobody else knows: what was not committed, or was
-	 * committed in writes that Redis lost.
+	 * An instance has died with data that no other has: not committed, or committed in
+	 * writes that Redis lost.
 	 *
 	 * @param instance who
 	 * @param micros when

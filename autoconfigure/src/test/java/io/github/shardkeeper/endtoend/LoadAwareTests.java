@@ -58,7 +58,9 @@ class LoadAwareTests {
 
 	private static final byte[] RECORD = "\"record\"".getBytes(StandardCharsets.UTF_8);
 
-	/** Of records so few that a busy machine does not fall behind: then none is hot. */
+	/**
+	 * Few enough records that a busy machine does not fall behind: then no shard is hot.
+	 */
 	private static final Duration FEED_PERIOD = Duration.ofMillis(20);
 
 	private final List<ConfigurableApplicationContext> instances = new ArrayList<>();

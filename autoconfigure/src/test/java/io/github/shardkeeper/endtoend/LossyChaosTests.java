@@ -45,10 +45,10 @@ import io.github.shardkeeper.testsupport.RunAlone;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Chaos with a Redis that loses what it has acknowledged: it is killed and comes back
- * with an older copy of its append-only file, or with nothing, while instances come, go
- * and die in the moments that are lost. {@link LineageChecker} knows what may be handled
- * again then.
+ * Chaos with a Redis that loses acknowledged writes: it is killed and comes back with an
+ * older copy of its append-only file, or with nothing, while instances come, go and die
+ * in the moments that are lost. {@link LineageChecker} knows what may be handled again
+ * then.
  * <p>
  * Every kind of loss has its turn; their order and lengths are decided by the seed
  * {@value #SEED}, which a run prints first. Traces and logs stay in
@@ -171,7 +171,8 @@ class LossyChaosTests {
 			startInstance(victim);
 		}
 		if (kind != Kind.LAST_MOMENTS && kind != Kind.EVERYTHING) {
-			// The copy knows the one before: what is moved to it meanwhile is nobody's.
+			// The copy names the former owner: a shard that moves to it meanwhile has
+			// none.
 			Awaitility.await()
 				.atMost(PATIENCE)
 				.ignoreExceptionsInstanceOf(StoreUnavailableException.class)
@@ -198,7 +199,7 @@ class LossyChaosTests {
 		this.deaths.add(new Death(instance, Trace.nowMicros()));
 	}
 
-	/** As it is now, perhaps in the middle of a write. */
+	/** Copies the current file, perhaps in the middle of a write. */
 	private static void copy(Path from, Path to) {
 		try {
 			FileSystemUtils.deleteRecursively(to);
@@ -209,7 +210,7 @@ class LossyChaosTests {
 		}
 	}
 
-	/** Lets time pass, in which Redis writes what it will lose. */
+	/** Lets time pass, in which Redis writes data that it will lose. */
 	private static void pause(long millis) {
 		try {
 			new CountDownLatch(1).await(millis, TimeUnit.MILLISECONDS);
@@ -292,10 +293,10 @@ class LossyChaosTests {
 			.toList();
 	}
 
-	/** What is lost. */
+	/** Data that is lost. */
 	private enum Kind {
 
-		/** What it has acknowledged for up to 1.5 s. */
+		/** Writes acknowledged for up to 1.5 s. */
 		LAST_MOMENTS,
 
 		/** All of it. */
@@ -307,7 +308,7 @@ class LossyChaosTests {
 		/** Death of an instance, and its successor. */
 		A_DEATH,
 
-		/** As the first, and an instance dies at the same time. */
+		/** The same, and an instance dies at the same time. */
 		LAST_MOMENTS_OF_THE_DEAD
 
 	}

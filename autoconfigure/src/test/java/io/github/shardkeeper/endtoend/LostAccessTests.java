@@ -35,7 +35,7 @@ import io.github.shardkeeper.test.EmbeddedRedis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What people see of a running application that Redis lets in no longer: why, once in the
+ * Reports of a running application that Redis no longer admits: the reason, once in the
  * log, in health and on the endpoint; and it recovers automatically with its rights.
  */
 @ExtendWith(OutputCaptureExtension.class)

@@ -48,8 +48,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * A master that is cut off from its replicas must accept nothing, or two sides of a
- * partition write. Redis does that when it is told to, for scripts too; whoever has not
- * told it so is told.
+ * partition write. Redis does that if it is configured, for scripts too; if it is not,
+ * Shardkeeper warns.
  */
 @OnEveryRedis
 @ExtendWith(OutputCaptureExtension.class)
@@ -229,7 +229,7 @@ class MinReplicasTests {
 		ConfigurableApplicationContext one = startOnSentinels(sentinels.addresses(),
 				"spring.data.redis.sentinel.username=app", "spring.data.redis.sentinel.password=secret");
 		awaitUp(one);
-		awaitSaidToBeUnreadable(SENTINEL_UNREADABLE, one, output);
+		awaitReportedAsUnreadable(SENTINEL_UNREADABLE, one, output);
 		closeSubscriptions(sentinels.master());
 		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(output.getOut()).contains(SUBSCRIBED_AGAIN));
 
@@ -258,7 +258,7 @@ class MinReplicasTests {
 		network.disturb(Disturbance.hold(Set.of(Role.CONTROL)));
 		ConfigurableApplicationContext one = startOnSentinels("127.0.0.1:" + network.port());
 		awaitUp(one);
-		awaitSaidToBeUnreadable(SENTINEL_UNREADABLE, one, output);
+		awaitReportedAsUnreadable(SENTINEL_UNREADABLE, one, output);
 		assertThat(output.getOut().lines().filter((line) -> line.contains(SENTINEL_UNREADABLE)))
 			.as("said by a thread that waits for nothing else")
 			.allMatch((line) -> line.contains("-connect]"));
@@ -312,16 +312,16 @@ class MinReplicasTests {
 		awaitStatistics(master, "cmdstat_config.*rejected_calls=1");
 		closeSubscriptions(master);
 		awaitStatistics(master, "cmdstat_config.*rejected_calls=2");
-		awaitSaidToBeUnreadable(UNREADABLE, one, output);
+		awaitReportedAsUnreadable(UNREADABLE, one, output);
 	}
 
 	@Test
 	void unavailableConfigCommandIsReportedOnce(CapturedOutput output) {
-		awaitSaidToBeUnreadable(UNREADABLE,
+		awaitReportedAsUnreadable(UNREADABLE,
 				startOn(master("--rename-command", "CONFIG", ""), "shardkeeper.redis.wait-for-replicas=1"), output);
 	}
 
-	private static void awaitSaidToBeUnreadable(String what, ConfigurableApplicationContext instance,
+	private static void awaitReportedAsUnreadable(String what, ConfigurableApplicationContext instance,
 			CapturedOutput output) {
 		Awaitility.await()
 			.atMost(PATIENCE)

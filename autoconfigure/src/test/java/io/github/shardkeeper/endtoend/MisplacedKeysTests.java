@@ -40,8 +40,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What people see of an application when somebody else has put something of another type
- * under one of its keys: the key's name and what to do, once, and all that goes on.
+ * Reports of an application when another client has written a value of another type under
+ * one of its keys: the key's name and the fix, once. Everything else continues.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class MisplacedKeysTests {

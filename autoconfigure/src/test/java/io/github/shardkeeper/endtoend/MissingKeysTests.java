@@ -33,8 +33,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * A key of a group's control plane is removed, each of them in turn, while records are
  * consumed and members come, go and die; then all instances are restarted one by one.
- * Every shard has a consumer again by itself, all instances are healthy, and every record
- * is in the state once.
+ * Every shard has a consumer again automatically, all instances are healthy, and every
+ * record is in the state once.
  * <p>
  * {@value #ROUNDS} is how often each group goes through all of it, once by default.
  */
@@ -140,7 +140,7 @@ class MissingKeysTests {
 		}
 	}
 
-	/** As a group has them that is at work: by the word after its name. */
+	/** Keys of a running group, by the word after its name. */
 	private Set<String> kinds() {
 		try (TracedGroup group = group("complete")) {
 			group.start("one", "two");

@@ -72,9 +72,9 @@ import io.github.shardkeeper.test.EmbeddedRedis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * An ACL user with the rights that the reference lists can do everything; and whoever
- * lacks one of them is told which, by health, or by an exception where a caller has asked
- * for what is refused.
+ * An ACL user with the rights that the reference lists can do everything; a user that
+ * lacks one of them learns which, from health, or from an exception if a caller has
+ * requested the refused operation.
  */
 @OnEveryRedis
 class MissingRightsTests {
@@ -93,7 +93,7 @@ class MissingRightsTests {
 	 */
 	private static final Set<String> OF_THE_HANDSHAKE = Set.of("hello", "auth", "ping");
 
-	/** What takes some time to be done at all. */
+	/** Operations that take some time. */
 	private static final List<String> LATE = List.of("xread", "xtrim", "xdel", "zrem", "xrange", "client|id",
 			"client|unblock");
 
@@ -163,7 +163,7 @@ class MissingRightsTests {
 		this.redis.close();
 	}
 
-	/** What the reference shows, without the password. */
+	/** Returns the rights that the reference shows, without the password. */
 	private static List<String> documentedRules() throws IOException {
 		String reference = Files.readString(REFERENCE).replace("\\\n", " ");
 		Matcher line = Pattern.compile("(?m)^ACL SETUSER visits on '>secret' (.*)$").matcher(reference);
@@ -195,7 +195,7 @@ class MissingRightsTests {
 
 		assertThat(refused).allMatch((entry) -> entry instanceof List<?> fields
 				&& NOT_NEEDED.matcher((String) fields.get(fields.indexOf("object") + 1)).matches());
-		// Also what is called in rare cases only.
+		// Commands of rare cases, too.
 		assertThat(calledByScripts())
 			.allMatch((command) -> this.granted.stream().anyMatch((whole) -> isPartOf(command, whole)));
 	}
@@ -203,7 +203,8 @@ class MissingRightsTests {
 	@TestFactory
 	Stream<DynamicTest> whoLacksOneIsToldWhich() {
 		return Stream.concat(
-				needed().stream().map((command) -> DynamicTest.dynamicTest(command, () -> isTold(command))),
+				needed().stream()
+					.map((command) -> DynamicTest.dynamicTest(command, () -> missingRightIsReported(command))),
 				Stream.of(DynamicTest.dynamicTest("none any more", this::isOver)));
 	}
 
@@ -216,7 +217,7 @@ class MissingRightsTests {
 		});
 	}
 
-	private void isTold(String command) {
+	private void missingRightIsReported(String command) {
 		Set<String> others = new LinkedHashSet<>(this.granted);
 		others.removeIf((other) -> isPartOf(command, other) || isPartOf(other, command));
 		grant(others);
@@ -251,7 +252,10 @@ class MissingRightsTests {
 		return this.instance.getBean(ShardkeeperHealthIndicator.class).health();
 	}
 
-	/** What the user has called, scripts and all, as far as it has a right of its own. */
+	/**
+	 * Returns the commands that the user has called, also in scripts, if they have a
+	 * right of their own.
+	 */
 	private List<String> needed() {
 		Set<String> called = new TreeSet<>();
 		Matcher line = Pattern.compile("cmdstat_([^:]+):")
@@ -339,7 +343,7 @@ class MissingRightsTests {
 
 		void perform();
 
-		/** What it was told, if it was refused. */
+		/** Message of a refusal, if any. */
 		default List<String> run() {
 			try {
 				perform();

@@ -46,7 +46,7 @@ final class ProxyWithSubscriptions implements AutoCloseable {
 		return this.server.getLocalPort();
 	}
 
-	/** How many it was asked for. */
+	/** Number of subscriptions that were requested. */
 	int subscriptions() {
 		return this.subscriptions.get();
 	}

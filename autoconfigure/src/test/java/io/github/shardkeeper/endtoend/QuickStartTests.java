@@ -108,7 +108,7 @@ class QuickStartTests {
 
 	}
 
-	/** The guide's; what is injected there is given here. */
+	/** The guide's test, with its dependencies passed by hand. */
 	private static final class VisitCounterTests {
 
 		private final ShardTemplate shards;

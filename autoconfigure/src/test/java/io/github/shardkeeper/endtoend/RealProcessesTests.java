@@ -36,7 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Instances as processes, at default settings, on a real Redis, with a record per shard
- * every 20 ms: what is seen at the handlers when one comes, goes, dies or freezes.
+ * every 20 ms: effects on the handlers when one comes, goes, dies or freezes.
  */
 @RunAlone
 class RealProcessesTests {
@@ -85,7 +85,7 @@ class RealProcessesTests {
 
 	/**
 	 * Medians over several joins and leaves: a single move may fall into a moment in
-	 * which the machine has no time for anybody.
+	 * which the machine is busy.
 	 */
 	@Test
 	void plannedMovesAreShortAndOtherShardsContinue() {
@@ -163,7 +163,7 @@ class RealProcessesTests {
 				.filter((at) -> at > woken)
 				.min()
 				.orElseThrow();
-			assertThat(Duration.ofNanos((first - woken) * 1000)).as("shard %s goes on", shard)
+			assertThat(Duration.ofNanos((first - woken) * 1000)).as("shard %s continues", shard)
 				.isLessThan(Duration.ofSeconds(1));
 		}
 		everyRecordIsHandledExactlyOnce();
@@ -203,8 +203,8 @@ class RealProcessesTests {
 	}
 
 	/**
-	 * Of moved shards the time between the old owner's last and the new owner's first
-	 * record; of the others the longest time without a record while the move went on.
+	 * For moved shards, the time between the old owner's last and the new owner's first
+	 * record; for the others, the longest time without a record during the move.
 	 */
 	private void measureMoves(String what, long since, List<Long> movedMillis, List<Long> unmovedMillis) {
 		Map<String, List<Trace.Line>> lines = Trace.read(this.directory).byShard();

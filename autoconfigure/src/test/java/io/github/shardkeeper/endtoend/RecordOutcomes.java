@@ -19,7 +19,7 @@ final class RecordOutcomes {
 	 * @param fed how many numbers it was fed with, beginning at 1
 	 * @param state its committed state, which counts each number under its key
 	 * @param deadLetters the numbers that are dead letters
-	 * @return what is wrong
+	 * @return the violations
 	 */
 	static List<String> check(String shard, long fed, Map<String, String> state, List<Long> deadLetters) {
 		Map<Long, Integer> dead = new HashMap<>();

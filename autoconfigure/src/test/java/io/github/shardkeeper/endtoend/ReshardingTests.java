@@ -43,7 +43,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class ReshardingTests {
 
-	/** Of all instances. */
+	/** Source of all instances. */
 	private final MemoryStreamSource source = new MemoryStreamSource(Map.of("orders", 2));
 
 	private final Handled handled = new Handled(new CopyOnWriteArrayList<>());
@@ -78,11 +78,11 @@ class ReshardingTests {
 
 		awaitStates(one, Map.of("COMPLETED", Set.of("0", "1", "2"), "OWNED", Set.of("3", "4")));
 		awaitCounts(one, Map.of("0", 200L, "1", 200L, "2", 50L, "3", 50L, "4", 50L));
-		// Nothing else is promised: 0 and 1 have no parents, and nobody waits for 3
+		// Nothing else is guaranteed: 0 and 1 have no parents, and 3 has no children.
 		assertThat(first("2")).isGreaterThan(last("0"));
 		assertThat(first("3")).isGreaterThan(last("0"));
 		assertThat(first("4")).isGreaterThan(last("1")).isGreaterThan(last("2"));
-		await().untilAsserted(() -> assertThat(owners(one)).as("completed ones are nobody's load").hasSize(2));
+		await().untilAsserted(() -> assertThat(owners(one)).as("completed shards are no load").hasSize(2));
 	}
 
 	/**
@@ -211,7 +211,7 @@ class ReshardingTests {
 		return new ShardId("orders", id);
 	}
 
-	/** Of each call the shard, whichever instance it was. */
+	/** Shards of the calls of all instances, in order. */
 	record Handled(List<String> shards) {
 
 	}

@@ -82,7 +82,7 @@ class RetiredTopicsTests {
 
 		awaitHealthy(one, two);
 		assertThat(report(one)).extracting(ShardReport::topic).containsOnly("orders");
-		assertThat(retired(one).forget("old")).as("what is not known").isZero();
+		assertThat(retired(one).forget("old")).as("unknown topic").isZero();
 		assertThat(letters.list(DeadLetterFilter.topic("old"), null, 10).letters()).as("its data").hasSize(1);
 
 		ConfigurableApplicationContext three = this.instances.start(Both.class, "three");
@@ -116,7 +116,7 @@ class RetiredTopicsTests {
 		assertThat(this.redis.opsForSet().members(this.instances.name() + ":{old}:groups")).isEmpty();
 		assertThat(retired(one).forgetWithData("old")).as("again").isZero();
 
-		// As a new group: from the first record, without state.
+		// Like a new group: from the first record, without state.
 		OldHandler handler = this.instances.start(Both.class, "two").getBean(OldHandler.class);
 		eventually(() -> assertThat(handler.counts).hasSize(KEYS.length).containsOnly(1L));
 	}

@@ -58,7 +58,7 @@ class SeekingTests {
 	private ShardStateReader states;
 
 	@BeforeEach
-	void startSomebodyWhoConsumesNothing() {
+	void startInstanceWithoutHandler() {
 		KnownGroup.begin(this.instances.name());
 		ConfigurableApplicationContext context = this.instances.start(Sender.class, "sender");
 		this.template = context.getBean(ShardTemplate.class);
@@ -70,7 +70,7 @@ class SeekingTests {
 	void seekToEarliestRepeatsAllRecordsOnKeptState() {
 		Handler first = consume();
 		Handler second = consume();
-		awaitSharedOut(first, second);
+		awaitShardsShared(first, second);
 		send(20);
 		patiently().until(() -> counted() == 20);
 
@@ -81,7 +81,7 @@ class SeekingTests {
 		patiently().until(() -> counted() == 40);
 
 		assertThat(handled(first, second)).hasSize(40);
-		awaitSharedOut(first, second);
+		awaitShardsShared(first, second);
 		assertThat(first.assigned.size() + second.assigned.size()).as("twice for those that it stayed with")
 			.isGreaterThanOrEqualTo(2 * SHARDS);
 		assertThat(first.overlaps).as("calls for a shard that is not here").isEmpty();
@@ -92,7 +92,7 @@ class SeekingTests {
 	void resetRecomputesState() {
 		Handler first = consume();
 		Handler second = consume();
-		awaitSharedOut(first, second);
+		awaitShardsShared(first, second);
 		send(20);
 		patiently().until(() -> counted() == 20);
 
@@ -188,7 +188,7 @@ class SeekingTests {
 				() -> assertThat(this.positions.progress(seek).values()).isNotEmpty().containsOnly(Progress.APPLIED));
 	}
 
-	private void awaitSharedOut(Handler first, Handler second) {
+	private void awaitShardsShared(Handler first, Handler second) {
 		patiently().until(() -> first.shards.size() + second.shards.size() == SHARDS && !first.shards.isEmpty()
 				&& !second.shards.isEmpty());
 	}
@@ -207,7 +207,7 @@ class SeekingTests {
 		return all;
 	}
 
-	/** Until what is sent is of a later millisecond, by the clock of this machine. */
+	/** Waits for the next millisecond of this machine's clock. */
 	private static Instant awaitNextMillisecond() {
 		long before = Instant.now().toEpochMilli();
 		Awaitility.await().pollInterval(Duration.ofMillis(1)).until(() -> Instant.now().toEpochMilli() > before);

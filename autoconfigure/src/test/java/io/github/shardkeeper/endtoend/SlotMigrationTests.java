@@ -40,7 +40,7 @@ class SlotMigrationTests {
 
 	private static final Duration SESSION_TIMEOUT = Duration.ofSeconds(4);
 
-	/** What it takes to move a slot by hand, or one whose keys are large. */
+	/** Duration of moving a slot by hand, or one whose keys are large. */
 	private static final Duration SLOW = Duration.ofMillis(700);
 
 	private static final int ALL_KEYS = 1000;
@@ -154,7 +154,10 @@ class SlotMigrationTests {
 		return suspensions;
 	}
 
-	/** Of each shard the last one under which a record was handled after a time. */
+	/**
+	 * Returns for each shard the last token under which a record was handled after a
+	 * time.
+	 */
 	private Map<String, Long> tokens(long afterMicros) {
 		Map<String, Long> tokens = new TreeMap<>();
 		Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> {

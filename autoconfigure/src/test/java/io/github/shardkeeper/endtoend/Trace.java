@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What all instances have written down.
+ * Traces of all instances.
  *
  * @param lines each call of a handler that returned, in the order in which they began
  * @param interrupted each call of a handler that threw because it was interrupted

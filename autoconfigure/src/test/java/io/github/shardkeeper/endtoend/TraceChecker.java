@@ -14,14 +14,13 @@ import io.github.shardkeeper.endtoend.Trace.Line;
 import io.github.shardkeeper.endtoend.Trace.StoreCall;
 
 /**
- * Looks whether what instances have written down keeps the promises. Confined to one
- * thread.
+ * Checks whether the traces of instances keep the promises. Confined to one thread.
  */
 final class TraceChecker {
 
 	/**
-	 * How long a call may need to return after its process was told to go on: not long,
-	 * but the machine may have no time for it.
+	 * Time that a call may need to return after its process was continued: not long, but
+	 * the machine may have no time for it.
 	 */
 	private static final long WAKE_UP_MICROS = 2_000_000;
 
@@ -37,8 +36,8 @@ final class TraceChecker {
 
 	/**
 	 * Creates a checker of one run.
-	 * @param fed how many numbers each shard was fed with, beginning at 1
-	 * @param trace what the instances wrote down
+	 * @param fed the number of records of each shard, numbered from 1
+	 * @param trace the traces of the instances
 	 * @param freezes when processes were frozen
 	 */
 	TraceChecker(Map<String, Long> fed, Trace trace, List<Freeze> freezes) {
@@ -50,7 +49,7 @@ final class TraceChecker {
 	/**
 	 * Checks everything.
 	 * @param states the state of each shard at the end
-	 * @return what is wrong, in no order
+	 * @return the violations, in no order
 	 */
 	List<Violation> check(Map<String, State> states) {
 		Map<String, List<Line>> handled = this.trace.byShard();
@@ -73,9 +72,8 @@ final class TraceChecker {
 	}
 
 	/**
-	 * Checks only who was called and who could write, not with which numbers: some are
-	 * gone with their Redis.
-	 * @return what is wrong, in no order
+	 * Checks only callers and writers, not numbers: some are lost with their Redis.
+	 * @return the violations, in no order
 	 */
 	List<Violation> checkOwners() {
 		Map<String, List<Line>> interrupted = byShard(this.trace.interrupted());
@@ -108,9 +106,9 @@ final class TraceChecker {
 	}
 
 	/**
-	 * Numbers rise one by one under a token; under a newer one they go on at most after
-	 * the last that was handled before. That they do not go on too early, the state
-	 * tells.
+	 * Numbers rise one by one under a token; under a newer one they continue at most
+	 * after the last that was handled before. That they do not continue too early, the
+	 * state tells.
 	 */
 	private void ordered(TreeMap<Long, List<Line>> byToken) {
 		long highest = 0;
@@ -132,7 +130,7 @@ final class TraceChecker {
 		}
 	}
 
-	/** Whoever handles a number has a state that has seen all before it, each once. */
+	/** The state at each number contains all earlier numbers, each once. */
 	private void stateIsExact(Line line) {
 		if (line.count() != line.number() || line.sum() != sum(line.number())) {
 			found(Rule.STATE, "%s: the state has not seen each number once", line);
@@ -205,7 +203,7 @@ final class TraceChecker {
 		return lines.collect(Collectors.groupingBy(Line::token, TreeMap::new, Collectors.toList()));
 	}
 
-	/** What must hold. */
+	/** Rules that must hold. */
 	enum Rule {
 
 		LOST, ORDER, TOKEN, STATE, OVERLAP, ZOMBIE_WRITE
@@ -227,7 +225,7 @@ final class TraceChecker {
 
 	}
 
-	/** From before a process was stopped until after it was told to go on. */
+	/** From before a process was stopped until after it was continued. */
 	record Freeze(String instance, long beginMicros, long endMicros) {
 
 	}

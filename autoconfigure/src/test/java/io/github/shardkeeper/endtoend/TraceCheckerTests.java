@@ -16,8 +16,8 @@ import io.github.shardkeeper.endtoend.TraceChecker.Violation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Traces made by hand, of one shard that was fed with 1 to 4: what is wrong is found, and
- * nothing else is.
+ * Traces made by hand, of one shard with the records 1 to 4: violations are found, and
+ * nothing else.
  */
 class TraceCheckerTests {
 
@@ -156,7 +156,7 @@ class TraceCheckerTests {
 
 		this.freezes.clear();
 		this.freezes.add(new Freeze("a", 25 * MILLI, 6000 * MILLI));
-		assertThat(rules()).as("it went on for long after it was woken").containsExactly(Rule.OVERLAP);
+		assertThat(rules()).as("it continued for long after it was woken").containsExactly(Rule.OVERLAP);
 
 		this.freezes.clear();
 		this.freezes.add(new Freeze("a", 25 * MILLI, 8990 * MILLI));

@@ -50,9 +50,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Instances of {@link TracingInstance} in this JVM, in one group: on a single Redis each
- * with a network of its own, so that one can die. And what is asked of them afterwards:
- * every shard consumed by somebody who lives, everybody healthy, and state and offset of
- * every shard what it was fed with. Confined to one thread.
+ * with a network of its own, so that one can die. Afterwards it checks: every shard
+ * consumed by a live instance, all instances healthy, and state and offset of every shard
+ * what it was fed with. Confined to one thread.
  */
 final class TracedGroup implements AutoCloseable {
 
@@ -74,7 +74,7 @@ final class TracedGroup implements AutoCloseable {
 
 	private final RedisCheckpointStore checkpoints;
 
-	/** Those that live, by their names. */
+	/** Live instances by name. */
 	private final Map<String, Instance> instances = new TreeMap<>();
 
 	/** Contexts of the dead, which take their time to find out. */
@@ -112,12 +112,12 @@ final class TracedGroup implements AutoCloseable {
 		return this.connector;
 	}
 
-	/** What the keys of the group's control plane begin with, without the colon. */
+	/** Returns the key prefix of the group's control plane, without the colon. */
 	String controlKey() {
 		return "shardkeeper:{" + this.group + "}";
 	}
 
-	/** What the keys of a shard's data plane begin with, without the colon. */
+	/** Returns the key prefix of a shard's data plane, without the colon. */
 	String dataKey(int shard) {
 		return "shardkeeper:{" + this.group + "/" + shard(shard) + "}";
 	}
@@ -193,19 +193,19 @@ final class TracedGroup implements AutoCloseable {
 		start(name, List.of(more));
 	}
 
-	/** How often an instance's lease has ended since its start. */
+	/** Returns the number of ended leases of an instance since its start. */
 	int suspensions(String name) {
 		return this.instances.get(name).suspensions.count.get();
 	}
 
-	/** Of those that live. */
+	/** Returns the live instances. */
 	Set<String> names() {
 		return this.instances.keySet();
 	}
 
 	/**
-	 * Waits until every shard is owned by an instance that lives and has handled what it
-	 * was fed with until now, every instance owns some, and everybody says so and is
+	 * Waits until every shard is owned by a live instance and has handled all records
+	 * sent until now, every instance owns some, and all instances report so and are
 	 * healthy.
 	 * @param feeder what feeds the shards
 	 * @param others instances that are processes of their own
@@ -226,8 +226,8 @@ final class TracedGroup implements AutoCloseable {
 	}
 
 	/**
-	 * The same where nobody knows how much of what was fed is still there: until every
-	 * shard has handled something that came later.
+	 * The same if it is unknown how many of the sent records still exist: waits until
+	 * every shard has handled something that came later.
 	 * @return how long that took
 	 */
 	Duration awaitHealthyAndConsuming() {
@@ -274,7 +274,7 @@ final class TracedGroup implements AutoCloseable {
 
 	/**
 	 * Waits until everything is committed, and compares each shard's state and offset,
-	 * and all that was written down, with what it was fed with.
+	 * and the traces, with the records that were sent.
 	 * @param fed how many numbers each shard was fed with
 	 */
 	void checkExact(Map<String, Long> fed) {
@@ -333,7 +333,7 @@ final class TracedGroup implements AutoCloseable {
 		return states;
 	}
 
-	/** What all instances have written down. */
+	/** Returns the traces of all instances. */
 	Trace trace() {
 		return Trace.read(this.directory);
 	}

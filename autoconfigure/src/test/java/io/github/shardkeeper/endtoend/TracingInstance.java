@@ -21,8 +21,8 @@ import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 
 /**
- * An application that writes down each record that its handler sees, and what the store
- * said to its commits, for tests that run it as a process of its own.
+ * An application that writes a trace of each record that its handler sees, and of the
+ * store's replies to its commits, for tests that run it as a process of its own.
  */
 public final class TracingInstance {
 

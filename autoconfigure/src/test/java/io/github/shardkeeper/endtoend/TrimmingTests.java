@@ -44,7 +44,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What is taken from streams, with the checkpoints of several groups in Redis.
+ * Trimming of streams, with the checkpoints of several groups in Redis.
  */
 @OnEveryRedis
 class TrimmingTests {
@@ -106,7 +106,7 @@ class TrimmingTests {
 		start("slow", null);
 
 		await().atMost(PATIENCE).until(() -> length() <= 600 + NODE);
-		assertThat(length()).as("what the slow group still needs").isGreaterThanOrEqualTo(600);
+		assertThat(length()).as("records that the slow group still needs").isGreaterThanOrEqualTo(600);
 		checkpoint("slow", offsets.get(899));
 		await().atMost(PATIENCE).until(() -> length() <= 100 + NODE);
 		assertThat(length()).isGreaterThanOrEqualTo(100);
@@ -198,7 +198,8 @@ class TrimmingTests {
 		for (List<String> lost : List.of(List.of("groups", "trims"), List.of("groups"))) {
 			lost.forEach((kind) -> this.redis.delete(this.prefix + ":{orders}:" + kind));
 			awaitRounds(5);
-			assertThat(length()).as("what the slow group still needs without %s", lost).isGreaterThanOrEqualTo(600);
+			assertThat(length()).as("records that the slow group still needs without %s", lost)
+				.isGreaterThanOrEqualTo(600);
 			assertThat(this.redis.opsForSet().members(this.prefix + ":{orders}:groups"))
 				.containsExactlyInAnyOrder("fast", "slow");
 		}
@@ -274,7 +275,7 @@ class TrimmingTests {
 		return groups.claimTrimming("orders", Duration.ofMinutes(1), settling);
 	}
 
-	/** As if that were so for an hour already. */
+	/** As if that had been so for an hour. */
 	private void longAgo(String trims) {
 		long settling = Long.parseLong(String.valueOf(this.redis.opsForHash().get(trims, "settling")));
 		this.redis.opsForHash().put(trims, "settling", String.valueOf(settling - 3_600_000));
@@ -370,7 +371,7 @@ class TrimmingTests {
 		groups(group).register(Set.of("orders"));
 	}
 
-	/** As a group's own commits leave it. */
+	/** Writes the same keys as a group's own commits. */
 	private void checkpoint(String group, Offset offset) {
 		registered(group);
 		checkpointOnly(group, offset);

@@ -34,9 +34,9 @@ import io.github.shardkeeper.test.FaultyProxy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a partition comes to where the master does not ask for replicas: both sides have a
- * master, and an instance that owns all shards there. Afterwards one master is left, and
- * each shard has one error that names both histories.
+ * A partition where the master does not require replicas: both sides have a master, and
+ * an instance that owns all shards there. Afterwards one master is left, and each shard
+ * has one error that names both histories.
  */
 @OnEveryRedis
 @ExtendWith(OutputCaptureExtension.class)

@@ -20,8 +20,7 @@ import io.github.shardkeeper.shard.ShardId;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What {@link UnreliableHandlers} are fed with, and what becomes of it. Confined to one
- * thread.
+ * Input and results of {@link UnreliableHandlers}. Confined to one thread.
  */
 final class UnreliableGroup implements AutoCloseable {
 

@@ -48,7 +48,7 @@ final class UnreliableHandlers {
 		return number % 50 == 7;
 	}
 
-	/** What a number is counted under. */
+	/** Name of the state entry that counts a number. */
 	static String key(long number) {
 		return "n" + number;
 	}
@@ -81,7 +81,7 @@ final class UnreliableHandlers {
 		boolean fails = isPoison(number)
 				|| number % 10 == 3 && this.calls.merge(context.shard() + "/" + number, 1, Integer::sum) <= 3;
 		if (fails) {
-			throw new IllegalStateException("Number " + number + ", as the test wants it");
+			throw new IllegalStateException("Number " + number + ", caused by the test");
 		}
 	}
 

@@ -40,7 +40,7 @@ public abstract class CheckpointStoreContract {
 
 	private static final Checkpoint EMPTY = new Checkpoint(null, Map.of());
 
-	/** As large as real ones are, so that a store that rounds them shows. */
+	/** As large as real tokens, so that a store that rounds them fails. */
 	private static final Token OLD = new Token(1_767_225_600_123_456L);
 
 	private static final Token NEW = new Token(OLD.value() + 1);
@@ -55,7 +55,7 @@ public abstract class CheckpointStoreContract {
 	 */
 	protected abstract CheckpointStore createStore();
 
-	/** What the store comes back with if it loses what is written from now on. */
+	/** Returns the state to which the store falls back when later writes are lost. */
 	protected abstract Object snapshot(CheckpointStore created);
 
 	protected abstract void loseWritesSince(CheckpointStore created, Object snapshot);
@@ -149,7 +149,7 @@ public abstract class CheckpointStoreContract {
 			.isEqualTo(CommitReply.COMMITTED);
 		this.store.acquireNow(SHARD, NEW);
 		assertThat(commit(SHARD, NEW, Commit.of(CommitNumber.ofWhole(1), new Offset("72"), Map.of())))
-			.as("acquiring again under the same token does not begin anew")
+			.as("acquiring again under the same token resets nothing")
 			.isEqualTo(CommitReply.COMMITTED);
 		assertThat(this.store.read(SHARD).offset()).isEqualTo(new Offset("71"));
 	}

@@ -24,7 +24,7 @@ public abstract class CommitHistoryContract {
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);
 
-	/** As large as real ones are, so that a store that rounds them shows. */
+	/** As large as real tokens, so that a store that rounds them fails. */
 	private static final Token OLD = new Token(1_767_225_600_123_456L);
 
 	private static final Token NEW = new Token(OLD.value() + 1);

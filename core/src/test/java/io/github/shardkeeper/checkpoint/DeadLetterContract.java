@@ -51,7 +51,7 @@ public abstract class DeadLetterContract {
 
 	private long attempts;
 
-	/** What the stores of this test run on, with a clock that stands still. */
+	/** Server of the stores of this test, with a stopped clock. */
 	protected abstract StoreServer createServer();
 
 	protected abstract CheckpointStore createCheckpoints(StoreServer created);
@@ -379,7 +379,7 @@ public abstract class DeadLetterContract {
 		assertThat(offsets(list())).containsExactly("1", "2", "3", "4", "5");
 	}
 
-	/** How many letters of 600,000 bytes one read may bring. */
+	/** Maximum number of letters of 600,000 bytes in one read. */
 	protected int mostLargeLettersAtOnce() {
 		return Integer.MAX_VALUE;
 	}

@@ -33,7 +33,7 @@ public abstract class RemovalContract {
 
 	private static final ShardId SECOND = new ShardId("old", "spare");
 
-	/** Topics whose names begin alike, or contain the other one's. */
+	/** Topics whose names have a common prefix, or contain each other. */
 	private static final List<ShardId> OTHERS = List.of(ShardId.of("old-2", 0), ShardId.of("ol", 0),
 			ShardId.of("older", 0), ShardId.of("old.1", 0));
 
@@ -49,7 +49,7 @@ public abstract class RemovalContract {
 
 	private StoreServer server;
 
-	/** What the stores of this test run on, with a clock that stands still. */
+	/** Server of the stores of this test, with a stopped clock. */
 	protected abstract StoreServer createServer();
 
 	/**

@@ -52,7 +52,7 @@ public abstract class RetryQueueContract {
 
 	private long attempts;
 
-	/** What the store of this test runs on, with a clock that stands still. */
+	/** Server of the store of this test, with a stopped clock. */
 	protected abstract StoreServer createServer();
 
 	/**
@@ -302,7 +302,7 @@ public abstract class RetryQueueContract {
 		assertThat(due()).isEqualTo(new DueRecords(List.of(), null));
 	}
 
-	/** Of every kind of change one, under the same name. */
+	/** One change of each kind, under the same name. */
 	private static Commit whole(CommitNumber number, String name) {
 		return new Commit(number, new Offset(name), Set.of(new Offset(name)), Map.of(name, "1"),
 				List.of(retry(record(name), Duration.ZERO)), Set.of(new Offset("5")), List.of(record(name)));

@@ -46,7 +46,7 @@ public abstract class SeekContract {
 
 	private StoreServer server;
 
-	/** What the store of this test runs on, with a clock that stands still. */
+	/** Server of the store of this test, with a stopped clock. */
 	protected abstract StoreServer createServer();
 
 	/**
@@ -107,7 +107,7 @@ public abstract class SeekContract {
 
 		assertThat(this.store.read(SHARD)).isEqualTo(new Checkpoint(new Offset("9-0"), Map.of("count", "9")));
 		assertThat(commit(OLD, Commit.of(new CommitNumber(2, 1, 0), new Offset("10-0"), Map.of("count", "10"))))
-			.as("the owner goes on until he looks")
+			.as("the owner continues until its next commit")
 			.isEqualTo(CommitReply.COMMITTED);
 		assertThat(seeks().pending()).isNotNull();
 	}

@@ -22,7 +22,7 @@ class PublishedEventsTests {
 		AtomicBoolean noThread = new AtomicBoolean(true);
 		PublishedEvents events = new PublishedEvents("group", published::add, (task) -> {
 			if (noThread.getAndSet(false)) {
-				throw new InternalError("unable to create native thread, as the test wants it");
+				throw new InternalError("unable to create native thread, caused by the test");
 			}
 			Thread thread = new Thread(task);
 			thread.setDaemon(true);

@@ -69,7 +69,7 @@ class RehearsalTests {
 	@Test
 	void rehearsalEndsWithoutTheStore() {
 		this.checkpoints.onRead(() -> {
-			throw new StoreUnavailableException("away, as the test wants it", new IllegalStateException());
+			throw new StoreUnavailableException("away, caused by the test", new IllegalStateException());
 		});
 		Rehearsal.run(context(), (topic) -> new TestSettings().get(), "orders");
 		assertThat(this.checkpoints.reads()).isEqualTo(1);

@@ -96,7 +96,7 @@ class ShardPreparationTests {
 	void failedPreparationIsNotRepeated() {
 		this.othersEnded.complete(null);
 		this.application.onPreparing = () -> {
-			throw new IllegalStateException("as the test wants it");
+			throw new IllegalStateException("caused by the test");
 		};
 		ShardPreparation preparation = begin();
 		this.threads.runAll();
@@ -125,7 +125,7 @@ class ShardPreparationTests {
 	void preparationIsDroppedWithoutAThread() {
 		this.othersEnded.complete(null);
 		ShardPreparation preparation = ShardPreparation.begin(handler(), "group", SHARD, ME, (task) -> {
-			throw new RejectedExecutionException("as the test wants it");
+			throw new RejectedExecutionException("caused by the test");
 		}, this.othersEnded);
 
 		assertThat(preparation.ended()).isDone();
@@ -142,12 +142,12 @@ class ShardPreparationTests {
 				new JsonPayloadConverter(new JsonMapper()), null, Duration.ZERO);
 	}
 
-	/** What the user wrote. */
+	/** Bean of the application. */
 	static final class Application {
 
 		private final List<ShardContext> seen = new ArrayList<>();
 
-		/** What a call found: what it throws is only logged. */
+		/** Observations of a call; exceptions of a call are only logged. */
 		private final List<Boolean> noted = new ArrayList<>();
 
 		private Preparing onPreparing = () -> {

@@ -42,7 +42,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * On the test's own thread and by the test's own clock: nothing runs unless it is told.
+ * Runs on the test's thread and by the test's clock, step by step.
  */
 class ShardWorkersTests {
 
@@ -72,7 +72,7 @@ class ShardWorkersTests {
 	@Test
 	void suspensionInterruptsCallsEvenIfItsEventFails() {
 		ShardWorkers workers = workers(new SessionWatch(() -> {
-			throw new IllegalStateException("as the test wants it");
+			throw new IllegalStateException("caused by the test");
 		}, ConsumerEvents.NONE));
 		this.application.onRecord = () -> {
 			assertThatIllegalStateException().isThrownBy(workers::suspend);
@@ -149,12 +149,12 @@ class ShardWorkersTests {
 		assertThat(this.reader.calls()).hasSize(68);
 	}
 
-	/** What a method does that waits for something that never comes. */
+	/** Method body that waits for something that never comes. */
 	private static void untilInterrupted() throws InterruptedException {
 		assertThat(new CountDownLatch(1).await(10, TimeUnit.SECONDS)).isTrue();
 	}
 
-	/** Between its first turn and the moment from which on it is told. */
+	/** Between its first turn and its registration for notifications. */
 	@Test
 	void workerThatStartsWithoutALeaseIsWokenByAResume() {
 		AtomicReference<ShardWorkers> workers = new AtomicReference<>();
@@ -202,7 +202,7 @@ class ShardWorkersTests {
 				session, this.threads, null);
 	}
 
-	/** What the user wrote. */
+	/** Bean of the application. */
 	static final class Application {
 
 		private final List<String> calls = new ArrayList<>();

@@ -88,7 +88,7 @@ class WorkerThreadsTests {
 		BoundedExecutor bounded = new BoundedExecutor(threads, 1);
 		List<String> begun = new ArrayList<>();
 		bounded.execute(() -> {
-			throw new InternalError("as the test wants it");
+			throw new InternalError("caused by the test");
 		});
 		bounded.execute(() -> begun.add("second"));
 		threads.runAll();
@@ -108,7 +108,7 @@ class WorkerThreadsTests {
 
 			@Override
 			protected void append(ILoggingEvent event) {
-				throw new InternalError("no appender, as the test wants it");
+				throw new InternalError("no appender, caused by the test");
 			}
 
 		};
@@ -116,7 +116,7 @@ class WorkerThreadsTests {
 		logger.addAppender(failing);
 		try {
 			bounded.execute(() -> {
-				throw new InternalError("as the test wants it");
+				throw new InternalError("caused by the test");
 			});
 			threads.runAll();
 		}
@@ -146,7 +146,7 @@ class WorkerThreadsTests {
 		assertThat(begun).containsExactly("first", "second", "third");
 	}
 
-	/** As a pool does whose queue has taken a task when no thread can be had for it. */
+	/** Behaves like a pool that has queued a task but cannot create a thread for it. */
 	@Test
 	void executorThatThrowsAndKeepsATaskDoesNotExceedTheLimit() {
 		ManualThreads threads = new ManualThreads(new SettableClock());
@@ -187,7 +187,7 @@ class WorkerThreadsTests {
 		boolean[] refuses = { true };
 		BoundedExecutor bounded = new BoundedExecutor((task) -> {
 			if (refuses[0]) {
-				throw new RejectedExecutionException("as the test wants it");
+				throw new RejectedExecutionException("caused by the test");
 			}
 			accepted.add(task);
 		}, 1);

@@ -165,8 +165,8 @@ interface ClaimStories extends GroupStories {
 		a.claim(withToken(old, old.token().value() + 1_000_000_000L));
 		b.assertNotified();
 
-		assertThat(b.news()).as("somebody else's now").containsExactly(group().shard(FIRST));
-		assertThat(b.beat(new Seen(b.seen().history(), 0), false).changes()).as("also when all is told again")
+		assertThat(b.news()).as("owned by another member now").containsExactly(group().shard(FIRST));
+		assertThat(b.beat(new Seen(b.seen().history(), 0), false).changes()).as("also in a complete answer")
 			.containsExactly(group().shard(FIRST));
 	}
 
@@ -260,7 +260,7 @@ interface ClaimStories extends GroupStories {
 		assertThat(b.beat().claimsUntilMillis()).as("once").isEqualTo(until);
 	}
 
-	/** Who holds a shard under it may not be heard before it ends. */
+	/** A holder of a shard under it may not be heard before it ends. */
 	@Test
 	default void timeForClaimsLastsForTheLongestLease() {
 		TestMember a = group().join("a", SHORT, LONG);

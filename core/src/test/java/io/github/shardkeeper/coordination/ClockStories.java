@@ -73,7 +73,10 @@ public interface ClockStories extends GroupStories {
 		assertThat(b.beat().setBacks()).isEqualTo(before + 1);
 	}
 
-	/** The only trace of a step back that is shorter than the time since anybody beat. */
+	/**
+	 * The only trace of a step back that is shorter than the time since the last
+	 * heartbeat.
+	 */
 	@Test
 	default void memberThatKnowsALaterTimeReportsTheSetBack() {
 		TestMember a = group().join("a").lead();

@@ -32,7 +32,7 @@ class ConfigurationDifferencesTests {
 	private final ConfigurationDifferences differences = new ConfigurationDifferences(() -> this.own, "sticky");
 
 	@Test
-	void whoDiffersIsReportedOnce(CapturedOutput log) {
+	void differingMemberIsReportedOnce(CapturedOutput log) {
 		GroupMember same = member("same", 8, "sticky");
 		GroupMember older = member("older", 8, null);
 		GroupMember shards = member("shards", 4, "sticky");
@@ -55,7 +55,7 @@ class ConfigurationDifferencesTests {
 
 	/** Shards were added: one learns of it before the other. */
 	@Test
-	void whatPassesIsNotReported(CapturedOutput log) {
+	void shortDifferenceIsNotReported(CapturedOutput log) {
 		report(member("a", 4, "sticky"));
 		this.seconds = 59;
 		report(member("a", 8, "sticky"));
@@ -68,7 +68,7 @@ class ConfigurationDifferencesTests {
 	}
 
 	@Test
-	void aLeaderThatIsBehindIsReportedToo(CapturedOutput log) {
+	void outdatedLeaderIsReported(CapturedOutput log) {
 		report(member("a", 8, "sticky"));
 		this.own = Map.of("orders", TopicShards.count(4));
 		this.differences.report(at(10));
@@ -78,7 +78,7 @@ class ConfigurationDifferencesTests {
 	}
 
 	@Test
-	void whoComesBackIsReportedAgain(CapturedOutput log) {
+	void returningMemberIsReportedAgain(CapturedOutput log) {
 		report(member("a", 8, "range"));
 		report();
 		report(member("a", 8, "range"));

@@ -18,7 +18,7 @@ import io.github.shardkeeper.time.Lease;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** How events reach the coordinator's loop. */
+/** Delivery of events to the coordinator's loop. */
 class CoordinatorLoopTests {
 
 	private final SettableClock clock = new SettableClock();

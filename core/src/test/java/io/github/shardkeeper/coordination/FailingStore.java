@@ -64,13 +64,13 @@ final class FailingStore extends ForwardingStore {
 
 	volatile int subscriptionsToFail;
 
-	/** How many shards each release gave up. */
+	/** Number of shards of each release. */
 	final List<Integer> releases = new CopyOnWriteArrayList<>();
 
 	/** No subscription is opened before. */
 	volatile CountDownLatch subscriptionOpened = new CountDownLatch(0);
 
-	/** Somebody wants one. */
+	/** Whether a plan was requested. */
 	volatile boolean subscribing;
 
 	final AtomicInteger published = new AtomicInteger();
@@ -79,7 +79,7 @@ final class FailingStore extends ForwardingStore {
 
 	final AtomicInteger claims = new AtomicInteger();
 
-	/** What was presented, whatever became of it. */
+	/** Presented shards, accepted or not. */
 	final Set<ShardId> presented = new ConcurrentSkipListSet<>();
 
 	/** The first release is not answered before. */
@@ -123,7 +123,7 @@ final class FailingStore extends ForwardingStore {
 		this.subscriptions.forEach(Subscription::close);
 	}
 
-	/** How often a subscription was opened. */
+	/** Number of subscriptions that were opened. */
 	synchronized int subscribed() {
 		return this.subscriptions.size();
 	}
@@ -135,7 +135,7 @@ final class FailingStore extends ForwardingStore {
 	@Override
 	public GroupChanges readChanges(long afterGeneration, long seenMembership, Runnable onStep) {
 		if (this.readingBroken) {
-			throw new IllegalStateException("broken, as the test wants it");
+			throw new IllegalStateException("broken, caused by the test");
 		}
 		return super.readChanges(afterGeneration, seenMembership, onStep);
 	}

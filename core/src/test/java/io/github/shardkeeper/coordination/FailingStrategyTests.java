@@ -69,7 +69,7 @@ class FailingStrategyTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void keepsWhatIsPlacesWhatIsLeftBehindAndRecovers(Failure failure) {
+	void assignmentsAreKeptAndFreeShardsPlacedUntilTheStrategyRecovers(Failure failure) {
 		TestInstance a = start("a");
 		TestInstance b = start("b");
 		awaitConsumed(a, 2);
@@ -128,11 +128,11 @@ class FailingStrategyTests {
 	}
 
 	@Test
-	void isSaidOnceAndWhoIsAloneLeadsOn(CapturedOutput log) {
+	void failureIsLoggedOnceAndTheOnlyMemberKeepsLeading(CapturedOutput log) {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		this.strategy = (request) -> {
-			throw new IllegalStateException("as the test wants it, for the " + this.calls + "th time");
+			throw new IllegalStateException("caused by the test, for the " + this.calls + "th time");
 		};
 		int callsBefore = this.calls.get();
 		TestInstance b = start("b");
@@ -147,7 +147,7 @@ class FailingStrategyTests {
 		assertThat(this.store.readChanges(0, -1).epoch()).isEqualTo(epoch);
 		awaitConsumed(a, 4);
 		assertThat(log.getAll().split("ERROR", -1)).as("once by each of the two at most").hasSizeLessThanOrEqualTo(3);
-		assertThat(log).contains("throws java.lang.IllegalStateException: as the test wants it", "\tat ",
+		assertThat(log).contains("throws java.lang.IllegalStateException: caused by the test", "\tat ",
 				"What was assigned last stands");
 	}
 
@@ -238,7 +238,7 @@ class FailingStrategyTests {
 		}
 	}
 
-	/** Looks often: most of what is waited for comes within milliseconds. */
+	/** Polls often: most conditions hold within milliseconds. */
 	private static ConditionFactory await() {
 		return Awaitility.await().pollInterval(Duration.ofMillis(2)).atMost(Duration.ofSeconds(20));
 	}
@@ -247,20 +247,20 @@ class FailingStrategyTests {
 		await().untilAsserted(() -> assertThat(instance.consumption.consumed()).hasSize(shards));
 	}
 
-	/** What can be wrong with an answer. */
+	/** Faults of an answer. */
 	private enum Failure implements AssignmentStrategy {
 
-		THROWS("throws java.lang.IllegalStateException: as the test wants it") {
+		THROWS("throws java.lang.IllegalStateException: caused by the test") {
 			@Override
 			public Assignment assign(AssignmentRequest request) {
-				throw new IllegalStateException("as the test wants it");
+				throw new IllegalStateException("caused by the test");
 			}
 		},
 
 		ERROR("throws java.lang.NoClassDefFoundError") {
 			@Override
 			public Assignment assign(AssignmentRequest request) {
-				throw new NoClassDefFoundError("as the test wants it");
+				throw new NoClassDefFoundError("caused by the test");
 			}
 		},
 
@@ -277,7 +277,7 @@ class FailingStrategyTests {
 				throw new IllegalStateException() {
 					@Override
 					public String toString() {
-						throw new UnsupportedOperationException("as the test wants it");
+						throw new UnsupportedOperationException("caused by the test");
 					}
 				};
 			}

@@ -34,7 +34,7 @@ class ForwardingStore implements CoordinationStore {
 
 	private volatile boolean away;
 
-	/** What the member knew when it joined last. */
+	/** Knowledge of the member when it joined last. */
 	volatile Duration longestLease = Duration.ZERO;
 
 	ForwardingStore(CoordinationStore store) {
@@ -48,7 +48,7 @@ class ForwardingStore implements CoordinationStore {
 
 	final CoordinationStore reach() {
 		if (this.away) {
-			throw new StoreUnavailableException("away, as the test wants it", new IllegalStateException());
+			throw new StoreUnavailableException("away, caused by the test", new IllegalStateException());
 		}
 		return this.store;
 	}

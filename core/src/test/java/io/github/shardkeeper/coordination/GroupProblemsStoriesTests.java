@@ -42,10 +42,10 @@ class GroupProblemsStoriesTests {
 		TestInstance d = start("d");
 		d.store.readingBroken = true;
 
-		awaitProblem(all, "planning", "broken, as the test wants it");
+		awaitProblem(all, "planning", "broken, caused by the test");
 		// While leaders follow one another.
 		await().during(TestInstance.LEASE.multipliedBy(3))
-			.untilAsserted(() -> assertProblem(all, "planning", "broken, as the test wants it"));
+			.untilAsserted(() -> assertProblem(all, "planning", "broken, caused by the test"));
 		this.instances.forEach((instance) -> instance.store.readingBroken = false);
 		awaitProblems(this.instances, 0);
 	}

@@ -73,7 +73,7 @@ class HandoverStoriesTests {
 		awaitConsumed(a, 4);
 		a.consumption.setAnswersDrains(false);
 		TestInstance b = start("b");
-		// In which order they are told is not promised.
+		// The order of notifications is not guaranteed.
 		await().until(() -> b.consumption.prepared().size() == 2 && a.consumption.draining().size() == 2);
 
 		assertThat(a.consumption.consumed()).hasSize(4);
@@ -114,7 +114,7 @@ class HandoverStoriesTests {
 		List<ShardId> moving = a.consumption.draining();
 		assertThat(moving).hasSize(2);
 		for (TestInstance instance : List.of(a, b)) {
-			await().untilAsserted(() -> assertThat(instance.coordinator.groupProblems()).as("whoever leads")
+			await().untilAsserted(() -> assertThat(instance.coordinator.groupProblems()).as("on leader and followers")
 				.singleElement()
 				.satisfies((problem) -> {
 					assertThat(problem.serious()).isTrue();
@@ -232,7 +232,7 @@ class HandoverStoriesTests {
 		awaitConsumed(a, 4);
 	}
 
-	/** Nobody is there any more to write back what it has come to. */
+	/** No member is left that could write the state back. */
 	@Test
 	void shardCompletedWhileTheStoreWasEmptiedIsConsumedAgain() {
 		TestInstance a = start("a");
@@ -328,7 +328,7 @@ class HandoverStoriesTests {
 
 		await().until(() -> a.store.claimLoss == null && owners().equals(Map.of("a", 4L)));
 		assertThat(a.consumption.consumed()).isEqualTo(before);
-		assertThat(tokens()).as("not assigned anew").isEqualTo(before);
+		assertThat(tokens()).as("not assigned again").isEqualTo(before);
 		await().untilAsserted(() -> assertThat(a.coordinator.isConnected()).isTrue());
 	}
 
@@ -355,7 +355,7 @@ class HandoverStoriesTests {
 		assertThat(tokens()).isEqualTo(before);
 	}
 
-	/** The store knows the session, and has lost what it got last. */
+	/** The store knows the session, and has lost its last writes. */
 	@Test
 	void memberWithoutALeasePresentsShardsLostByAKnownSession() {
 		TestInstance a = start("a");
@@ -377,7 +377,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
-	void aStoreThatLosesItsDataAgainAndAgainIsSaidOnceAndWhenItIsOver(CapturedOutput output) {
+	void repeatedDataLossIsLoggedOnceAndWhenItEnds(CapturedOutput output) {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		for (int loss = 0; loss < 5; loss++) {
@@ -490,7 +490,7 @@ class HandoverStoriesTests {
 		assertThat(tokens()).allSatisfy((shard, token) -> assertThat(token).isGreaterThan(before.get(shard)));
 	}
 
-	/** The store was emptied, and somebody else has begun in its new history. */
+	/** The store was emptied, and another member has begun its new history. */
 	@Test
 	void memberThatReturnsTooLateForfeitsItsShards() {
 		TestInstance a = start("a", new TestConsumption.Ledger());
@@ -572,12 +572,12 @@ class HandoverStoriesTests {
 	}
 
 	/**
-	 * It never commits, so no fence tells it: the store comes back to before it was
-	 * reaped, and to before its heir was there.
+	 * It never commits, so no fence stops it: the store returns to the state before it
+	 * was reaped, and before the new owner joined.
 	 */
 	@Test
 	void ownerFromAnOldSnapshotGivesWayToItsSuccessorsClaim() {
-		// Its heir starts while it is suspended.
+		// The new owner starts while it is suspended.
 		TestInstance a = start("a", new TestConsumption.Ledger());
 		awaitConsumed(a, 4);
 		Map<ShardId, Token> old = a.consumption.consumed();
@@ -726,8 +726,8 @@ class HandoverStoriesTests {
 	}
 
 	/**
-	 * Has the group begin, and the time pass in which nothing is handed out because
-	 * somebody may still claim it.
+	 * Starts the group, and lets the time pass in which nothing is assigned because
+	 * members may still claim shards.
 	 */
 	private void found() {
 		MemberId founder = MemberId.of("founder", "1");
@@ -736,7 +736,7 @@ class HandoverStoriesTests {
 		this.store.leaveGroup(founder, Duration.ZERO);
 	}
 
-	/** What comes sooner, a notification has brought. */
+	/** An earlier arrival is due to a notification. */
 	private TestInstance startWithHourlyHeartbeats(String name) {
 		TestInstance instance = TestInstance.withHourlyHeartbeats(name, this.store, this.ledger);
 		this.instances.add(instance);
@@ -760,7 +760,7 @@ class HandoverStoriesTests {
 		return instance.start();
 	}
 
-	/** Looks often: most of what is waited for comes within milliseconds. */
+	/** Polls often: most conditions hold within milliseconds. */
 	private static ConditionFactory await() {
 		return Awaitility.await().pollInterval(Duration.ofMillis(2));
 	}

@@ -188,7 +188,7 @@ class HeartbeatSchedulerTests {
 		assertThat(this.store.beats.get(3).seenGeneration()).isEqualTo(12);
 	}
 
-	/** Only the store knows whether it has lost something, and only by what was seen. */
+	/** Only the store can detect a loss, by comparing with what the member has seen. */
 	@Test
 	void seenPositionIsConfirmedBeforeEverythingIsRead() {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
@@ -259,7 +259,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
-	void storeThatKnowsLessThanWasSeenIsTold() {
+	void generationLowerThanSeenResetsTheSeenGeneration() {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
 		this.store.answers = (beat) -> (beat == 2) ? alive(0, 10, 10) : alive(0, 12, 12);
 		begin();
@@ -305,8 +305,8 @@ class HeartbeatSchedulerTests {
 	}
 
 	/**
-	 * From 80 % of the lease on no record is handed out, at 90 % it ends: an answer in
-	 * between must wake whoever has gone to sleep.
+	 * No record is handled after 80 % of the lease, and at 90 % it ends: an answer in
+	 * between must wake sleeping workers.
 	 */
 	@Test
 	void answerJustBeforeTheEndOfTheLeaseResumesHandingOut() throws InterruptedException {
@@ -342,7 +342,7 @@ class HeartbeatSchedulerTests {
 		this.told.assertNext("held");
 	}
 
-	/** The watch over the end of the lease begins anew with the next session. */
+	/** The end of the lease is watched again in the next session. */
 	@Test
 	void sessionAfterAnExpiredOneHasALeaseThatEnds() throws InterruptedException {
 		start(Duration.ofMillis(10), Duration.ofSeconds(1), MonotonicClock.SYSTEM);
@@ -459,7 +459,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	private static HeartbeatReply unavailable() {
-		throw new StoreUnavailableException("away, as the test wants it", new IllegalStateException());
+		throw new StoreUnavailableException("away, caused by the test", new IllegalStateException());
 	}
 
 	private void begin() {
@@ -475,7 +475,7 @@ class HeartbeatSchedulerTests {
 
 	}
 
-	/** Answers heartbeats as the test wants it, and nothing else. */
+	/** Answers heartbeats caused by the test, and nothing else. */
 	private static final class ScriptedStore extends ForwardingStore {
 
 		private final List<Beat> beats = new CopyOnWriteArrayList<>();

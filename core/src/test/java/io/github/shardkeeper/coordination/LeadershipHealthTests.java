@@ -52,14 +52,14 @@ class LeadershipHealthTests {
 	 */
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
-	void aLeaderThatFailsIsReplaced(boolean error) {
+	void failingLeaderIsReplaced(boolean error) {
 		AtomicInteger attempts = new AtomicInteger();
 		TestInstance a = start("a", (request) -> {
 			attempts.incrementAndGet();
 			if (error) {
-				throw new NoClassDefFoundError("as the test wants it");
+				throw new NoClassDefFoundError("caused by the test");
 			}
-			throw new IllegalStateException("as the test wants it");
+			throw new IllegalStateException("caused by the test");
 		});
 		await().until(() -> attempts.get() > 0);
 		TestInstance b = start("b", STICKY);
@@ -70,9 +70,9 @@ class LeadershipHealthTests {
 	}
 
 	/**
-	 * azure-sdk-for-java#39367: the load balancer hangs silently, and nobody consumes
-	 * some partitions. Here a hanging strategy blocks nothing and is reported, and
-	 * another member leads after a lease.
+	 * azure-sdk-for-java#39367: the load balancer hangs silently, and no instance
+	 * consumes some partitions. Here a hanging strategy blocks nothing and is reported,
+	 * and another member leads after a lease.
 	 */
 	@Test
 	void leaderWithAHangingStrategyIsReplacedAndKeepsConsuming() {
@@ -127,7 +127,7 @@ class LeadershipHealthTests {
 		return instance.start();
 	}
 
-	/** Looks often: most of what is waited for comes within milliseconds. */
+	/** Polls often: most conditions hold within milliseconds. */
 	private static ConditionFactory await() {
 		return Awaitility.await().pollInterval(Duration.ofMillis(2));
 	}

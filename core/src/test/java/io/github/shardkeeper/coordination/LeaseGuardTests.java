@@ -42,7 +42,7 @@ class LeaseGuardTests {
 		this.lease.end();
 		this.guard.leaseChanged();
 		this.guard.leaseChanged();
-		assertTold("ended");
+		assertNotifiedOf("ended");
 
 		hold();
 		arm();
@@ -57,8 +57,8 @@ class LeaseGuardTests {
 
 		this.lease.end();
 		this.guard.leaseChanged();
-		assertTold("failed");
-		assertTold("ended");
+		assertNotifiedOf("failed");
+		assertNotifiedOf("ended");
 	}
 
 	@Test
@@ -67,7 +67,7 @@ class LeaseGuardTests {
 		this.lease.renew(longAgo);
 		arm();
 
-		assertTold("ended");
+		assertNotifiedOf("ended");
 		assertThat(this.start.until(MonotonicClock.SYSTEM.now())).isGreaterThanOrEqualTo(Duration.ofMillis(1000));
 	}
 
@@ -79,14 +79,14 @@ class LeaseGuardTests {
 		// Without a word to the guard, as a heartbeat does it.
 		this.lease.renew(longAgo.plus(Duration.ofMillis(1500)));
 
-		assertTold("ended");
+		assertNotifiedOf("ended");
 		assertThat(this.start.until(MonotonicClock.SYSTEM.now())).isGreaterThanOrEqualTo(Duration.ofMillis(1500));
 	}
 
 	private void ended() {
 		if (this.failures.getAndDecrement() > 0) {
 			this.told.add("failed");
-			throw new IllegalStateException("as the test wants it");
+			throw new IllegalStateException("caused by the test");
 		}
 		this.told.add("ended");
 	}
@@ -101,7 +101,7 @@ class LeaseGuardTests {
 		this.guard.leaseChanged();
 	}
 
-	private void assertTold(String what) throws InterruptedException {
+	private void assertNotifiedOf(String what) throws InterruptedException {
 		assertThat(this.told.poll(10, TimeUnit.SECONDS)).isEqualTo(what);
 	}
 

@@ -165,7 +165,7 @@ interface LostWritesStories extends GroupStories {
 	}
 
 	@Test
-	default void readingManyAgainTakesSeveralAnswersAndTheFirstReportsTheLoss() {
+	default void rereadingManyShardsTakesSeveralAnswersAndTheFirstReportsTheLoss() {
 		TestMember a = group().join("a").lead();
 		List<ShardId> shards = IntStream.range(0, 1_200).mapToObj((i) -> ShardId.of("many", i)).toList();
 		a.plan(shards.stream().map((id) -> new Transition.Assign(id, 0, a.id())).toArray(Transition[]::new));

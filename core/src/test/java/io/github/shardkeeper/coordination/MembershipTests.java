@@ -62,16 +62,16 @@ class MembershipTests {
 	}
 
 	@Test
-	void aStoreThatDoesNotSeeSubscriptionsIsFoundOutOnceAndAskedEverMoreRarely(CapturedOutput output) {
+	void hiddenSubscriptionIsReportedOnceAndRetriedWithBackoff(CapturedOutput output) {
 		begin();
-		hearThatNobodyIsSubscribed(Duration.ofSeconds(10));
+		answerWithoutSubscribers(Duration.ofSeconds(10));
 		int attempts = this.store.attempts;
 		assertThat(attempts).isBetween(4, 8);
 		assertThat(this.store.described.subscriptionHidden()).isTrue();
 		assertThat(this.membership.subscriptionProblem()).contains("does not see", "'shardkeeper.session.timeout'",
 				"15000 ms", "3000 ms");
 
-		hearThatNobodyIsSubscribed(Duration.ofHours(1));
+		answerWithoutSubscribers(Duration.ofHours(1));
 
 		assertThat(this.store.attempts - attempts).isBetween(55, 70);
 		assertThat(this.store.descriptions).isEqualTo(1);
@@ -87,7 +87,7 @@ class MembershipTests {
 
 	/** It is subscribed at once when one is lost that had stood for long. */
 	@Test
-	void aSubscriptionThatIsLostAgainAndAgainIsNotOpenedInALoop(CapturedOutput output) {
+	void repeatedlyLostSubscriptionIsReopenedWithBackoff(CapturedOutput output) {
 		begin();
 		this.store.attempts = 0;
 		for (int answer = 0; answer < 20 * 60; answer++) {
@@ -109,7 +109,7 @@ class MembershipTests {
 	}
 
 	@Test
-	void thatItCannotSubscribeIsSaidOncePerCauseAndWhenItIsOver(CapturedOutput output) {
+	void failedSubscriptionIsLoggedOncePerCauseAndWhenItEnds(CapturedOutput output) {
 		begin();
 		this.store.refusing = true;
 		hearAnswers();
@@ -123,8 +123,8 @@ class MembershipTests {
 		assertThat(output.getOut()).containsOnlyOnce("sees the subscription of");
 	}
 
-	/** With each of them the answer to another heartbeat is there at once. */
-	private void hearThatNobodyIsSubscribed(Duration time) {
+	/** Each heartbeat is answered at once, without a subscriber. */
+	private void answerWithoutSubscribers(Duration time) {
 		MonotonicTime end = this.clock.now().plus(time);
 		while (this.clock.now().isBefore(end)) {
 			this.membership.keepSubscribed(false, this.clock.now());
@@ -133,7 +133,7 @@ class MembershipTests {
 		}
 	}
 
-	/** Those of ten seconds. */
+	/** Answers of ten seconds. */
 	private void hearAnswers() {
 		for (int answer = 0; answer < 20; answer++) {
 			this.membership.keepSubscribed(true, this.clock.now());

@@ -94,7 +94,7 @@ interface NotifyOwnersStories extends GroupStories {
 		assertThat(a.plan(planned)).isEqualTo(new PlanReply.Applied(1, 0));
 		assertThat(b.news()).containsExactly(group().shard(FIRST));
 		assertThat(b.release(FIRST)).isEqualTo(ReleaseReply.RELEASED);
-		assertThat(b.news()).as("of what it owned").isEmpty();
+		assertThat(b.news()).as("about its former shards").isEmpty();
 		assertThat(group().shard(FIRST).owner()).isEqualTo(a.id());
 	}
 

@@ -79,7 +79,7 @@ interface PlanStories extends GroupStories {
 		assertThat(revoking.token()).isEqualTo(owned.token());
 		assertThat(revoking.generation()).isEqualTo(owned.generation() + 1);
 		assertThat(b.news()).containsExactly(revoking);
-		assertThat(a.news()).as("what is to come").containsExactly(revoking);
+		assertThat(a.news()).as("the planned change").containsExactly(revoking);
 	}
 
 	@Test

@@ -176,7 +176,7 @@ interface PresentStories extends GroupStories {
 		assertThat(b.news()).isEmpty();
 	}
 
-	/** Of very many shards only some are freed at once. */
+	/** Only a limited number of shards is freed at once. */
 	@Test
 	default void shardBeingReapedIsNotTakenBack() {
 		TestMember a = group().join("a").lead();

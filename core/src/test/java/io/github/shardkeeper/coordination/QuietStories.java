@@ -190,7 +190,7 @@ interface QuietStories extends GroupStories {
 		Ownership quiet = group().shard(FIRST);
 		assertThat(quiet.phase()).isEqualTo(Phase.QUIET);
 		assertThat(quiet.untilMillis()).isEqualTo(quiet.sinceMillis() + LONG.toMillis());
-		assertThat(group().shard(SECOND)).as("what it was to get").isEqualTo(others);
+		assertThat(group().shard(SECOND)).as("its planned shard").isEqualTo(others);
 	}
 
 	@Test

@@ -228,7 +228,7 @@ class ShardCoordinatorTests {
 		MemberId before = b.coordinator.member().orElseThrow();
 		b.store.setAway(true);
 		await().until(() -> b.consumption.suspensions() == 1);
-		// What runs is interrupted at the end of the lease, and ends.
+		// Running calls are interrupted at the end of the lease.
 		b.consumption.die();
 		awaitConsumed(a, 4);
 		b.store.setAway(false);
@@ -400,7 +400,7 @@ class ShardCoordinatorTests {
 		assertThat(a.consumption.consumed()).isEmpty();
 	}
 
-	/** Looks often: most of what is waited for comes within milliseconds. */
+	/** Polls often: most conditions hold within milliseconds. */
 	private static ConditionFactory await() {
 		return Awaitility.await().pollInterval(Duration.ofMillis(2));
 	}

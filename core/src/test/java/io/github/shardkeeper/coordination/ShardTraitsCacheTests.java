@@ -68,7 +68,7 @@ class ShardTraitsCacheTests {
 	}
 
 	@Test
-	void aWeightOutOfBoundsCountsAsTheNextOneWithin(CapturedOutput log) {
+	void weightOutOfBoundsIsReplacedByTheNearestBound(CapturedOutput log) {
 		AssignmentRequest request = new ShardTraitsCache(
 				(shard) -> new ShardTraits(shard.equals(ZERO) ? -5 : Integer.MAX_VALUE, "eu-1", null))
 			.addTo(request(TWO));
@@ -84,14 +84,14 @@ class ShardTraitsCacheTests {
 		AtomicBoolean fails = new AtomicBoolean(true);
 		ShardTraitsCache traits = new ShardTraitsCache((shard) -> {
 			if (fails.get() && shard.equals(ONE)) {
-				throw new IllegalStateException("as the test wants it");
+				throw new IllegalStateException("caused by the test");
 			}
 			return new ShardTraits(3, null, null);
 		});
 
 		assertThatExceptionOfType(ShardTraitsCache.CatalogFailure.class).isThrownBy(() -> traits.addTo(request(TWO)))
 			.withMessageContaining("The ShardCatalog fails for orders/1")
-			.withMessageContaining("as the test wants it")
+			.withMessageContaining("caused by the test")
 			.withMessageContaining("ShardTraits.NONE");
 		fails.set(false);
 		assertThat(traits.addTo(request(TWO)).traits(1)).isEqualTo(new ShardTraits(3, null, null));

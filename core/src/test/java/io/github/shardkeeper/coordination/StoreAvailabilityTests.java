@@ -22,7 +22,7 @@ class StoreAvailabilityTests {
 	private MonotonicTime now = new MonotonicTime(1_000_000_000_000L);
 
 	@Test
-	void aStepThatFailsBetweenHeartbeatsIsOneOutage(CapturedOutput output) {
+	void repeatedFailuresBetweenHeartbeatsAreOneOutage(CapturedOutput output) {
 		for (int beat = 0; beat < 20; beat++) {
 			this.problem.stepFailed(failure("no plan"), pass(Duration.ofMillis(250)));
 			this.problem.answered(pass(Duration.ofMillis(250)));
@@ -39,7 +39,7 @@ class StoreAvailabilityTests {
 		assertThat(this.problem.lasting(this.now)).isEmpty();
 	}
 
-	/** As with a third of the lease, the longest time to wait for replicas. */
+	/** A third of the lease, the longest time to wait for replicas. */
 	@Test
 	void slowStepCountsAsFailingBetweenTwoFailures() {
 		StoreAvailability patient = new StoreAvailability("g", Duration.ofSeconds(10));
@@ -72,7 +72,7 @@ class StoreAvailabilityTests {
 	}
 
 	@Test
-	void anOutageOfEverythingIsOverWithTheFirstHeartbeat(CapturedOutput output) {
+	void completeOutageEndsWithTheFirstHeartbeat(CapturedOutput output) {
 		this.problem.unavailable(failure("away"));
 		this.problem.unavailable(failure("away"));
 		this.problem.answered(pass(Duration.ofMillis(1)));
@@ -81,7 +81,7 @@ class StoreAvailabilityTests {
 	}
 
 	@Test
-	void eachCauseOfAnOutageIsSaidOnce(CapturedOutput output) {
+	void eachCauseOfAnOutageIsLoggedOnce(CapturedOutput output) {
 		for (int attempt = 0; attempt < 20; attempt++) {
 			this.problem.unavailable(failure("refused"));
 			this.problem.unavailable(failure("wrong password"));

@@ -42,7 +42,7 @@ class StrategyCallsTests {
 		}
 	}
 
-	/** However long that takes, the loop goes on, and with it the leader's lease. */
+	/** The loop and the leader's lease continue during a call of any length. */
 	@Test
 	void largeGroupIsPlannedOnAnotherThread() throws InterruptedException {
 		try (StrategyCalls calls = builtIn()) {
@@ -60,14 +60,14 @@ class StrategyCallsTests {
 	@Test
 	void failingCatalogFailsTheCall() {
 		this.catalog = (shard) -> {
-			throw new IllegalStateException("as the test wants it");
+			throw new IllegalStateException("caused by the test");
 		};
 		try (StrategyCalls calls = builtIn()) {
 			calls.begin(request(1));
 
 			assertThat(this.answers.remove()).isInstanceOfSatisfying(StrategyCalls.Failed.class,
 					(failed) -> assertThat(failed.text()).contains("The ShardCatalog fails for orders/0",
-							"as the test wants it"));
+							"caused by the test"));
 		}
 	}
 

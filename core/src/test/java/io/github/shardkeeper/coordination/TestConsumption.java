@@ -90,12 +90,12 @@ final class TestConsumption implements ShardConsumption {
 		}
 	}
 
-	/** What a handler that returns at last does. */
+	/** Ends a drain, as a handler that returns does. */
 	synchronized void finishDrain(ShardId shard) {
 		end(shard, Token.NONE, false);
 	}
 
-	/** What a handler does that has seen the last record there will ever be. */
+	/** Completes a shard, as after its last record. */
 	synchronized void complete(ShardId shard) {
 		end(shard, Token.NONE, true);
 	}
@@ -187,7 +187,7 @@ final class TestConsumption implements ShardConsumption {
 		this.suspended = false;
 	}
 
-	/** What was told last. */
+	/** Last notification. */
 	synchronized boolean isSuspended() {
 		return this.suspended;
 	}
@@ -248,7 +248,7 @@ final class TestConsumption implements ShardConsumption {
 		return this.resumptions;
 	}
 
-	/** Who consumes what; remembers every breach of "one consumer, rising tokens". */
+	/** Consumers by shard; records violations of "one consumer, rising tokens". */
 	static final class Ledger {
 
 		private final Map<ShardId, TestConsumption> consumers = new TreeMap<>();

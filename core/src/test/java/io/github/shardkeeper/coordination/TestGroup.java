@@ -22,7 +22,7 @@ public final class TestGroup implements AutoCloseable {
 	/** A time that ends in no story. */
 	public static final Duration LONG = Duration.ofHours(1);
 
-	/** A time that stories wait for; it may end by itself at any moment. */
+	/** A period that stories wait for; it may end at any moment. */
 	public static final Duration SHORT = Duration.ofMillis(150);
 
 	private final CoordinationStore store;
@@ -50,8 +50,8 @@ public final class TestGroup implements AutoCloseable {
 	}
 
 	/**
-	 * Has the group begin, and the time pass in which nothing is handed out because
-	 * somebody may still claim it.
+	 * Starts the group, and lets the time pass in which nothing is assigned because
+	 * members may still claim shards.
 	 */
 	void found() {
 		MemberId founder = MemberId.of("founder", "1");
@@ -60,7 +60,7 @@ public final class TestGroup implements AutoCloseable {
 		advance(Duration.ofMillis(2));
 	}
 
-	/** A member that is alive as long as the story goes on. */
+	/** A member that is alive until the story ends. */
 	public TestMember join(String name) {
 		return join(name, LONG, LONG.multipliedBy(2));
 	}
@@ -71,7 +71,7 @@ public final class TestGroup implements AutoCloseable {
 		return member;
 	}
 
-	/** Somebody who is subscribed, but has not joined. */
+	/** A subscriber that has not joined. */
 	TestMember stranger(String name) {
 		TestMember member = new TestMember(this, MemberId.of(name, "1"), describe(name));
 		this.members.add(member);
@@ -83,7 +83,7 @@ public final class TestGroup implements AutoCloseable {
 		return this.store.readChanges(0, -1);
 	}
 
-	/** What the store knows about one shard. */
+	/** Returns the stored ownership of a shard. */
 	public Ownership shard(ShardId shard) {
 		return all().ownerships()
 			.stream()
@@ -92,7 +92,7 @@ public final class TestGroup implements AutoCloseable {
 			.orElseThrow(() -> new AssertionError(shard + " is unknown to the store"));
 	}
 
-	/** What a planned change of the shard has to expect, 0 for a new one. */
+	/** Returns the version that a planned change expects, 0 for a new shard. */
 	long generationOf(ShardId shard) {
 		return all().ownerships()
 			.stream()

@@ -53,7 +53,7 @@ final class TestInstance {
 				ApplicationVersion.UNKNOWN, rules, 1, null);
 	}
 
-	/** What it hears, it hears by notifications. */
+	/** Learns of changes by notifications only. */
 	static TestInstance withHourlyHeartbeats(String name, CoordinationStore store, TestConsumption.Ledger ledger) {
 		return new TestInstance(
 				new CoordinationSettings("group", name, Duration.ofHours(1), Duration.ofHours(6), Duration.ofHours(12),
@@ -72,7 +72,7 @@ final class TestInstance {
 		return this;
 	}
 
-	/** What it runs ends at once, and nobody is told. */
+	/** Ends at once, like a killed process. */
 	void kill() {
 		this.coordinator.close();
 		this.consumption.die();

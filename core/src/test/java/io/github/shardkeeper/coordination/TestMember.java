@@ -34,7 +34,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 public final class TestMember {
 
-	/** Of a leader that was answered for ever, while no clock was set back. */
+	/** Steady time of a leader that was always answered, without a clock step. */
 	static final SteadyTime STEADY = new SteadyTime(0, Long.MAX_VALUE, 0);
 
 	private final TestGroup group;
@@ -50,7 +50,7 @@ public final class TestMember {
 
 	private long epoch;
 
-	/** As the last answer told it. */
+	/** From the last answer. */
 	private long setBacks;
 
 	private Seen seen = Seen.NOTHING;
@@ -158,7 +158,7 @@ public final class TestMember {
 		return this;
 	}
 
-	/** As if it had watched all of that time. */
+	/** As if it had been answered all that time. */
 	public void endsClaims() {
 		assertThat(endClaims(beat().claimsUntilMillis())).isEqualTo(EndClaimsReply.ENDED);
 	}
@@ -243,7 +243,7 @@ public final class TestMember {
 		return release(new HoldingAction.Release(shard.shard(), shard.token(), tokenFloor, false), Duration.ZERO);
 	}
 
-	/** Looks for dead members after it was answered for ever. */
+	/** Searches for dead members as a leader that was always answered. */
 	ReapReply.Looked reap() {
 		return reap(0);
 	}
@@ -259,8 +259,8 @@ public final class TestMember {
 	}
 
 	/**
-	 * Looks for dead members until one is found: that a subscription was closed may take
-	 * a moment to be known.
+	 * Searches for dead members until one is found: that a subscription was closed may
+	 * take a moment to be known.
 	 */
 	ReapReply.Looked reapDead() {
 		ReapReply.Looked reply = reap();
@@ -271,7 +271,7 @@ public final class TestMember {
 		return reply;
 	}
 
-	/** Looks as long as there is something to be done; returns those who timed out. */
+	/** Searches until nothing is left to do; returns the members that timed out. */
 	List<MemberId> reapToTheEnd() {
 		List<MemberId> timedOut = new ArrayList<>();
 		ReapReply.Looked reply;

@@ -557,7 +557,7 @@ class ShardHandlerDetectorTests {
 
 		@ShardConsumer(value = "orders", interval = "1s")
 		void fail() throws IOException {
-			throw new IOException("as the test wants it");
+			throw new IOException("caused by the test");
 		}
 
 	}

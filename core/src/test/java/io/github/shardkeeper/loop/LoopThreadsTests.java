@@ -24,7 +24,7 @@ class LoopThreadsTests {
 
 	private final BlockingQueue<String> metered = new LinkedBlockingQueue<>();
 
-	/** What counting throws, if anything. */
+	/** Exception of the counter, {@code null} for none. */
 	private volatile @Nullable Throwable failsWith;
 
 	private final LoopThreads loops = new LoopThreads(MonotonicClock.SYSTEM, new LoopMeters() {
@@ -112,7 +112,7 @@ class LoopThreadsTests {
 
 	@Test
 	void failedStepIsRepeatedEvenIfItCannotBeCounted() throws InterruptedException {
-		this.failsWith = new OutOfMemoryError("as the test wants it");
+		this.failsWith = new OutOfMemoryError("caused by the test");
 		assertIsRepeatedAfterPauses(new AssertionError("made up"));
 		assertThat(this.metered).contains("loop failed", "loop failed", "loop failed");
 	}
@@ -157,7 +157,7 @@ class LoopThreadsTests {
 
 	@Test
 	void hangingStepIsInterruptedEvenIfItCannotBeCounted() throws InterruptedException {
-		this.failsWith = new OutOfMemoryError("as the test wants it");
+		this.failsWith = new OutOfMemoryError("caused by the test");
 		CountDownLatch interrupted = new CountDownLatch(1);
 		this.loop = this.loops.start("loop", () -> {
 			try {
@@ -174,7 +174,7 @@ class LoopThreadsTests {
 
 	@Test
 	void failingMetersEndNeitherALoopNorTheWatchdog() throws InterruptedException {
-		this.failsWith = new IllegalArgumentException("There is a meter of another type, as the test wants it");
+		this.failsWith = new IllegalArgumentException("There is a meter of another type, caused by the test");
 		AtomicInteger count = new AtomicInteger();
 		CountDownLatch wellAgain = new CountDownLatch(1);
 		this.loop = this.loops.start("loop", () -> {
@@ -231,7 +231,7 @@ class LoopThreadsTests {
 
 			@Override
 			public synchronized void start() {
-				throw new OutOfMemoryError("unable to create native thread, as the test wants it");
+				throw new OutOfMemoryError("unable to create native thread, caused by the test");
 			}
 
 		});
@@ -250,7 +250,7 @@ class LoopThreadsTests {
 
 		@Override
 		public String getMessage() {
-			throw new OutOfMemoryError("as the test wants it");
+			throw new OutOfMemoryError("caused by the test");
 		}
 
 	}

@@ -152,7 +152,7 @@ class SerialTaskTests {
 		AtomicInteger turns = new AtomicInteger();
 		SerialTask task = new SerialTask(this.submitted::add, () -> {
 			if (turns.incrementAndGet() == 1) {
-				throw new InternalError("unable to create native thread, as the test wants it");
+				throw new InternalError("unable to create native thread, caused by the test");
 			}
 			return false;
 		}, SerialTaskTests::unexpected);
@@ -171,7 +171,7 @@ class SerialTaskTests {
 		AtomicInteger turns = new AtomicInteger();
 		SerialTask task = new SerialTask(this.submitted::add, () -> {
 			if (turns.incrementAndGet() == 1) {
-				throw new InternalError("as the test wants it");
+				throw new InternalError("caused by the test");
 			}
 			return false;
 		}, SerialTaskTests::unexpected);
@@ -194,11 +194,11 @@ class SerialTaskTests {
 		AtomicInteger attempts = new AtomicInteger();
 		SerialTask task = new SerialTask((turn) -> {
 			if (attempts.incrementAndGet() == 1) {
-				throw new IllegalStateException("as the test wants it");
+				throw new IllegalStateException("caused by the test");
 			}
 			turn.run();
 		}, () -> turns.incrementAndGet() < 0, (refusal) -> {
-			throw new InternalError("no thread for a timer either, as the test wants it");
+			throw new InternalError("no thread for a timer either, caused by the test");
 		});
 		task.wake();
 		assertThat(turns).hasValue(0);
@@ -207,7 +207,7 @@ class SerialTaskTests {
 		assertThat(turns).hasValue(1);
 	}
 
-	/** As a pool does whose queue has taken a task when no thread can be had for it. */
+	/** Behaves like a pool that has queued a task but cannot create a thread for it. */
 	@Test
 	void executorThatThrowsButKeepsTheTurnRunsItOnce() {
 		AtomicInteger turns = new AtomicInteger();
@@ -215,7 +215,7 @@ class SerialTaskTests {
 		SerialTask task = new SerialTask((turn) -> {
 			this.submitted.add(turn);
 			if (attempts.incrementAndGet() == 1) {
-				throw new InternalError("as the test wants it");
+				throw new InternalError("caused by the test");
 			}
 		}, () -> turns.incrementAndGet() < 0, (refusal) -> {
 		});

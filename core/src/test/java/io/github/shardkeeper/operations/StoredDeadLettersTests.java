@@ -199,7 +199,7 @@ class StoredDeadLettersTests {
 		assertThat(due(1)).containsExactly("a1");
 		assertThat(this.letters.find(id)).isEmpty();
 		assertThat(this.letters.sendBack(id)).isEqualTo(new SentBack(0, Set.of()));
-		assertThat(this.nudged).as("told again, for the first time may have failed").hasSize(2);
+		assertThat(this.nudged).as("notified again, because the first time may have failed").hasSize(2);
 		assertThat(offsets(ALL)).containsExactly("a0", "a2");
 	}
 

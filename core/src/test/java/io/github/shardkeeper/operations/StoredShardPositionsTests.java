@@ -116,7 +116,7 @@ class StoredShardPositionsTests {
 	@Test
 	void requestIsStoredIfOwnersCannotBeNotified() {
 		CoordinationStore away = mock(CoordinationStore.class);
-		willThrow(new StoreUnavailableException("as the test wants it", new IllegalStateException())).given(away)
+		willThrow(new StoreUnavailableException("caused by the test", new IllegalStateException())).given(away)
 			.notifyOwners(Set.of(FIRST));
 		StoredShardPositions silent = new StoredShardPositions(this.checkpoints, away::notifyOwners,
 				TopicSources.of(this.source));

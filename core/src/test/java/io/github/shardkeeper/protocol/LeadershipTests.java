@@ -75,13 +75,13 @@ class LeadershipTests {
 	/** This member's clock in milliseconds. */
 	private long now = 0;
 
-	/** How often the store's clock was seen to be set back. */
+	/** Number of steps back of the store's clock that were seen. */
 	private long setBacks = 0;
 
 	/** When this member's lease ended before, as the store remembers it. */
 	private long ownLeaseEnd = Long.MAX_VALUE;
 
-	/** How far the store's clock has jumped. */
+	/** Step of the store's clock. */
 	private long jump = 0;
 
 	private long epoch = 1;
@@ -265,7 +265,7 @@ class LeadershipTests {
 		assertThat(steadySince()).isEqualTo(STORE_START + this.now + this.jump);
 	}
 
-	/** What the store's clock shows then may be a step. */
+	/** The store's clock may have stepped by then. */
 	@Test
 	void deadMembersAreReapedByTheLeadersClock() {
 		leadInPeace();
@@ -345,7 +345,7 @@ class LeadershipTests {
 		leadInPeace();
 		this.ownLeaseEnd = STORE_START + this.now + LEASE - 100;
 		beatAfter(INTERVAL.toMillis());
-		assertThat(next()).as("nothing is read anew").isNull();
+		assertThat(next()).as("nothing is read again").isNull();
 		this.setBacks = 1;
 		this.ownLeaseEnd = STORE_START + this.now - 60_000;
 		beatAfter(INTERVAL.toMillis());
@@ -397,7 +397,7 @@ class LeadershipTests {
 		assertThat(next()).isEqualTo(new ReadGroup(0, -1));
 	}
 
-	/** Perhaps there was a failover, and what is lost was never told to anybody. */
+	/** There may have been a failover, and no member knows what is lost. */
 	@Test
 	void groupIsReadAgainAfterAnUnansweredHeartbeat() {
 		leadInPeace();
@@ -408,7 +408,7 @@ class LeadershipTests {
 		assertThat(next()).isEqualTo(new ReadGroup(0, -1));
 	}
 
-	/** Answers queue up while the group is read: what they tell is in the picture. */
+	/** Answers queue up while the group is read: the read includes them. */
 	@Test
 	void delayedAnswerDoesNotHaveTheGroupRead() {
 		leadInPeace();
@@ -436,7 +436,7 @@ class LeadershipTests {
 
 		assertThat(next()).isEqualTo(new ReadGroup(0, -1));
 		refreshed(List.of(member(ME)));
-		assertThat(next()).as("who owned it in what is lost may still hold it").isNull();
+		assertThat(next()).as("an owner in the lost writes may still hold it").isNull();
 		this.now += LEASE + 1;
 		assertThat(next()).isInstanceOf(ApplyPlan.class);
 	}
@@ -536,7 +536,7 @@ class LeadershipTests {
 		this.membership++;
 		answered(ME);
 		assertThat(next()).isInstanceOf(ReadGroup.class);
-		// Somebody has freed it in the past that there is now.
+		// It is free in the earlier history that the store has now.
 		this.generation--;
 		Ownership free = new Ownership(SHARD, Phase.FREE, new Token(1), null, null, this.generation, 0, 0);
 		refreshed(List.of(member(ME)), free);
@@ -626,7 +626,7 @@ class LeadershipTests {
 		answered(ME);
 		refreshed(List.of(member(ME)));
 		this.now = LEASE;
-		assertThat(next()).as("perhaps nobody can claim").isNull();
+		assertThat(next()).as("perhaps no member can claim").isNull();
 		assertThat(this.leadership.wakeAt()).isNotEqualTo(at(LEASE));
 
 		this.now = 3 * LEASE;
@@ -826,7 +826,7 @@ class LeadershipTests {
 
 		this.membership++;
 		refreshed(List.of(member(ME), member(OTHER)));
-		assertThat(this.leadership.view().withoutComparableVersion()).as("nobody has a version").isEmpty();
+		assertThat(this.leadership.view().withoutComparableVersion()).as("no member has a version").isEmpty();
 	}
 
 	@Test
@@ -870,7 +870,7 @@ class LeadershipTests {
 		answered(ME);
 	}
 
-	/** What it would tell the store if somebody were late now. */
+	/** Returns the request it would send if a member were late now. */
 	private long steadySince() {
 		this.leadership.on(new HeartbeatAnswered(alive(ME, this.now - 1), ME, time()), time());
 		LeaderAction action = next();
@@ -908,7 +908,7 @@ class LeadershipTests {
 				ApplicationVersion.UNKNOWN), false);
 	}
 
-	/** What is due; a strategy that answers at once is not seen. */
+	/** Returns the actions that are due; hides a strategy that answers at once. */
 	private LeaderAction next() {
 		LeaderAction action = this.leadership.next(time());
 		if (action instanceof ComputeAssignment compute) {

@@ -15,7 +15,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * The text in which loads are told: members of several versions read it.
+ * The text format of load reports, which members of several versions read.
  */
 class LoadReportTests {
 

@@ -36,7 +36,7 @@ import io.github.shardkeeper.time.MonotonicTime;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * When a leader reads load reports, and what it makes of them. Looks are ten seconds
+ * Times at which a leader reads load reports, and the results. Reads are ten seconds
  * apart.
  */
 class LoadReportsTests {
@@ -57,7 +57,7 @@ class LoadReportsTests {
 
 	private long membership = 1;
 
-	/** How many reports the store has had. */
+	/** Number of reports that the store has received. */
 	private long told = 0;
 
 	private final List<AssignmentRequest> requests = new ArrayList<>();
@@ -201,7 +201,7 @@ class LoadReportsTests {
 		pass(Duration.ofSeconds(12));
 		assertThat(lastLoads()).containsExactly(10, 300);
 
-		// What was readable stands.
+		// Readable reports are kept.
 		for (int i = 0; i < 3; i++) {
 			store(OTHER, new LoadReport("nonsense"));
 			pass(Duration.ofSeconds(12));

@@ -34,7 +34,7 @@ import io.github.shardkeeper.time.MonotonicTime;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * When a member claims what it holds, and when its lease may be renewed again.
+ * Times at which a member claims its shards, and at which its lease may be renewed again.
  */
 class LostWritesTests {
 

@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 /**
- * What a member says of its shards' loads, and when. Samples are ten seconds apart.
+ * Contents and times of a member's load reports. Samples are ten seconds apart.
  */
 class MeasuredLoadsTests {
 
@@ -33,7 +33,7 @@ class MeasuredLoadsTests {
 
 	private MonotonicTime now = new MonotonicTime(-17);
 
-	/** By shard what it has done: nanoseconds, records. */
+	/** Work by shard: nanoseconds, records. */
 	private final Map<ShardId, long[]> done = new TreeMap<>();
 
 	private Token token = new Token(5);

@@ -33,8 +33,8 @@ import io.github.shardkeeper.time.MonotonicTime;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a leader does when shards are added, split, merged, and come to their end. Loads
- * are balanced by count.
+ * Reactions of a leader to shards that are added, split, merged and completed. Loads are
+ * balanced by count.
  */
 class NewShardsTests {
 
@@ -275,7 +275,7 @@ class NewShardsTests {
 		assertThat(drive()).extracting(Transition::shard).containsExactly(shard(7));
 	}
 
-	/** Whoever leads next, and if all were restarted, reads it from the store. */
+	/** The next leader reads it from the store, even after a restart of all members. */
 	@Test
 	void completedShardsStayCompletedForTheNextLeader() {
 		write(shard(0), Phase.COMPLETED, null);
@@ -353,7 +353,7 @@ class NewShardsTests {
 		assertThat(this.leadership.view().unattended().overdue(later(LEASE))).containsOnlyKeys(shard(2));
 	}
 
-	/** An answer of a strategy is about members and shards, not about what they say. */
+	/** An answer of a strategy names members and shards, not their reports. */
 	@Test
 	void reportOfKnownShardsDoesNotOutdateAnAnswer() {
 		GroupPicture picture = new GroupPicture();
@@ -405,7 +405,7 @@ class NewShardsTests {
 				0, 0, Long.MAX_VALUE, GroupStatus.NONE), ME, at()), at());
 	}
 
-	/** What is planned when the settle time is over. */
+	/** Returns the plan at the end of the settle time. */
 	private List<Transition> settle() {
 		List<Transition> planned = new ArrayList<>(drive());
 		this.now += 100;
@@ -413,7 +413,7 @@ class NewShardsTests {
 		return planned;
 	}
 
-	/** Does what is due, as a store would. */
+	/** Applies the due actions, as a store would. */
 	private List<Transition> drive() {
 		List<Transition> planned = new ArrayList<>();
 		for (LeaderAction action = this.leadership.next(at()); action != null; action = this.leadership.next(at())) {

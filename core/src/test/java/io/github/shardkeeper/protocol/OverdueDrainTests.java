@@ -27,7 +27,7 @@ import io.github.shardkeeper.time.MonotonicTime;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a member does about a drain that takes too long.
+ * Reactions of a member to a drain that takes too long.
  */
 class OverdueDrainTests {
 
@@ -118,7 +118,7 @@ class OverdueDrainTests {
 	void drainCancelledTooLateKeepsItsDeadline() {
 		drain(FIRST);
 		pass(Duration.ofSeconds(30));
-		assertThat(owned(FIRST, TOKEN)).as("its farewell is under way")
+		assertThat(owned(FIRST, TOKEN)).as("its revocation callback is running")
 			.containsExactly(new CancelDrain(FIRST), new Attend(FIRST));
 		pass(Duration.ofSeconds(20));
 		assertThat(due()).containsExactly(new Interrupt(FIRST, TIMEOUT));

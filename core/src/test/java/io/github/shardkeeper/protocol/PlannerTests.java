@@ -59,7 +59,7 @@ class PlannerTests {
 
 	private long claimsUntil;
 
-	/** What came of the last planning. */
+	/** Result of the last plan. */
 	private Planner.Plan plan;
 
 	@Test
@@ -241,7 +241,7 @@ class PlannerTests {
 		assertThat(this.plan.nextMillis()).isEqualTo(NOW + 200);
 	}
 
-	/** The store refuses, and begins the rest anew. */
+	/** The store refuses, and the rest is planned again. */
 	@Test
 	void quietPeriodProlongedByAClockSetBackIsTriedImmediately() {
 		member(A, 2);
@@ -336,9 +336,9 @@ class PlannerTests {
 		this.ownTopics = Map.of("orders", TopicShards.count(3));
 		is(ONE, Phase.OWNED, B, null, 2);
 		drainsSince(ZERO, NOW - TIMEOUT.toMillis() + 1);
-		assertThat(plan()).as("none but those that nobody has").noneMatch(Revoke.class::isInstance);
+		assertThat(plan()).as("only shards without an owner").noneMatch(Revoke.class::isInstance);
 		assertThat(this.plan.movesHeldBack()).isTrue();
-		assertThat(this.plan.nextMillis()).as("planned anew when it is overdue").isEqualTo(NOW + 1);
+		assertThat(this.plan.nextMillis()).as("planned again when it is overdue").isEqualTo(NOW + 1);
 
 		this.ownerships.remove(this.ownerships.size() - 1);
 		drainsSince(ZERO, NOW - TIMEOUT.toMillis());

@@ -85,8 +85,8 @@ class ShardHoldingsTests {
 		owned(OLD);
 		revoking(OLD);
 		owned(OLD);
-		assertThat(ended(OLD)).as("its farewell was under way").containsExactly(release(OLD));
-		assertThat(owned(OLD)).as("told again").isEmpty();
+		assertThat(ended(OLD)).as("its revocation callback was running").containsExactly(release(OLD));
+		assertThat(owned(OLD)).as("notified again").isEmpty();
 	}
 
 	@Test
@@ -206,11 +206,11 @@ class ShardHoldingsTests {
 		assertThat(tell(Phase.REVOKING, NEW, OTHER, ME)).containsExactly(new Forfeit(SHARD, Forfeit.Cause.TAKEN_OVER),
 				new Prepare(SHARD));
 		assertThat(this.wakeAt).as("nothing is overdue").isNull();
-		assertThat(owned(OLD)).as("told late").containsExactly(release(OLD));
+		assertThat(owned(OLD)).as("notified late").containsExactly(release(OLD));
 	}
 
 	@Test
-	void drainedShardIsReleasedWhoeverOwnsIt() {
+	void drainedShardIsReleasedWhateverItsOwner() {
 		owned(OLD);
 		revoking(OLD);
 		assertThat(ended(OLD)).containsExactly(release(OLD));

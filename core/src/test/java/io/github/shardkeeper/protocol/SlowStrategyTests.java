@@ -124,13 +124,13 @@ class SlowStrategyTests {
 		refreshed(List.of(member(A), member(B)));
 		give(again, B, C);
 
-		assertThat(next()).as("what was to go to the one that left stays")
+		assertThat(next()).as("shards whose target has left stay")
 			.isEqualTo(new ApplyPlan(1, List.of(new Revoke(FIRST, 1, B))));
 		this.leadership.on(new PlanAnswered(new PlanReply.Applied(1, 0)), time());
 		assertThat(next()).isInstanceOf(ReadGroup.class);
 		refreshed(null);
 		this.now += SETTLE.toMillis();
-		assertThat(asked().members()).as("and asks anew").hasSize(2);
+		assertThat(asked().members()).as("and asks again").hasSize(2);
 	}
 
 	@Test

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * A {@link Leadership} that is told events one by one, and whose actions are taken one by
- * one.
+ * A {@link Leadership} that receives events one by one, and whose actions are taken one
+ * by one.
  */
 final class TestLeadership {
 

@@ -32,7 +32,7 @@ import io.github.shardkeeper.time.MonotonicTime;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a member does with its shards when the store has lost writes, or everything.
+ * Reactions of a member whose store has lost writes, or everything.
  */
 class UnconfirmedHoldingsTests {
 
@@ -77,7 +77,7 @@ class UnconfirmedHoldingsTests {
 		assertThat(claimed(Set.of(HELD), Set.of())).containsExactly(new Forfeit(DRAINING, Forfeit.Cause.TAKEN_OVER));
 
 		assertThat(ended(DRAINING)).isEmpty();
-		assertThat(tell(HELD, Phase.OWNED, TOKEN, ME)).as("goes on").containsExactly(new Attend(HELD));
+		assertThat(tell(HELD, Phase.OWNED, TOKEN, ME)).as("continues").containsExactly(new Attend(HELD));
 		assertThat(tell(DRAINING, Phase.OWNED, new Token(20), ME)).containsExactly(new Start(DRAINING, new Token(20)));
 	}
 
@@ -127,7 +127,7 @@ class UnconfirmedHoldingsTests {
 		assertThat(this.holdings.unconfirmed()).containsEntry(HELD, TOKEN);
 	}
 
-	/** Otherwise it would be this member's for ever, and consumed by nobody. */
+	/** Otherwise this member would own it forever without consuming it. */
 	@Test
 	void shardKnownUnderAnOldTokenIsReleasedWhenNoLongerHeld() {
 		holdOfEach();
@@ -136,7 +136,7 @@ class UnconfirmedHoldingsTests {
 
 		assertThat(tell(HELD, Phase.OWNED, OLDER, ME)).containsExactly(new Release(HELD, OLDER, TOKEN, false));
 		handle(new ShardReleased(HELD, OLDER));
-		assertThat(tell(HELD, Phase.REVOKING, OLDER, ME)).as("asked again, because nobody else would")
+		assertThat(tell(HELD, Phase.REVOKING, OLDER, ME)).as("asked again, because no other member would")
 			.containsExactly(new Release(HELD, OLDER, TOKEN, false));
 	}
 
@@ -189,7 +189,7 @@ class UnconfirmedHoldingsTests {
 		assertThat(claimed(Set.of(HELD, DRAINING), Set.of())).isEmpty();
 
 		assertThat(tell(HELD, Phase.OWNED, TOKEN, REJOINED)).containsExactly(new Attend(HELD));
-		assertThat(tell(DRAINING, Phase.OWNED, TOKEN, REJOINED)).as("nobody waits for it any more")
+		assertThat(tell(DRAINING, Phase.OWNED, TOKEN, REJOINED)).as("no member waits for it any more")
 			.containsExactly(new CancelDrain(DRAINING), new Attend(DRAINING));
 	}
 
@@ -242,7 +242,7 @@ class UnconfirmedHoldingsTests {
 		return step.actions();
 	}
 
-	/** What is done with shards, but for the writing back that follows each claim. */
+	/** Returns the actions on shards, without the write-backs that follow claims. */
 	private List<HoldingAction> claimed(Set<ShardId> granted, Set<ShardId> superseded) {
 		List<HoldingAction> actions = new ArrayList<>(handle(new ClaimAnswered(granted, superseded)));
 		assertThat(actions.remove(actions.size() - 1)).isEqualTo(new WriteBack());

@@ -10,7 +10,6 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-/** What is known of a topic's shards. */
 class TopicShardsTests {
 
 	@Test
@@ -64,7 +63,7 @@ class TopicShardsTests {
 		TopicShards both = behind.and(ahead);
 		assertThat(both).isEqualTo(ahead.and(behind));
 		assertThat(ids(both)).containsExactlyInAnyOrder("0", "1", "2", "3", "spare");
-		assertThat(both.parents("3")).as("whoever knows of parents is ahead").containsExactly("0");
+		assertThat(both.parents("3")).as("the member that knows parents is ahead").containsExactly("0");
 		assertThat(both.size()).isEqualTo(5);
 		assertThat(behind.and(TopicShards.count(3))).isSameAs(behind);
 		assertThat(TopicShards.count(3).and(behind)).isEqualTo(behind);

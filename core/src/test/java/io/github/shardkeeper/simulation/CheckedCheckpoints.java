@@ -28,7 +28,7 @@ record CheckedCheckpoints(MemoryCheckpointStore store, DeadLetterStore deadLette
 					if (reply instanceof CompletableFuture<?> commit
 							&& commit.join() == CheckpointStore.CommitReply.COMMITTED) {
 						ShardId shard = (ShardId) arguments[0];
-						this.checker.begunAnew(shard, ((Commit) arguments[2]).seek());
+						this.checker.resets(shard, ((Commit) arguments[2]).seek());
 						check(shard, (Token) arguments[1]);
 					}
 					return reply;

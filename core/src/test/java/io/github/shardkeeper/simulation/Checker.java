@@ -34,7 +34,7 @@ final class Checker {
 
 	private static final Logger logger = LoggerFactory.getLogger(Checker.class);
 
-	/** What the names of state entries begin with that count one record. */
+	/** Prefix of the state entries that count one record. */
 	static final String COUNTED = "record ";
 
 	private final VirtualTime time;
@@ -73,16 +73,16 @@ final class Checker {
 	/** The group as it was last seen. */
 	private List<@Nullable Object> seen = List.of();
 
-	/** The last request to begin anew that was carried out. */
+	/** Last reset that was applied, by shard. */
 	private final Map<ShardId, Long> sought = new HashMap<>();
 
-	private int begunAnew;
+	private int resets;
 
 	private int restored;
 
-	private boolean everybodyRestores;
+	private boolean allInstancesRestore;
 
-	/** Who took over is forgotten, and the owner before may be back. */
+	/** The new owner is forgotten, and the previous owner may be back. */
 	private final Map<ShardId, Fork> forks = new HashMap<>();
 
 	/** Records that were put aside at some time. */
@@ -151,7 +151,7 @@ final class Checker {
 		return this.topic.isClosed(shard) && this.everCommitted.getOrDefault(shard, 0L) >= this.topic.end(shard);
 	}
 
-	/** Looks at the group after a request that may have changed it. */
+	/** Checks the group after a request that may have changed it. */
 	void changed(GroupChanges group) {
 		group.ownerships().forEach(this::changed);
 		List<@Nullable Object> now = new ArrayList<>();
@@ -250,7 +250,7 @@ final class Checker {
 					SimulatedTopic.numbers(dead).boxed().toList());
 		long before = this.committed.getOrDefault(shard, 0L);
 		Held held = this.restorable.remove(shard);
-		if (held != null && (this.everybodyRestores ? held.owner.isAlive() : held.isUndisturbed())) {
+		if (held != null && (this.allInstancesRestore ? held.owner.isAlive() : held.isUndisturbed())) {
 			this.restored++;
 			require(number >= held.number,
 					"%s: %d was committed before the store was emptied, by %s that is alive, and %d " + "after it",
@@ -296,22 +296,22 @@ final class Checker {
 				number, checkpoint.ahead(), traces, queued, dead);
 	}
 
-	/** A commit was accepted that begins a shard anew, as somebody has asked for. */
-	void begunAnew(ShardId shard, long seek) {
-		// Once for each request: an accepted commit may be told twice.
+	/** A commit was accepted that applies a requested reset. */
+	void resets(ShardId shard, long seek) {
+		// Once for each request: an accepted commit may be reported twice.
 		if (seek > this.sought.getOrDefault(shard, 0L)) {
-			logger.debug("Begun anew: {}", shard);
+			logger.debug("Reset: {}", shard);
 			this.time.digest().seen(this.time.now(), "seek", shard.topic(), shard.id());
 			this.sought.put(shard, seek);
 			this.committed.remove(shard);
 			this.restorable.remove(shard);
-			this.begunAnew++;
+			this.resets++;
 		}
 	}
 
-	/** How often a shard was begun anew. */
-	int begunAnew() {
-		return this.begunAnew;
+	/** Returns the number of resets. */
+	int resets() {
+		return this.resets;
 	}
 
 	/**
@@ -329,15 +329,15 @@ final class Checker {
 				this.restorable.putIfAbsent(shard, new Held(number, owner, this.time.now()));
 			}
 		});
-		forgetWhatBinds();
+		forgetExpectations();
 	}
 
-	/** Also who is disturbed, but lives, is to give back what it held. */
-	void everybodyRestores() {
-		this.everybodyRestores = true;
+	/** Disturbed instances that are alive must restore their shards, too. */
+	void allInstancesRestore() {
+		this.allInstancesRestore = true;
 	}
 
-	/** Of how many shards that was seen. */
+	/** Returns the number of restored shards. */
 	int restored() {
 		return this.restored;
 	}
@@ -348,10 +348,10 @@ final class Checker {
 	 */
 	void forget() {
 		this.restorable.clear();
-		forgetWhatBinds();
+		forgetExpectations();
 	}
 
-	private void forgetWhatBinds() {
+	private void forgetExpectations() {
 		this.writesLost = true;
 		this.committed.clear();
 		this.completed.clear();
@@ -362,7 +362,7 @@ final class Checker {
 				(shard, records) -> this.asideWhenLost.computeIfAbsent(shard, (id) -> new HashSet<>()).addAll(records));
 	}
 
-	/** How many calls of an instance have not returned. */
+	/** Returns the number of calls of an instance that have not returned. */
 	long running(SimulatedInstance instance) {
 		return this.running.values().stream().flatMap(List::stream).filter((call) -> call.instance == instance).count();
 	}
@@ -398,7 +398,7 @@ final class Checker {
 
 	}
 
-	/** What an owner held when the store was emptied. */
+	/** State of an owner when the store was emptied. */
 	private record Held(long number, SimulatedInstance owner, long since) {
 
 		/** Whether nothing has kept it from giving that back in time. */

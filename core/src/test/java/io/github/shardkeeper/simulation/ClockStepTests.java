@@ -71,7 +71,9 @@ class ClockStepTests {
 		}
 	}
 
-	/** When somebody is about to be reaped, between two heartbeats of the leader. */
+	/**
+	 * Time at which a member is about to be reaped, between two heartbeats of the leader.
+	 */
 	@Test
 	void stepJustBeforeASearchReapsNobodyElse() {
 		inEveryCourse((story, random, cutOff) -> {
@@ -83,7 +85,7 @@ class ClockStepTests {
 		});
 	}
 
-	/** Who is dead is found within a lease, whatever the leader stood still for. */
+	/** Dead members are found within a lease, even if the leader has stood still. */
 	@Test
 	void shortPauseOfTheLeaderDelaysNothing() {
 		SplittableRandom seeds = new SplittableRandom(1);
@@ -139,7 +141,7 @@ class ClockStepTests {
 		story.group().in(millis, event);
 	}
 
-	/** What happens to a group of three whose shards are all under way. */
+	/** Events in a group of three whose shards are all moving. */
 	@FunctionalInterface
 	private interface Course {
 

@@ -25,7 +25,7 @@ class CrashOfLeaderAndMemberTests {
 	private static final Duration BOUND = SimulatedGroup.LEASE.multipliedBy(2);
 
 	@Test
-	void theirShardsAreConsumedWithinTwoLeases() {
+	void shardsOfACrashedLeaderAndMemberAreConsumedWithinTwoLeases() {
 		List<Duration> gaps = new ArrayList<>();
 		for (int seed = 1; seed <= GROUPS; seed++) {
 			gaps.add(gap(seed));

@@ -71,10 +71,10 @@ class DeliberateFaultsTests {
 				Arguments.of("calls are not interrupted when the lease ends", new SuspensionIgnored()),
 				Arguments.of("nobody gives back what an emptied store has lost", new NothingPresented()),
 				Arguments.of("nobody looks when he is asked to", new NudgeIgnored()),
-				Arguments.of("a shard that is begun anew keeps its state", new StateKept()),
+				Arguments.of("a reset shard keeps its state", new StateKept()),
 				Arguments.of("the leader takes an outage for the death of others", new OutageJudged()),
 				Arguments.of("children do not wait for their parents", new ParentsForgotten()),
-				Arguments.of("a shard is taken for completed when it is handed over", new CompletedEarly()));
+				Arguments.of("a shard is marked as completed when it moves", new CompletedEarly()));
 	}
 
 	@ParameterizedTest(name = "{0}")

@@ -35,7 +35,7 @@ class EmptiedStoreTests {
 
 	@ParameterizedTest
 	@MethodSource("outages")
-	void whoIsAliveGivesBackWhatItHeld(int millis, long seed) {
+	void liveMembersRestoreTheirShards(int millis, long seed) {
 		try (Story story = new Story(6, seed)) {
 			settle(story, 3);
 			Map<ShardId, Token> before = story.tokens();
@@ -49,7 +49,7 @@ class EmptiedStoreTests {
 
 	@ParameterizedTest
 	@MethodSource("outages")
-	void alsoIfOnlyTheGroupsKeysAreLost(int millis, long seed) {
+	void noShardMovesWhenOnlyTheKeysOfTheGroupAreLost(int millis, long seed) {
 		try (Story story = new Story(6, seed)) {
 			settle(story, 3);
 			Map<ShardId, Token> before = story.tokens();
@@ -90,10 +90,10 @@ class EmptiedStoreTests {
 		}
 	}
 
-	/** Its heir has handled more, and is back only after it. */
+	/** The new owner has handled more records, and is back only after it. */
 	@ParameterizedTest
 	@MethodSource("outages")
-	void whoWasReapedGivesWayToItsHeir(int millis, long seed) {
+	void reapedMemberGivesWayToTheNewOwner(int millis, long seed) {
 		Duration away = Duration.ofMillis(millis);
 		try (Story story = new Story(4, seed)) {
 			SimulatedInstance[] both = settle(story, 2);
@@ -103,7 +103,7 @@ class EmptiedStoreTests {
 			story.until(REAPED, () -> story.ownedBy(heir).size() == 4);
 			story.pass(Duration.ofMillis(500));
 			assertThat(story.lastHandledBy(heir)).hasSize(4);
-			story.group().checker().everybodyRestores();
+			story.group().checker().allInstancesRestore();
 			story.group().storeRestartsEmpty(away);
 			// So that the older one comes first.
 			heir.process.freeze(away.plusMillis(2500));
@@ -133,12 +133,12 @@ class EmptiedStoreTests {
 		}
 	}
 
-	/** As in a rolling restart. */
+	/** As during a rolling restart. */
 	@Test
 	void memberThatLeavesDuringClaimsHandsOverItsShards() {
 		try (Story story = new Story(6)) {
 			SimulatedInstance[] all = settle(story, 3);
-			story.group().checker().everybodyRestores();
+			story.group().checker().allInstancesRestore();
 			story.group().storeRestartsEmpty(AWAY);
 			story.pass(AWAY.plusMillis(1500));
 			story.stop(all[0], Duration.ofSeconds(20));

@@ -90,7 +90,7 @@ final class Faults {
 		}
 	}
 
-	/** None at all: a shard is to be consumed from its beginning. */
+	/** No fault: a shard is reset to its beginning. */
 	void reset() {
 		List<ShardId> shards = List.copyOf(this.group.topic().ends().keySet());
 		ShardId shard = shards.get(this.random.nextInt(shards.size()));
@@ -131,7 +131,7 @@ final class Faults {
 		restartAfterAWhile();
 	}
 
-	/** Nobody closes the connections. */
+	/** The connections stay open. */
 	private void powerLoss(SimulatedInstance one) {
 		this.simulation.fault("power loss", SimulatedGroup.TIMEOUT);
 		one.process.crash();

@@ -28,7 +28,7 @@ class OldSnapshotTests {
 
 	@ParameterizedTest
 	@ValueSource(longs = { 1, 2, 3, 4, 5, 6 })
-	void nobodyIsBuriedWhoLives(long seed) {
+	void liveMemberIsNotReaped(long seed) {
 		try (Story story = new Story(6, seed)) {
 			SimulatedInstance a = story.start();
 			SimulatedInstance b = story.start();
@@ -37,7 +37,7 @@ class OldSnapshotTests {
 			story.feed();
 			story.pass(Duration.ofSeconds(10));
 			Map<ShardId, Token> before = story.tokens();
-			story.group().restartOnWhatItKnowsNow(OLD, BLINK);
+			story.group().restartFromSnapshotOfNow(OLD, BLINK);
 			story.pass(OLD.plusSeconds(10));
 
 			assertThat(story.tokens()).as("no shard has moved").isEqualTo(before);
@@ -47,13 +47,13 @@ class OldSnapshotTests {
 
 	@ParameterizedTest
 	@ValueSource(longs = { 1, 2, 3, 4, 5, 6 })
-	void whoIsForgottenByAGroupThatIsKnownIsHeardBeforeItsShardsAreHandedOut(long seed) {
+	void forgottenMemberIsHeardBeforeItsShardsAreAssigned(long seed) {
 		try (Story story = new Story(6, seed)) {
 			SimulatedInstance first = story.start();
 			story.settle(first);
 			story.stop(first, Duration.ofSeconds(4));
 			story.pass(Duration.ofSeconds(10));
-			story.group().restartOnWhatItKnowsNow(OLD, BLINK);
+			story.group().restartFromSnapshotOfNow(OLD, BLINK);
 			SimulatedInstance a = story.start();
 			SimulatedInstance b = story.start();
 			story.settle(a, b);
@@ -76,7 +76,7 @@ class OldSnapshotTests {
 		try (Story story = new Story(4)) {
 			SimulatedInstance a = story.start();
 			story.settle(a);
-			story.group().restartOnWhatItKnowsNow(OLD, LONGER_THAN_A_LEASE);
+			story.group().restartFromSnapshotOfNow(OLD, LONGER_THAN_A_LEASE);
 			isConsumedAgain(story, a, OLD.plus(LONGER_THAN_A_LEASE));
 		}
 	}
@@ -87,7 +87,7 @@ class OldSnapshotTests {
 		try (Story story = new Story(4)) {
 			SimulatedInstance a = story.start();
 			story.settle(a);
-			story.group().restartOnWhatItKnowsNow(OLD, BLINK);
+			story.group().restartFromSnapshotOfNow(OLD, BLINK);
 			story.group().in(OLD.toMillis() - 600, () -> a.process.freeze(LONGER_THAN_A_LEASE));
 			isConsumedAgain(story, a, OLD.plus(LONGER_THAN_A_LEASE));
 		}

@@ -33,7 +33,7 @@ class ReplayTests {
 	}
 
 	@Test
-	void anotherJvmHasTheSameResults() throws Exception {
+	void resultsAreTheSameInAnotherJvm() throws Exception {
 		// All objects have the same identity hash code there. The order of immutable
 		// sets changes with every JVM by itself.
 		Process other = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),

@@ -115,7 +115,7 @@ final class SimulatedGroup {
 		this.network = new SimulatedNetwork(this.time, this.random, conditions.longestLatency, conditions.lossPeriod);
 		this.topic = new SimulatedTopic(conditions.shards, this.time, this.random);
 		this.checker = new Checker(this.time, this.settings, this.topic);
-		this.topic.watch(this::tellOfShards);
+		this.topic.watch(this::announceShards);
 		InstantSource storeClock = () -> Instant.ofEpochMilli(1_700_000_000_000L + this.storeClockOffsetMillis)
 			.plusNanos(this.time.now());
 		this.coordinationStore = new MemoryCoordinationStore(storeClock);
@@ -159,8 +159,8 @@ final class SimulatedGroup {
 		return instance;
 	}
 
-	/** Each instance's source tells it in its own time. */
-	private void tellOfShards() {
+	/** The source of each instance notifies it after a delay of its own. */
+	private void announceShards() {
 		for (SimulatedInstance instance : this.instances) {
 			long delay = Duration.ofMillis(this.random.nextInt(3000)).toNanos();
 			this.time.briefly(this.time.now() + delay, instance.process, instance::look);
@@ -190,12 +190,12 @@ final class SimulatedGroup {
 		return (leader != null) ? this.byName.get(leader.instance()) : null;
 	}
 
-	/** What the store knows. */
+	/** Returns the stored group. */
 	GroupChanges stored() {
 		return this.coordinationStore.readChanges(0, -1);
 	}
 
-	/** Who owns what changes with these. */
+	/** Requests that change ownership. */
 	Map<ShardId, Token> tokens() {
 		Map<ShardId, Token> tokens = new TreeMap<>();
 		stored().ownerships()
@@ -210,13 +210,13 @@ final class SimulatedGroup {
 		return SimulatedTopic.number(this.memoryCheckpoints.read(shard).offset());
 	}
 
-	/** Somebody wants a shard consumed from the beginning, with an empty state. */
+	/** Requests a reset of a shard: from the beginning, with an empty state. */
 	void reset(ShardId shard) {
 		this.memoryCheckpoints.seek(shard, SimulatedTopic.offset(0), true);
 		this.coordinationStore.notifyOwners(List.of(shard));
 	}
 
-	/** Whether somebody wants that, and nobody has done it yet. */
+	/** Returns whether a reset is requested and not applied yet. */
 	boolean isToBeReset(ShardId shard) {
 		return this.memoryCheckpoints.seeks(List.of(shard)).get(shard).pending() != null;
 	}
@@ -226,18 +226,18 @@ final class SimulatedGroup {
 		this.coordinationStore.notifyOwners(this.topic.ends().keySet().stream().filter(this::isToBeReset).toList());
 	}
 
-	/** How many records wait to be tried again. */
+	/** Returns the number of records in the retry queue. */
 	int queued(ShardId shard) {
 		return MemoryFailover.queued(this.memoryCheckpoints, shard).size();
 	}
 
-	/** Somebody wants the dead letters of a shard handled after all. */
+	/** Sends the dead letters of a shard back. */
 	void sendBack(ShardId shard) {
 		this.deadLetters.sendBack(shard, this.deadLetters.list(shard, null, Integer.MAX_VALUE));
 		this.coordinationStore.notifyOwners(List.of(shard));
 	}
 
-	/** The store loses everything, and goes on. */
+	/** The store loses everything and continues. */
 	void storeEmptied() {
 		this.timesEmptied++;
 		MemoryFailover.empty(this.coordinationStore);
@@ -288,7 +288,7 @@ final class SimulatedGroup {
 			.orElse(null);
 	}
 
-	/** Who commits next notices what is lost. */
+	/** The next commit detects the loss. */
 	private void appendEverywhere() {
 		this.topic.ends().keySet().forEach(this.topic::append);
 	}
@@ -296,11 +296,11 @@ final class SimulatedGroup {
 	/** A replica takes over that does not have what is written from now on for a time. */
 	void failOver(Duration lost, Duration away) {
 		this.nobodyNewBefore = Math.max(this.nobodyNewBefore, this.time.now() + lost.plus(away).plus(LEASE).toNanos());
-		restartOnWhatItKnowsNow(lost, away);
+		restartFromSnapshotOfNow(lost, away);
 	}
 
 	/** After some time the store comes back with what it has on its disk now. */
-	void restartOnWhatItKnowsNow(Duration lost, Duration away) {
+	void restartFromSnapshotOfNow(Duration lost, Duration away) {
 		Object coordination = MemoryFailover.snapshot(this.coordinationStore);
 		Object data = MemoryFailover.snapshot(this.memoryCheckpoints);
 		int before = this.timesEmptied;
@@ -410,7 +410,7 @@ final class SimulatedGroup {
 		long number = SimulatedTopic.number(record.offset());
 		state.increment(Checker.COUNTED + number, 1);
 		if (this.random.nextInt(4) == 0) {
-			// What other calls change meanwhile has this one made again.
+			// A concurrent change makes this call repeat.
 			state.put("count", state.get("count", Long.class).orElse(0L) + 1);
 		}
 		else {
@@ -438,7 +438,7 @@ final class SimulatedGroup {
 
 	}
 
-	/** What a handler does, between two halves of an increment. */
+	/** Handler body between the two halves of an increment. */
 	@FunctionalInterface
 	interface Work {
 
@@ -446,7 +446,7 @@ final class SimulatedGroup {
 
 	}
 
-	/** What groups that live one after the other share: threads, and the handler. */
+	/** Threads and handler that successive groups share. */
 	static final class Host implements AutoCloseable {
 
 		private static final Map<String, Integer> TOPICS = Map.of(SimulatedTopic.NAME, 1);

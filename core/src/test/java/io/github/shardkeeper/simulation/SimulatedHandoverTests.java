@@ -83,7 +83,7 @@ class SimulatedHandoverTests {
 		this.story.settle(a);
 		this.story.callsTake(slow, Duration.ofSeconds(20));
 		this.story.pass(AT_ONCE);
-		// What came last moves first.
+		// The last shard moves first.
 		SimulatedInstance c = this.story.start();
 		this.story.until(Duration.ofSeconds(2), () -> this.story.isBeingRevoked(slow));
 		this.story.pass(AT_ONCE.multipliedBy(2));
@@ -144,7 +144,7 @@ class SimulatedHandoverTests {
 
 		this.story.until(Duration.ofSeconds(1).plus(AT_ONCE),
 				() -> this.story.lastHandledBy(target).size() > fromLeader.size());
-		assertThat(this.story.group().leader()).as("before anybody leads again").isSameAs(leader);
+		assertThat(this.story.group().leader()).as("before another member leads").isSameAs(leader);
 	}
 
 	/**

@@ -68,7 +68,7 @@ final class SimulatedInstance {
 	void start() {
 		this.coordinator.start(topics(), this.consumption);
 		this.started = true;
-		// What has changed while it started, as the runner does.
+		// Changes during its start, as the runner reads them.
 		look();
 	}
 

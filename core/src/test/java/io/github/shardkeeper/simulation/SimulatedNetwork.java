@@ -85,7 +85,7 @@ final class SimulatedNetwork {
 		return this.lossPeriod > 0 && this.random.nextInt(this.lossPeriod) == 0;
 	}
 
-	/** What can be cut alone. */
+	/** Connections that can be cut separately. */
 	enum Way {
 
 		CONTROL, DATA, EVENTS
@@ -167,7 +167,7 @@ final class SimulatedNetwork {
 			return answer;
 		}
 
-		/** What was sent arrives, or does not; also after the death of who sent it. */
+		/** A sent message arrives or does not, also after the death of its sender. */
 		private void arrive(Way way, Request request, CompletableFuture<Object> answer, long deadline) {
 			if (SimulatedNetwork.this.time.now() < SimulatedNetwork.this.storeAwayUntil) {
 				answer(answer, null, unavailable("connection refused"), Duration.ZERO);
@@ -209,7 +209,7 @@ final class SimulatedNetwork {
 			});
 		}
 
-		/** What is sent is what it was then, whatever becomes of it here. */
+		/** Messages are copied when they are sent. */
 		private Object send(Way way, Duration timeout, Object target, Method method, Object[] arguments)
 				throws Throwable {
 			for (int i = 0; arguments != null && i < arguments.length; i++) {
@@ -286,7 +286,7 @@ final class SimulatedNetwork {
 			throw unavailable("no answer in time");
 		}
 
-		/** What a network keeps, it may deliver when nobody waits for it any more. */
+		/** A held message may be delivered when no caller waits for it any more. */
 		private void arriveLate(Request request, Way way) {
 			long at = Math.max(SimulatedNetwork.this.time.now(), this.cutUntil[way.ordinal()])
 					+ SimulatedNetwork.this.random.nextLong(Duration.ofSeconds(4).toNanos());
@@ -346,7 +346,7 @@ final class SimulatedNetwork {
 
 	}
 
-	/** What arrives at the store. */
+	/** Message that arrives at the store. */
 	@FunctionalInterface
 	private interface Request {
 

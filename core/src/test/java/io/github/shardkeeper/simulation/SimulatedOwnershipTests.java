@@ -73,7 +73,7 @@ class SimulatedOwnershipTests {
 		a.link.cut(Way.EVENTS, Duration.ofSeconds(20));
 
 		this.story.until(SimulatedGroup.LEASE, () -> this.story.group().checker().running(a) == 0);
-		assertThat(this.story.lastHandledBy(a)).as("nobody else has begun").isEqualTo(ofA);
+		assertThat(this.story.lastHandledBy(a)).as("no other instance has begun").isEqualTo(ofA);
 		this.story.until(Duration.ofSeconds(1), () -> this.story.handledSince(cut, ofA));
 		assertThat(this.story.lastHandledBy(b)).hasSize(4);
 	}

@@ -37,7 +37,7 @@ final class SimulatedProcess {
 
 	private final String name;
 
-	/** How fast its clock goes. */
+	/** Rate of its clock. */
 	private final double rate;
 
 	private final long clockOffset;
@@ -68,7 +68,7 @@ final class SimulatedProcess {
 	}
 
 	private long toVirtual(MonotonicTime moment) {
-		// Never a nanosecond early: whoever looks at the clock then finds it due.
+		// Never a nanosecond early: it is due by the clock then.
 		return (long) Math.ceil((moment.nanos() - this.clockOffset) / this.rate) + 1;
 	}
 

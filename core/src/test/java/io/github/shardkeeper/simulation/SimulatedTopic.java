@@ -81,7 +81,7 @@ final class SimulatedTopic {
 		return this.closed.contains(shard);
 	}
 
-	/** Those to which records can be appended. */
+	/** Shards to which records can be appended. */
 	List<ShardId> open() {
 		return this.ends.keySet().stream().filter((shard) -> !isClosed(shard)).toList();
 	}

@@ -64,7 +64,7 @@ final class Simulation {
 	/** Whether only such things happen as must not move a shard. */
 	private final boolean harmless;
 
-	/** Who had what before the first fault of a harmless course, or at rest. */
+	/** Owners before the first fault of a harmless run, or at rest. */
 	private Map<ShardId, Token> settledTokens = Map.of();
 
 	private Map<ShardId, Token> seenTokens = Map.of();
@@ -126,7 +126,7 @@ final class Simulation {
 			}
 		}
 		if (!this.settings.putsAside() && this.random.nextInt(3) == 0) {
-			// What was put aside stays so, and would be handled twice.
+			// Records in the retry queue stay there, and would be handled twice.
 			int resets = 1 + this.random.nextInt(4);
 			for (int i = 0; i < resets; i++) {
 				this.group.in(500 + this.random.nextInt(9000), next::reset);
@@ -153,7 +153,7 @@ final class Simulation {
 			look();
 		});
 		Throwable failure = this.time.run();
-		// Whoever has drawn one number more or less has had another schedule.
+		// One random number more or less means another schedule.
 		this.time.digest().seen(this.time.now(), "end", this.random.nextLong(), failure == null);
 		return new Outcome(failure, this.time.now(), this.time.events(), this.group.checker().calls(),
 				this.group.checker().moves(), this.group.checker().excused(),
@@ -288,7 +288,7 @@ final class Simulation {
 	}
 
 	/**
-	 * How a course ended.
+	 * Result of a run.
 	 *
 	 * @param failure what went wrong, or {@code null}
 	 * @param nanos how long it took, in its own time

@@ -59,7 +59,7 @@ class SimulationTests {
 	}
 
 	@Test
-	void nothingIsLostDoubledOrConsumedTwiceWhateverHappens() throws Exception {
+	void nothingIsLostDoubledOrConsumedTwiceUnderAnyFault() throws Exception {
 		long begun = System.nanoTime();
 		Summary summary;
 		try {
@@ -132,7 +132,7 @@ class SimulationTests {
 		return summary;
 	}
 
-	/** What happened in many courses. */
+	/** Totals of many runs. */
 	private static final class Summary {
 
 		private final Map<String, Integer> faults = new TreeMap<>();

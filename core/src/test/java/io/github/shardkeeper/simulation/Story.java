@@ -143,7 +143,7 @@ final class Story implements AutoCloseable {
 		});
 	}
 
-	/** What the store says that an instance owns. */
+	/** Returns the shards that an instance owns by the store. */
 	Set<ShardId> ownedBy(SimulatedInstance instance) {
 		return this.group.stored()
 			.ownerships()

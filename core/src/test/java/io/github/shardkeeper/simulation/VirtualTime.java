@@ -138,7 +138,7 @@ final class VirtualTime {
 		}
 	}
 
-	/** Somebody interrupts a thread that may be blocked. */
+	/** Interrupts a thread that may be blocked. */
 	void interrupted(Runners.Runner runner) {
 		Waiter waiter = runner.waiter;
 		if (waiter != null && waiter.interruptible && !waiter.interrupted) {
@@ -236,7 +236,7 @@ final class VirtualTime {
 		return false;
 	}
 
-	/** What a thread does that was not blocked and gets the baton. */
+	/** Step of a thread that was not blocked and gets the baton. */
 	private void begin(Runners.Runner self, @Nullable Event first) {
 		if (first != null) {
 			happen(first);
@@ -386,7 +386,7 @@ final class VirtualTime {
 				this.baton.acquireUninterruptibly();
 			}
 
-			/** Whoever is blocked in virtual time is woken there, not here. */
+			/** A thread that is blocked in virtual time is woken there, not here. */
 			@Override
 			public void interrupt() {
 				if (Thread.currentThread() == this && this.waiter == null) {

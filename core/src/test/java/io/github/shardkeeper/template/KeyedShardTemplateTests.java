@@ -225,14 +225,14 @@ class KeyedShardTemplateTests {
 		AtomicInteger failures = new AtomicInteger(1);
 		this.observer = (shard, key, headers) -> {
 			if (failures.getAndDecrement() > 0) {
-				throw new IllegalStateException("as the test wants it");
+				throw new IllegalStateException("caused by the test");
 			}
 			return (offset, failure) -> {
 			};
 		};
 		KeyedShardTemplate observed = template(Map.of(), null);
 		assertThatExceptionOfType(SendFailedException.class).isThrownBy(() -> observed.sendAsync("orders", "a", 1))
-			.withMessageContaining("as the test wants it")
+			.withMessageContaining("caused by the test")
 			.satisfies((ex) -> assertThat(ex.mayHaveBeenAppended()).isFalse());
 		failures.set(0);
 		observed.sendAll("orders", List.of(new Outgoing("a", 2)));
@@ -245,7 +245,7 @@ class KeyedShardTemplateTests {
 	void recordsBeforeAFailingObserverAreSentAndTheExceptionSaysSo() {
 		this.observer = (shard, key, headers) -> {
 			if (key.equals("b")) {
-				throw new IllegalStateException("as the test wants it");
+				throw new IllegalStateException("caused by the test");
 			}
 			return (offset, failure) -> {
 			};

@@ -306,12 +306,12 @@ class SendsInFlightTests {
 
 	@Test
 	void errorOfTheSourceAffectsItsRecordsOnly() {
-		this.appender.failWith(new NoClassDefFoundError("as the test wants it"));
+		this.appender.failWith(new NoClassDefFoundError("caused by the test"));
 		CompletableFuture<Appended> failed = this.template.sendAsync("orders", "a", 1);
 		assertThatThrownBy(failed::join).cause()
 			.isInstanceOfSatisfying(SendFailedException.class,
 					(ex) -> assertThat(ex.mayHaveBeenAppended()).as("nobody knows").isTrue())
-			.hasMessageContaining("as the test wants it");
+			.hasMessageContaining("caused by the test");
 		this.appender.failWith(null);
 		CompletableFuture<Appended> next = this.template.sendAsync("orders", "a", 2);
 		this.appender.answerAll();
@@ -326,10 +326,11 @@ class SendsInFlightTests {
 		AtomicBoolean noThread = new AtomicBoolean(true);
 		SendWindow window = new SendWindow(new SendSettings(1000, 2 * MOST, 1000));
 		SendQueue queue = new SendQueue(this.appender, window, (task) -> {
-			// As a pool does that could not start its thread: it may have kept the task.
+			// Behaves like a pool that could not start a thread but may have kept the
+			// task.
 			tasks.add(task);
 			if (noThread.get()) {
-				throw new InternalError("unable to create native thread, as the test wants it");
+				throw new InternalError("unable to create native thread, caused by the test");
 			}
 		});
 		List<Sending> sent = new ArrayList<>();
@@ -369,7 +370,7 @@ class SendsInFlightTests {
 			public Sending poll() {
 				if (fails.get() && ++this.polled == 3) {
 					fails.set(false);
-					throw new InternalError("as the test wants it");
+					throw new InternalError("caused by the test");
 				}
 				return super.poll();
 			}

@@ -19,7 +19,7 @@ public final class SettableClock implements MonotonicClock {
 	@Override
 	public MonotonicTime now() {
 		if (this.failures.getAndUpdate((left) -> Math.max(0, left - 1)) > 0) {
-			throw new InternalError("no memory, as the test wants it");
+			throw new InternalError("no memory, caused by the test");
 		}
 		return new MonotonicTime(this.nanos.get());
 	}

@@ -13,7 +13,7 @@ class StoreClockTests {
 
 	private static final Duration MARGIN = Duration.ofMillis(300);
 
-	/** Of steps of one direction. */
+	/** Steps of one direction. */
 	private static final int BORNE = 120;
 
 	private static final long LEASE = 3_000;
@@ -164,7 +164,7 @@ class StoreClockTests {
 		return new MonotonicTime(millis * 1_000_000);
 	}
 
-	/** Somebody was heard, and written down by the store's clock. */
+	/** A heartbeat was stored with the store's time. */
 	private record Heard(long at, long ahead) {
 
 		long shown() {

@@ -92,7 +92,7 @@ class CallLoopTests {
 		assertThat(this.bean.calls).isEqualTo(4);
 	}
 
-	/** What the user wrote. */
+	/** Bean of the application. */
 	static final class Looping {
 
 		private int calls;
@@ -104,7 +104,7 @@ class CallLoopTests {
 			this.calls++;
 			state.increment("count", 1);
 			if (this.failing) {
-				throw new IllegalStateException("as the test wants it");
+				throw new IllegalStateException("caused by the test");
 			}
 		}
 

@@ -190,7 +190,7 @@ class CommitModeTests {
 		assertThat(bean.acknowledgments).as("of the second owner the first and the third").hasSize(5);
 	}
 
-	/** Asynchronous work ends in any order, and says so more than once. */
+	/** Asynchronous work ends in any order, and acknowledges more than once. */
 	@Test
 	void secondAcknowledgmentHasNoEffect() {
 		Acknowledging bean = new Acknowledging();
@@ -204,7 +204,7 @@ class CommitModeTests {
 		shard.run();
 		shard.pass(SECOND.multipliedBy(10));
 
-		assertThat(shard.checkpoint()).as("nobody has acknowledged the third")
+		assertThat(shard.checkpoint()).as("the third is not acknowledged")
 			.isEqualTo(new Checkpoint(new Offset("2"), Map.of("count", "2")));
 	}
 
@@ -273,7 +273,8 @@ class CommitModeTests {
 		shard.worker().drain();
 		shard.run();
 
-		assertThat(shard.checkpoint()).as("each record once, and the farewell of an owner who left nothing open")
+		assertThat(shard.checkpoint())
+			.as("each record once, and the revocation callback of an owner without open records")
 			.isEqualTo(new Checkpoint(new Offset("3"), Map.of("count", "103")));
 	}
 
@@ -391,7 +392,7 @@ class CommitModeTests {
 		assertThat(shard.checkpoint()).isEqualTo(new Checkpoint(new Offset("1"), Map.of("count", "1")));
 	}
 
-	/** What they wrote builds on each other, so one cannot count without the other. */
+	/** Their writes build on each other, so neither counts alone. */
 	@Test
 	void recordsOfTheRetryQueueAndOthersAreDoneInTheOrderOfTheirCalls() {
 		Acknowledging bean = new Acknowledging();
@@ -485,7 +486,7 @@ class CommitModeTests {
 		void handle(String payload, ShardState state) {
 			this.calls++;
 			if (this.failing) {
-				throw new IllegalStateException("as the test wants it");
+				throw new IllegalStateException("caused by the test");
 			}
 			state.put("number " + this.calls, "x".repeat(300_000));
 		}
@@ -509,7 +510,7 @@ class CommitModeTests {
 			state.increment("count", 1);
 			this.acknowledgments.add(acknowledgment);
 			if (this.failing) {
-				throw new IllegalStateException("as the test wants it");
+				throw new IllegalStateException("caused by the test");
 			}
 			if (this.atOnce) {
 				acknowledgment.acknowledge();

@@ -105,7 +105,7 @@ class CompletedShardTests {
 		assertThat(shard.ended()).containsExactly("completed");
 	}
 
-	/** What the user wrote. */
+	/** Bean of the application. */
 	static final class Application {
 
 		private int calls;
@@ -116,7 +116,7 @@ class CompletedShardTests {
 		void handle(String payload) {
 			this.calls++;
 			if (this.failing) {
-				throw new IllegalStateException("as the test wants it");
+				throw new IllegalStateException("caused by the test");
 			}
 		}
 

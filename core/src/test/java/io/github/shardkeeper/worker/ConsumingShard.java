@@ -181,14 +181,14 @@ final class ConsumingShard {
 		letterStore().sendBack(SHARD, letters());
 	}
 
-	/** Sends all dead letters back, and says so to the owner. */
+	/** Sends all dead letters back and notifies the owner. */
 	void sendBackAll() {
 		sendBackUnnoticed();
 		this.worker.attend();
 		run();
 	}
 
-	/** How many records wait in the retry queue. */
+	/** Returns the number of records in the retry queue. */
 	long retries() {
 		return letterStore().countRetries(List.of(SHARD)).get(SHARD);
 	}
@@ -197,7 +197,7 @@ final class ConsumingShard {
 		return new MemoryDeadLetterStore(this.checkpoints.store());
 	}
 
-	/** How workers have ended. */
+	/** Ends of workers. */
 	List<String> ended() {
 		return this.ended;
 	}

@@ -35,7 +35,7 @@ class ConversionHaltTests {
 
 	private static final Duration LOOK_PERIOD = Duration.ofSeconds(30);
 
-	/** Whether a registry of schemas or the like is away. */
+	/** Whether the schema registry is unavailable. */
 	private static boolean away;
 
 	private final List<String> handled = new ArrayList<>();
@@ -194,7 +194,7 @@ class ConversionHaltTests {
 		@Override
 		public Visit deserialize(JsonParser parser, DeserializationContext context) {
 			if (away) {
-				throw new IllegalStateException("The registry is away, as the test wants it");
+				throw new IllegalStateException("The registry is away, caused by the test");
 			}
 			return new Visit(parser.readValueAsTree().get("client").toString());
 		}
@@ -223,7 +223,7 @@ class ConversionHaltTests {
 
 		@ShardConsumer("orders")
 		void handle(String payload) {
-			throw new IllegalStateException("as the test wants it, for " + payload);
+			throw new IllegalStateException("caused by the test, for " + payload);
 		}
 
 	}

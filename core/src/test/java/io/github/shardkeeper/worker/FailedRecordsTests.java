@@ -25,7 +25,7 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What becomes of records that cannot be handled.
+ * Records that cannot be handled.
  */
 class FailedRecordsTests {
 
@@ -39,8 +39,7 @@ class FailedRecordsTests {
 		this.bean.poison.add("r2");
 		shard.deliver(1, 3);
 		assertThat(this.bean.calls).containsExactly("r1", "r2");
-		assertThat(shard.worker().problem()).asString()
-			.contains("at offset 2", "keeps failing", "as the test wants it");
+		assertThat(shard.worker().problem()).asString().contains("at offset 2", "keeps failing", "caused by the test");
 		shard.pass(Duration.ofMillis(199));
 		assertThat(this.bean.calls).hasSize(2);
 		shard.pass(Duration.ofMillis(1));
@@ -66,7 +65,7 @@ class FailedRecordsTests {
 			assertThat(letter.record().offset()).isEqualTo(new Offset("7"));
 			assertThat(letter.record().key()).isEqualTo("a key");
 			assertThat(letter.record().payload()).isEqualTo("bad".getBytes());
-			assertThat(letter.record().exception()).isEqualTo("java.lang.AssertionError: as the test wants it");
+			assertThat(letter.record().exception()).isEqualTo("java.lang.AssertionError: caused by the test");
 			assertThat(letter.record().stackTrace()).contains("FailedRecordsTests$Poisoned.handle");
 		});
 	}
@@ -146,8 +145,8 @@ class FailedRecordsTests {
 		shard.pass(SECOND.multipliedBy(5));
 
 		assertThat(this.bean.calls).containsExactly("r1", "r2", "r2");
-		assertThat(shard.worker().problem()).asString().contains("Halted at offset 2", "as the test wants it");
-		assertThat(shard.checkpoint().offset()).as("what was done is committed").isEqualTo(new Offset("1"));
+		assertThat(shard.worker().problem()).asString().contains("Halted at offset 2", "caused by the test");
+		assertThat(shard.checkpoint().offset()).as("handled records are committed").isEqualTo(new Offset("1"));
 		assertThat(shard.deadLetters()).isEmpty();
 		this.bean.poison.clear();
 		shard.restart();
@@ -171,7 +170,7 @@ class FailedRecordsTests {
 		shard.pass(SECOND);
 		assertThat(this.bean.calls).containsExactly("r1", "r1", "r2", "r1");
 
-		assertThat(shard.retries()).as("leaves the queue with the commit of what it wrote").isEqualTo(1);
+		assertThat(shard.retries()).as("leaves the queue with the commit of its writes").isEqualTo(1);
 		assertThat(shard.checkpoint().state()).containsEntry("count", "1");
 		shard.pass(SECOND.multipliedBy(5));
 		assertThat(shard.retries()).isZero();
@@ -370,12 +369,12 @@ class FailedRecordsTests {
 		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("3"));
 	}
 
-	/** Nor can what is thrown when it is printed. */
+	/** Exceptions whose text cannot be printed. */
 	@ParameterizedTest
 	@EnumSource(Ordering.class)
 	void exceptionThatCannotBeReplacedIsHandled(Ordering ordering) {
 		Unprintable bean = new Unprintable();
-		bean.whenPrinted = new RuntimeException("as the test wants it") {
+		bean.whenPrinted = new RuntimeException("caused by the test") {
 
 			@Override
 			public StackTraceElement[] getStackTrace() {
@@ -407,7 +406,7 @@ class FailedRecordsTests {
 		assertThat(lists.calls).containsExactly(List.of("r1", "r2"), List.of("r3", "r4"));
 	}
 
-	/** Counts in the state, and throws at what the test names. */
+	/** Counts in the state, and throws at the records that the test names. */
 	static final class Poisoned {
 
 		private final List<String> calls = new ArrayList<>();
@@ -420,7 +419,7 @@ class FailedRecordsTests {
 			state.increment("count", 1);
 			if (this.poison.contains(payload)) {
 				// Handlers may throw anything.
-				throw new AssertionError("as the test wants it");
+				throw new AssertionError("caused by the test");
 			}
 		}
 
@@ -459,7 +458,7 @@ class FailedRecordsTests {
 			this.calls.add(List.copyOf(payloads));
 			state.increment("count", payloads.size());
 			if (payloads.contains(this.poison)) {
-				throw new IllegalStateException("as the test wants it");
+				throw new IllegalStateException("caused by the test");
 			}
 		}
 
@@ -476,7 +475,7 @@ class FailedRecordsTests {
 		void handle(String payload) {
 			this.events.add(payload + " begins");
 			if (payload.equals("bad")) {
-				throw new IllegalStateException("as the test wants it");
+				throw new IllegalStateException("caused by the test");
 			}
 			this.duringFirst.run();
 			this.events.add(payload + " ends");
@@ -504,10 +503,10 @@ class FailedRecordsTests {
 			public Positive deserialize(JsonParser parser, DeserializationContext context) {
 				int number = context.readTree(parser).get("number").asInt();
 				if (number == -1) {
-					throw new IllegalStateException("as the test wants it");
+					throw new IllegalStateException("caused by the test");
 				}
 				if (number == -2) {
-					throw new AssertionError("as the test wants it");
+					throw new AssertionError("caused by the test");
 				}
 				return new Positive(number);
 			}
@@ -520,7 +519,7 @@ class FailedRecordsTests {
 
 		private final List<String> calls = new ArrayList<>();
 
-		private RuntimeException whenPrinted = new NullPointerException("as the test wants it");
+		private RuntimeException whenPrinted = new NullPointerException("caused by the test");
 
 		@ShardConsumer("orders")
 		void handle(String payload) {

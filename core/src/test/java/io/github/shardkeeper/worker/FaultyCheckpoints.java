@@ -53,7 +53,7 @@ public final class FaultyCheckpoints implements CheckpointStore {
 	private final Deque<HeldAcquisition> heldAcquisitions = new ArrayDeque<>();
 
 	/** Why nothing works, {@code null} if it does. */
-	private String trouble;
+	private String problem;
 
 	private boolean refuses;
 
@@ -62,7 +62,7 @@ public final class FaultyCheckpoints implements CheckpointStore {
 	private Runnable onRead = () -> {
 	};
 
-	/** What was sent, in order. */
+	/** Requests, in order. */
 	private final List<Commit> sent = new ArrayList<>();
 
 	public FaultyCheckpoints() {
@@ -80,7 +80,7 @@ public final class FaultyCheckpoints implements CheckpointStore {
 		this.holdsAnswers = true;
 	}
 
-	/** How many answers are held back. */
+	/** Returns the number of answers that are held back. */
 	public int heldAnswers() {
 		return this.held.size();
 	}
@@ -108,7 +108,7 @@ public final class FaultyCheckpoints implements CheckpointStore {
 		this.holdsAcquisitions = true;
 	}
 
-	/** How many acquisitions were not answered. */
+	/** Returns the number of unanswered acquisitions. */
 	public int heldAcquisitions() {
 		return this.heldAcquisitions.size();
 	}
@@ -125,13 +125,13 @@ public final class FaultyCheckpoints implements CheckpointStore {
 	/** The answer to the acquisition that waits longest is lost on its way. */
 	public void loseAcquisition() {
 		this.heldAcquisitions.remove().future.completeExceptionally(
-				new StoreUnavailableException("no answer, as the test wants it", new IllegalStateException()));
+				new StoreUnavailableException("no answer, caused by the test", new IllegalStateException()));
 	}
 
 	/** The answer to the commit that waits longest is lost on its way. */
 	public void loseAnswer() {
 		this.held.remove().future.completeExceptionally(
-				new StoreUnavailableException("no answer, as the test wants it", new IllegalStateException()));
+				new StoreUnavailableException("no answer, caused by the test", new IllegalStateException()));
 	}
 
 	/** Answers everything, also what comes from now on. */
@@ -142,7 +142,7 @@ public final class FaultyCheckpoints implements CheckpointStore {
 		}
 	}
 
-	/** What users see of the retry queue and the dead letters. */
+	/** Operations of users on the retry queue and the dead letters. */
 	public MemoryCheckpointStore store() {
 		return this.store;
 	}
@@ -152,7 +152,7 @@ public final class FaultyCheckpoints implements CheckpointStore {
 		return this.sent;
 	}
 
-	/** What is known now, to be lost later. */
+	/** Returns a snapshot; later writes can be lost. */
 	public Object snapshot() {
 		return MemoryFailover.snapshot(this.store);
 	}
@@ -162,13 +162,13 @@ public final class FaultyCheckpoints implements CheckpointStore {
 	}
 
 	public void setAway(boolean away) {
-		this.trouble = away ? "away, as the test wants it" : null;
+		this.problem = away ? "away, caused by the test" : null;
 		this.refuses = false;
 	}
 
 	/** It answers, but not as wished. */
 	public void refuse(String why) {
-		this.trouble = why;
+		this.problem = why;
 		this.refuses = true;
 	}
 
@@ -184,8 +184,8 @@ public final class FaultyCheckpoints implements CheckpointStore {
 	}
 
 	private MemoryCheckpointStore reach() {
-		if (this.trouble != null) {
-			throw new StoreUnavailableException(this.trouble, new IllegalStateException(), this.refuses);
+		if (this.problem != null) {
+			throw new StoreUnavailableException(this.problem, new IllegalStateException(), this.refuses);
 		}
 		return this.store;
 	}
@@ -253,12 +253,12 @@ public final class FaultyCheckpoints implements CheckpointStore {
 		this.onRead = onRead;
 	}
 
-	/** How many checkpoints were read. */
+	/** Returns the number of checkpoints that were read. */
 	public int reads() {
 		return this.reads;
 	}
 
-	/** What a user would find, also while the store is away. */
+	/** Returns the stored checkpoint, also while the store is unavailable. */
 	@Override
 	public Checkpoint read(ShardId shard) {
 		this.reads++;
@@ -276,7 +276,7 @@ public final class FaultyCheckpoints implements CheckpointStore {
 		return reach().commits(shard);
 	}
 
-	/** Whoever wants something of a shard reaches the store. */
+	/** Requests of users reach the store. */
 	@Override
 	public SeekRequest seek(ShardId shard, Offset after, boolean clearsState) {
 		return this.store.seek(shard, after, clearsState);

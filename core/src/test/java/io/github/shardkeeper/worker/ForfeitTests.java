@@ -22,8 +22,8 @@ import static io.github.shardkeeper.worker.ConsumingShard.SHARD;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a worker has in memory only: whether it can be given back to a store, and what is
- * said when it cannot.
+ * State that a worker has in memory only: whether it can be restored to a store, and the
+ * report if it cannot.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class ForfeitTests {

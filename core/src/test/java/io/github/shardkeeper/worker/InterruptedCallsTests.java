@@ -30,11 +30,11 @@ class InterruptedCallsTests {
 
 	private final List<String> calls = new ArrayList<>();
 
-	/** What the first call does that is not a farewell. */
+	/** Action of the first call that is not a revocation callback. */
 	private Runnable first = () -> {
 	};
 
-	/** What farewells do, one after the other. */
+	/** Actions of the revocation callbacks, in order. */
 	private final List<Runnable> farewells = new ArrayList<>();
 
 	private ConsumingShard shard;
@@ -236,7 +236,7 @@ class InterruptedCallsTests {
 		}
 	}
 
-	/** What the user wrote. */
+	/** Bean of the application. */
 	final class Records {
 
 		@ShardConsumer("orders")

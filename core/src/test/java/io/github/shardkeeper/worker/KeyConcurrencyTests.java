@@ -300,21 +300,21 @@ class KeyConcurrencyTests {
 
 	@Test
 	void callThatTheExecutorRejectsIsMadeLater() {
-		aCallIsMadeOnceLaterThough((shard) -> shard.threads().refuseNext((task) -> {
+		rejectedCallIsRepeatedOnce((shard) -> shard.threads().refuseNext((task) -> {
 		}));
 	}
 
 	@Test
 	void callThatTheExecutorRejectsAndKeepsIsMadeOnce() {
-		aCallIsMadeOnceLaterThough((shard) -> shard.threads().refuseAndKeepNext());
+		rejectedCallIsRepeatedOnce((shard) -> shard.threads().refuseAndKeepNext());
 	}
 
 	@Test
 	void rejectedCallIsMadeLaterWithoutMemoryForItsPause() {
-		aCallIsMadeOnceLaterThough((shard) -> shard.threads().refuseNext((task) -> shard.clock().failNext(1)));
+		rejectedCallIsRepeatedOnce((shard) -> shard.threads().refuseNext((task) -> shard.clock().failNext(1)));
 	}
 
-	private void aCallIsMadeOnceLaterThough(Consumer<ConsumingShard> refusal) {
+	private void rejectedCallIsRepeatedOnce(Consumer<ConsumingShard> refusal) {
 		start(new TestSettings().ordering(Ordering.KEY, 8));
 		this.shard.offer(1, "a", "a1");
 		refusal.accept(this.shard);
@@ -340,7 +340,7 @@ class KeyConcurrencyTests {
 					"read 2 ends");
 	}
 
-	/** What waits in its lane is read, too: it must not come on top of the total. */
+	/** Records that wait for their key are read, too, and count in the total. */
 	@Test
 	void concurrentDeliveriesCountForTheBudgetUntilOthersGiveBack() {
 		BufferBudget budget = new BufferBudget(2000);
@@ -376,7 +376,7 @@ class KeyConcurrencyTests {
 		return this.shard;
 	}
 
-	/** What the user wrote. */
+	/** Bean of the application. */
 	static final class Application {
 
 		private final List<String> events = new ArrayList<>();
@@ -401,7 +401,7 @@ class KeyConcurrencyTests {
 				inside.run();
 			}
 			if (this.failing.contains(payload)) {
-				throw new IllegalStateException("as the test wants it");
+				throw new IllegalStateException("caused by the test");
 			}
 			this.events.add(payload + " ends");
 		}

@@ -15,8 +15,8 @@ import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * An executor and a timer that run nothing but what the test lets them run, on the test's
- * own thread and by the test's own clock.
+ * An executor and a timer that run tasks when the test lets them, on the test's own
+ * thread and by the test's own clock.
  */
 public final class ManualThreads implements Executor {
 
@@ -28,7 +28,7 @@ public final class ManualThreads implements Executor {
 
 	private boolean timerFails;
 
-	/** What is done before the next task is refused, {@code null} if it is not. */
+	/** Action before the next task is refused, {@code null} if it is accepted. */
 	private Consumer<Runnable> refusal;
 
 	public ManualThreads(SettableClock clock) {
@@ -44,12 +44,12 @@ public final class ManualThreads implements Executor {
 			return;
 		}
 		refusal.accept(task);
-		throw new InternalError("no native thread, as the test wants it");
+		throw new InternalError("no native thread, caused by the test");
 	}
 
 	/**
 	 * Throws for the next task.
-	 * @param before what is done with the task before that
+	 * @param before the action on the task before that
 	 */
 	public void refuseNext(Consumer<Runnable> before) {
 		this.refusal = before;
@@ -60,14 +60,14 @@ public final class ManualThreads implements Executor {
 		refuseNext(this.tasks::add);
 	}
 
-	/** Runs until nobody has anything to do. */
+	/** Runs until no task is left. */
 	public void runAll() {
 		while (!this.tasks.isEmpty()) {
 			this.tasks.remove().run();
 		}
 	}
 
-	/** Runs the next turn of whoever has something to do. */
+	/** Runs the next turn of any task. */
 	public void runOne() {
 		this.tasks.remove().run();
 	}
@@ -101,7 +101,7 @@ public final class ManualThreads implements Executor {
 			@Override
 			public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
 				if (ManualThreads.this.timerFails) {
-					throw new InternalError("no native thread, as the test wants it");
+					throw new InternalError("no native thread, caused by the test");
 				}
 				MonotonicTime due = ManualThreads.this.clock.now().plus(Duration.ofNanos(unit.toNanos(delay)));
 				ManualThreads.this.alarms.add(new Alarm(due, task));

@@ -96,7 +96,7 @@ class RecordBufferTests {
 		}
 
 		assertThatIllegalStateException().isThrownBy(() -> this.buffer.resume(() -> {
-			throw new IllegalStateException("as the test wants it");
+			throw new IllegalStateException("caused by the test");
 		}));
 		assertThat(readsOn(this.buffer)).isTrue();
 		assertThat(readsOn(this.buffer)).isFalse();
@@ -197,7 +197,7 @@ class RecordBufferTests {
 		BufferBudget.Share others = share(budget, "others");
 		budget.join();
 		assertThat(busy.add(List.of(record(1, 100)))).isFalse();
-		assertThat(removeFrom(busy)).as("what was taken up is more than its share").isEqualTo(budget.used() <= 1000);
+		assertThat(removeFrom(busy)).as("the records taken exceed its share").isEqualTo(budget.used() <= 1000);
 		others.take(900);
 		assertThat(busy.add(List.of(record(2, 100)))).isFalse();
 
@@ -313,7 +313,7 @@ class RecordBufferTests {
 		return removeFrom(this.buffer);
 	}
 
-	/** Tells whether the reader is to go on after that. */
+	/** Returns whether the reader is to continue. */
 	private static boolean removeFrom(RecordBuffer from) {
 		assertThat(from.peek()).isNotNull();
 		from.remove();

@@ -12,7 +12,7 @@ import io.github.shardkeeper.shard.Offset;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A reader that cannot be told to read on yet: nothing is left out, and it is told again.
+ * A reader that cannot be resumed yet: no record is skipped, and the request is repeated.
  */
 class RecordIntakeTests {
 

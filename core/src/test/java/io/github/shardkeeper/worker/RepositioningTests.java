@@ -43,8 +43,7 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a worker does when its shard is to be consumed from another position on. On the
- * test's own thread and by the test's own clock.
+ * Reactions of a worker to a seek. On the test's own thread and by the test's own clock.
  */
 class RepositioningTests {
 
@@ -94,7 +93,7 @@ class RepositioningTests {
 		assertThat(this.events).containsExactly("assigned 10", "revoked 10", "assigned 10");
 		assertThat(this.checkpoints.committed()).extracting(Offset::value).containsExactly("3", "1", "4");
 		assertThat(checkpoint()).as("its state was kept").isEqualTo(new Checkpoint(new Offset("4"), Map.of("n", "6")));
-		assertThat(this.ended).as("nobody else hears of it").isEmpty();
+		assertThat(this.ended).as("no other member is notified").isEmpty();
 		assertThat(worker.problem()).isNull();
 	}
 
@@ -402,7 +401,7 @@ class RepositioningTests {
 		this.threads.runAll();
 
 		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("2"), Map.of("n", "1")));
-		assertThat(seeks().applied()).as("whoever asks for it hears of it").isPositive();
+		assertThat(seeks().applied()).as("the request is marked as applied").isPositive();
 	}
 
 	@Test
@@ -530,7 +529,7 @@ class RepositioningTests {
 		ShardWorker worker = start();
 		this.application.onRecord = () -> {
 			if (this.application.calls.get(this.application.calls.size() - 1).equals("r2")) {
-				throw new IllegalStateException("as the test wants it");
+				throw new IllegalStateException("caused by the test");
 			}
 		};
 		deliver(1, 3);
@@ -574,7 +573,7 @@ class RepositioningTests {
 		this.settings.maxAttempts(1).onFailure(OnFailure.RETRY_QUEUE, Duration.ofDays(1));
 		ShardWorker worker = start();
 		this.application.onRecord = () -> {
-			throw new IllegalStateException("as the test wants it");
+			throw new IllegalStateException("caused by the test");
 		};
 		deliver(1, 1);
 		this.application.onRecord = () -> {
@@ -653,7 +652,7 @@ class RepositioningTests {
 			.orElseThrow();
 	}
 
-	/** What the user wrote. */
+	/** Bean of the application. */
 	static final class Application {
 
 		private final List<String> calls = new ArrayList<>();

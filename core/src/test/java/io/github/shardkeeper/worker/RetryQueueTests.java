@@ -55,7 +55,7 @@ class RetryQueueTests {
 		assertThat(this.queue.isEmpty()).isTrue();
 		bury("1");
 		sendBack();
-		assertThat(this.queue.next(LATER)).as("nobody has said so").isNull();
+		assertThat(this.queue.next(LATER)).as("not notified").isNull();
 
 		this.queue.attend(LATER);
 
@@ -65,7 +65,7 @@ class RetryQueueTests {
 		assertThat(this.queue.nextLook()).as("idle").isNull();
 	}
 
-	/** Its commit is written but not answered, and somebody sends the letter back. */
+	/** Its commit is written but not answered, and the letter is sent back. */
 	@Test
 	void recordSentBackBeforeTheAnswerToItsCommitIsFoundAfterIt() {
 		retry("1");

@@ -14,7 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ShardProgressTests {
 
 	private final FailedRecord record = FailedRecord.of(new Offset("7"), null, new byte[0], Map.of(), Instant.EPOCH, 1,
-			1, new IllegalStateException("as the test wants it"), Instant.EPOCH);
+			1, new IllegalStateException("caused by the test"), Instant.EPOCH);
 
 	/** It may have been fetched before the answer, and is open then. */
 	@Test

@@ -49,7 +49,7 @@ import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * On the test's own thread and by the test's own clock: nothing runs unless it is told.
+ * Runs on the test's thread and by the test's clock, step by step.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class ShardWorkerTests {
@@ -222,7 +222,7 @@ class ShardWorkerTests {
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> {
 			this.clock.advance(Duration.ofMillis(30));
-			throw new IllegalStateException("as the test wants it");
+			throw new IllegalStateException("caused by the test");
 		};
 		deliver(1, 1);
 
@@ -294,13 +294,13 @@ class ShardWorkerTests {
 			counts.add(state.increment("count", 1));
 			state.put("last", record.payload());
 			if (record.payload().equals("r2") && counts.size() < 4) {
-				throw new IOException("as the test wants it");
+				throw new IOException("caused by the test");
 			}
 		};
 		deliver(1, 3);
 		assertThat(this.application.calls).containsExactly("assigned", "r1", "r2");
 		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("1"), Map.of("count", "1", "last", "\"r1\"")));
-		assertThat(worker.problem()).asString().contains("Application.handle", "offset 2", "as the test wants it");
+		assertThat(worker.problem()).asString().contains("Application.handle", "offset 2", "caused by the test");
 
 		this.threads.pass(Duration.ofMillis(199));
 		assertThat(this.application.calls).hasSize(3);
@@ -322,7 +322,7 @@ class ShardWorkerTests {
 		this.settings.longCall(Duration.ofSeconds(30));
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> {
-			throw new IOException("as the test wants it");
+			throw new IOException("caused by the test");
 		};
 		deliver(1, 1);
 		assertThat(worker.problem()).isNotNull().matches((problem) -> !problem.alarm(), "a detail");
@@ -433,7 +433,7 @@ class ShardWorkerTests {
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> {
 			if (record.payload().equals("r1")) {
-				throw new IOException("as the test wants it");
+				throw new IOException("caused by the test");
 			}
 			state.increment("count", 1);
 		};
@@ -462,7 +462,7 @@ class ShardWorkerTests {
 	void newRecordsDoNotShortenThePause() {
 		start();
 		this.application.onRecord = (record, state) -> {
-			throw new IOException("as the test wants it");
+			throw new IOException("caused by the test");
 		};
 		deliver(1, 1);
 		deliver(2, 2);
@@ -475,7 +475,7 @@ class ShardWorkerTests {
 		start();
 		this.application.onRecord = (record, state) -> {
 			if (this.application.calls.size() == 2) {
-				throw new AssertionError("as the test wants it");
+				throw new AssertionError("caused by the test");
 			}
 		};
 		deliver(1, 1);
@@ -571,7 +571,7 @@ class ShardWorkerTests {
 		deliver(1, 1);
 		this.application.onRevoked = (state) -> {
 			state.put("farewell", true);
-			throw new IOException("as the test wants it");
+			throw new IOException("caused by the test");
 		};
 		worker.drain();
 		this.threads.runAll();
@@ -584,7 +584,7 @@ class ShardWorkerTests {
 	void drainDoesNotWaitForThePauseAfterAFailure() {
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> {
-			throw new IOException("as the test wants it");
+			throw new IOException("caused by the test");
 		};
 		deliver(1, 1);
 		worker.drain();
@@ -623,7 +623,7 @@ class ShardWorkerTests {
 		assertThat(this.reader.calls()).containsExactly("start after null");
 		assertThat(this.ended).isEmpty();
 		this.clock.advance(Duration.ofMinutes(1));
-		assertThat(worker.problem()).as("it is not to be handed over any more").isNull();
+		assertThat(worker.problem()).as("it no longer moves").isNull();
 	}
 
 	@Test
@@ -683,7 +683,7 @@ class ShardWorkerTests {
 		return busy;
 	}
 
-	/** Nobody wants the shard, and yet somebody has to be told. */
+	/** The shard has no target, but the drain must be reported. */
 	@Test
 	void callThatDoesNotReturnIsReportedWithItsStack() throws Exception {
 		ShardWorker worker = start();
@@ -863,7 +863,7 @@ class ShardWorkerTests {
 	void failedStartOfTheReaderIsRepeatedWithoutAnotherCallback() {
 		this.reader.failNextStart();
 		ShardWorker worker = start();
-		assertThat(worker.problem()).asString().contains("as the test wants it");
+		assertThat(worker.problem()).asString().contains("caused by the test");
 		assertThat(this.events).isEmpty();
 		this.threads.pass(Duration.ofMillis(200));
 		deliver(1, 1);
@@ -1001,11 +1001,11 @@ class ShardWorkerTests {
 		this.application.onAssigned = (state) -> {
 			state.increment("starts", 1);
 			if (this.application.calls.size() < 3) {
-				throw new IOException("as the test wants it");
+				throw new IOException("caused by the test");
 			}
 		};
 		ShardWorker worker = start();
-		assertThat(worker.problem()).asString().contains("@OnShardAssigned", "as the test wants it");
+		assertThat(worker.problem()).asString().contains("@OnShardAssigned", "caused by the test");
 		assertThat(this.reader.calls()).isEmpty();
 		this.threads.pass(Duration.ofMillis(200));
 		this.threads.pass(Duration.ofMillis(400));
@@ -1276,7 +1276,7 @@ class ShardWorkerTests {
 		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("1"), Map.of("k", "\"r1\"")));
 	}
 
-	/** What a handler does that waits for something that never comes. */
+	/** Handler body that waits for something that never comes. */
 	private static void untilInterrupted() throws InterruptedException {
 		assertThat(new CountDownLatch(1).await(10, TimeUnit.SECONDS)).isTrue();
 	}
@@ -1300,7 +1300,7 @@ class ShardWorkerTests {
 
 	private void ended(ShardId shard, Token token, Token fence, boolean completed) {
 		if (this.failingEnds-- > 0) {
-			throw new InternalError("as the test wants it");
+			throw new InternalError("caused by the test");
 		}
 		this.ended.add("%s token %s fence %s".formatted(shard, token, fence));
 	}
@@ -1333,7 +1333,7 @@ class ShardWorkerTests {
 
 	}
 
-	/** What the user wrote. */
+	/** Bean of the application. */
 	static final class Application {
 
 		private final List<String> calls = new ArrayList<>();
@@ -1403,7 +1403,7 @@ class ShardWorkerTests {
 		@Override
 		public void assigned(ShardContext shard) {
 			if (ShardWorkerTests.this.noNews) {
-				throw new OutOfMemoryError("as the test wants it");
+				throw new OutOfMemoryError("caused by the test");
 			}
 			ShardWorkerTests.this.events.add("assigned " + shard.token());
 		}
@@ -1440,7 +1440,7 @@ class ShardWorkerTests {
 		private void count(String what) {
 			ShardWorkerTests.this.meters.add(what);
 			if (ShardWorkerTests.this.metersFail) {
-				throw new IllegalArgumentException("There is a meter of another type, as the test wants it");
+				throw new IllegalArgumentException("There is a meter of another type, caused by the test");
 			}
 		}
 

@@ -59,7 +59,7 @@ public class TestReader implements ShardReader {
 		this.sinks.get(shard).ended();
 	}
 
-	/** What a shard is read into now. */
+	/** Current sinks by shard. */
 	public RecordSink sink(ShardId shard) {
 		return this.sinks.get(shard);
 	}
@@ -72,7 +72,7 @@ public class TestReader implements ShardReader {
 		return new SourceRecord(new Offset(Integer.toString(number)), key, payload.getBytes(), Instant.EPOCH);
 	}
 
-	/** What was called, in order. */
+	/** Calls, in order. */
 	public List<String> calls() {
 		return this.calls;
 	}
@@ -81,7 +81,7 @@ public class TestReader implements ShardReader {
 	public void start(ShardId shard, Offset after, RecordSink sink) {
 		if (this.failsNextStart) {
 			this.failsNextStart = false;
-			throw new IllegalStateException("as the test wants it");
+			throw new IllegalStateException("caused by the test");
 		}
 		this.sinks.put(shard, sink);
 		this.calls.add("start after " + after);
@@ -97,7 +97,7 @@ public class TestReader implements ShardReader {
 	public void resume(ShardId shard) {
 		if (this.failsNextResume) {
 			this.failsNextResume = false;
-			throw new IllegalStateException("as the test wants it");
+			throw new IllegalStateException("caused by the test");
 		}
 		this.calls.add("resume");
 	}

@@ -26,8 +26,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Two masters in a partition have both accepted commits of a shard, and one of them is
- * left: whoever finds that says so, once, with what both sides have. A store that has
- * only lost writes gets them back, and has one history.
+ * left: the worker that detects it reports it once, with both sides' data. A store that
+ * has only lost writes gets them back, and has one history.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class TwoHistoriesTests {
@@ -46,7 +46,7 @@ class TwoHistoriesTests {
 	/** Before the partition; the first owner has committed up to 2. */
 	private Object common;
 
-	private void oursGoesOnTo5() {
+	private void commitUpTo5BeforeTheStoreIsReplaced() {
 		this.shard.deliver(1, 2);
 		this.common = this.shard.checkpoints().snapshot();
 		this.shard.restart(OURS);
@@ -55,7 +55,7 @@ class TwoHistoriesTests {
 	}
 
 	/** The master that is left after the partition. */
-	private void theStoreIsTheOthers() {
+	private void replaceTheStoreByTheOtherMaster() {
 		this.shard.checkpoints().loseWritesSince(this.common);
 	}
 
@@ -71,8 +71,8 @@ class TwoHistoriesTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "told", "fenced", "acquiring" })
 	void ownerWithTheLowerTokenReportsItsLostCommits(String how, CapturedOutput output) {
-		oursGoesOnTo5();
-		theStoreIsTheOthers();
+		commitUpTo5BeforeTheStoreIsReplaced();
+		replaceTheStoreByTheOtherMaster();
 		othersCommit(HIGHER, 1, "3");
 		switch (how) {
 			case "told" -> this.shard.worker().forfeit(Forfeit.Cause.TAKEN_OVER);
@@ -90,11 +90,11 @@ class TwoHistoriesTests {
 		assertThat(this.shard.worker().ended()).isCompleted();
 	}
 
-	/** Nobody has acquired it yet on the other side, but its owner there has. */
+	/** No new owner has acquired it on the other side, but its owner there has. */
 	@Test
 	void lostCommitsAreReportedBeforeTheNewOwnerCommits(CapturedOutput output) {
-		oursGoesOnTo5();
-		theStoreIsTheOthers();
+		commitUpTo5BeforeTheStoreIsReplaced();
+		replaceTheStoreByTheOtherMaster();
 		this.shard.worker().forfeit(Forfeit.Cause.TAKEN_OVER);
 		this.shard.run();
 
@@ -104,8 +104,8 @@ class TwoHistoriesTests {
 
 	@Test
 	void ownerWithTheHigherTokenReportsTheOverwrittenHistory(CapturedOutput output) {
-		oursGoesOnTo5();
-		theStoreIsTheOthers();
+		commitUpTo5BeforeTheStoreIsReplaced();
+		replaceTheStoreByTheOtherMaster();
 		othersCommit(LOWER, 1, "3");
 		this.shard.deliver(6, 6);
 
@@ -122,11 +122,11 @@ class TwoHistoriesTests {
 		assertThat(output).containsOnlyOnce(" ERROR ");
 	}
 
-	/** On the other side it has never gone to anybody else. */
+	/** On the other side it has never moved. */
 	@Test
 	void overwrittenHistoryUnderAnEarlierTokenIsReported(CapturedOutput output) {
-		oursGoesOnTo5();
-		theStoreIsTheOthers();
+		commitUpTo5BeforeTheStoreIsReplaced();
+		replaceTheStoreByTheOtherMaster();
 		othersCommit(new Token(1), 9, "4");
 		this.shard.deliver(6, 6);
 
@@ -137,8 +137,8 @@ class TwoHistoriesTests {
 
 	@Test
 	void overwrittenHistoryIsReportedAfterALostAnswer(CapturedOutput output) {
-		oursGoesOnTo5();
-		theStoreIsTheOthers();
+		commitUpTo5BeforeTheStoreIsReplaced();
+		replaceTheStoreByTheOtherMaster();
 		othersCommit(LOWER, 1, "3");
 		this.shard.checkpoints().acquireNow(SHARD, OURS);
 		this.shard.deliver(6, 6);
@@ -148,8 +148,8 @@ class TwoHistoriesTests {
 
 	@Test
 	void lostWritesAreNotTwoHistories(CapturedOutput output) {
-		oursGoesOnTo5();
-		theStoreIsTheOthers();
+		commitUpTo5BeforeTheStoreIsReplaced();
+		replaceTheStoreByTheOtherMaster();
 		this.shard.deliver(6, 6);
 		assertThat(output).contains("was written back at offset 6");
 
@@ -160,8 +160,8 @@ class TwoHistoriesTests {
 
 	@Test
 	void ownerWithoutCommitsIsNoSecondHistory(CapturedOutput output) {
-		oursGoesOnTo5();
-		theStoreIsTheOthers();
+		commitUpTo5BeforeTheStoreIsReplaced();
+		replaceTheStoreByTheOtherMaster();
 		this.shard.checkpoints().acquireNow(SHARD, LOWER);
 		this.shard.deliver(6, 6);
 
@@ -171,7 +171,7 @@ class TwoHistoriesTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void orderlyHandoverIsOneHistory(boolean told, CapturedOutput output) {
-		oursGoesOnTo5();
+		commitUpTo5BeforeTheStoreIsReplaced();
 		othersCommit(HIGHER, 1, "7");
 		if (told) {
 			this.shard.worker().forfeit(Forfeit.Cause.TAKEN_OVER);
@@ -187,7 +187,7 @@ class TwoHistoriesTests {
 
 	@Test
 	void unreadableHistoryIsAWarning(CapturedOutput output) {
-		oursGoesOnTo5();
+		commitUpTo5BeforeTheStoreIsReplaced();
 		this.shard.checkpoints().setAway(true);
 		this.shard.worker().forfeit(Forfeit.Cause.TAKEN_OVER);
 		this.shard.run();

@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What is sent is given up in time, whatever else fails.
+ * Requests time out, whatever else fails.
  */
 class AnswerTimeoutsTests {
 
@@ -48,7 +48,7 @@ class AnswerTimeoutsTests {
 				this.steps.add(step);
 			}
 			if (first) {
-				throw new OutOfMemoryError("unable to create native thread, as the test wants it");
+				throw new OutOfMemoryError("unable to create native thread, caused by the test");
 			}
 		}, Runnable::run, STEPS_BEFORE_THE_END, 1);
 		PendingAnswers<String> first = send(new Ping());
@@ -77,7 +77,7 @@ class AnswerTimeoutsTests {
 			public boolean cancel(boolean mayInterruptIfRunning) {
 				if (!this.failed) {
 					this.failed = true;
-					throw new OutOfMemoryError("as the test wants it");
+					throw new OutOfMemoryError("caused by the test");
 				}
 				return super.cancel(mayInterruptIfRunning);
 			}
@@ -102,7 +102,7 @@ class AnswerTimeoutsTests {
 		assertThat(step).isLessThanOrEqualTo(limit.dividedBy(10)).isLessThanOrEqualTo(Duration.ofMillis(500));
 	}
 
-	/** What is due now, not what follows from it. */
+	/** Runs the tasks that are due now, not those that they schedule. */
 	private void step() {
 		for (int left = this.steps.size(); left > 0; left--) {
 			this.steps.remove().run();

@@ -34,7 +34,7 @@ class ClusterTopologyTests {
 		topology.stop();
 	}
 
-	/** Cannot ask anybody. */
+	/** Cannot query any node. */
 	private static final class RefusingClient extends RedisClusterClient {
 
 		private final AtomicInteger looks = new AtomicInteger();
@@ -46,7 +46,7 @@ class ClusterTopologyTests {
 		@Override
 		public CompletionStage<Void> refreshPartitionsAsync() {
 			if (this.looks.incrementAndGet() < MANY) {
-				throw new OutOfMemoryError("unable to create native thread, as the test wants it");
+				throw new OutOfMemoryError("unable to create native thread, caused by the test");
 			}
 			return CompletableFuture.completedFuture(null);
 		}

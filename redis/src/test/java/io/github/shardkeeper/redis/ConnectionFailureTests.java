@@ -33,8 +33,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Why there is no connection is said in the exception's own words, whatever the client
- * has wrapped it in: log, health and endpoint show nothing else.
+ * The exception names the reason why there is no connection, whatever the client has
+ * wrapped it in: log, health and endpoint show nothing else.
  */
 @OnEveryRedis
 class ConnectionFailureTests {
@@ -255,7 +255,7 @@ class ConnectionFailureTests {
 
 	}
 
-	/** What a server does with a connection. */
+	/** Reaction of a server to a connection. */
 	private interface Conversation {
 
 		void hold(Socket client) throws IOException;

@@ -38,7 +38,7 @@ class ConnectionOpenerTests {
 
 		@Override
 		public void start() {
-			throw new OutOfMemoryError("unable to create native thread, as the test wants it");
+			throw new OutOfMemoryError("unable to create native thread, caused by the test");
 		}
 
 	}

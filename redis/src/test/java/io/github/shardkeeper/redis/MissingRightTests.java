@@ -13,8 +13,7 @@ import io.github.shardkeeper.StoreUnavailableException;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What is made of the words of different versions, of which {@code MissingRightsTests}
- * tries two.
+ * Error messages of different versions, of which {@code MissingRightsTests} tries two.
  */
 class MissingRightTests {
 
@@ -37,7 +36,7 @@ class MissingRightTests {
 					&apps:*; ERR The user executing the script can't publish to the channel mentioned in the command script: 0d, on @user_script:2.
 					&apps:*; ERR ACL failure in script: No permissions to access a channel script: 0d, on @user_script:2.
 					""")
-	void aRightThatAScriptNeedsIsNamed(String right, String answer) {
+	void missingRightOfAScriptIsNamed(String right, String answer) {
 		StoreUnavailableException named = MissingRight.named(refusal(answer), SCRIPT, KEYS);
 
 		assertThat(named.isRefusal()).isTrue();

@@ -69,22 +69,22 @@ class PendingAnswersTests {
 
 	@Test
 	void errorCountsAsAnAnswer() {
-		assertEnded(new RedisCommandExecutionException("ERR as the test wants it"), true, false);
+		assertEnded(new RedisCommandExecutionException("ERR caused by the test"), true, false);
 	}
 
 	@Test
 	void timeoutOfTheClientCountsAsATimeout() {
-		assertEnded(new RedisCommandTimeoutException("as the test wants it"), false, true);
+		assertEnded(new RedisCommandTimeoutException("caused by the test"), false, true);
 	}
 
 	@Test
 	void closedConnectionIsNeitherAnswerNorTimeout() {
-		assertEnded(new RedisException("as the test wants it"), false, false);
+		assertEnded(new RedisException("caused by the test"), false, false);
 	}
 
 	/** The time-outs of other commands have closed the connection. */
 	@Test
-	void closingOfAnUnresponsiveConnectionSaysThatThereWasNoAnswer() {
+	void closedUnresponsiveConnectionIsReportedAsUnanswered() {
 		PendingAnswers<String> sent = new PendingAnswers<>(Duration.ofSeconds(1), 0, null, new Deaf() {
 			@Override
 			public boolean isUnresponsive() {
@@ -101,10 +101,10 @@ class PendingAnswersTests {
 			.withMessageContaining("no answer within 1000 ms");
 	}
 
-	/** As commands on a Cluster may report them. */
+	/** Failures as commands on a Cluster report them. */
 	@Test
 	void wrappedErrorIsTheError() {
-		assertEnded(new CompletionException(new RedisCommandExecutionException("NOPERM as the test wants it")), true,
+		assertEnded(new CompletionException(new RedisCommandExecutionException("NOPERM caused by the test")), true,
 				false);
 	}
 

@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What is sent without waiting has the same limits as what is waited for.
+ * Commands that are sent without waiting have the same limits as others.
  */
 class RedisLinkTests {
 
@@ -168,7 +168,7 @@ class RedisLinkTests {
 		}
 	}
 
-	/** As workers do: tries until Redis answers. */
+	/** Retries until Redis answers, as workers do. */
 	private void awaitIncremented() {
 		Awaitility.await()
 			.atMost(PATIENCE.multipliedBy(2))

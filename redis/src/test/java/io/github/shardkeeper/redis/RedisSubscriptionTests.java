@@ -139,7 +139,7 @@ class RedisSubscriptionTests {
 		}
 	}
 
-	/** As a member does: tries until there is a master again. */
+	/** Retries until there is a master again, as a member does. */
 	private RedisSubscription open() {
 		RedisSubscription[] opened = new RedisSubscription[1];
 		Awaitility.await().atMost(PATIENCE).ignoreExceptionsInstanceOf(StoreUnavailableException.class).until(() -> {

@@ -14,7 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What a Redis that has reached {@code maxmemory} lets a script write.
+ * Writes that scripts may do on a Redis that has reached {@code maxmemory}.
  */
 @OnEveryRedis
 class WritesAtMaxmemoryTests {

@@ -48,12 +48,12 @@ final class SampleInstance {
 		return this.process.isAlive();
 	}
 
-	/** As {@code kill -9} does. */
+	/** Kills the process with {@code kill -9}. */
 	void kill() throws InterruptedException {
 		this.process.destroyForcibly().waitFor();
 	}
 
-	/** As {@code kill} does. */
+	/** Stops the process with {@code kill}. */
 	void terminate() throws InterruptedException {
 		this.process.destroy();
 		this.process.waitFor();

@@ -45,7 +45,7 @@ class VisitsControllerTests {
 	}
 
 	@Test
-	void allIsTextAsOfUniq() {
+	void allVisitsAreTextLikeTheOutputOfUniq() {
 		assertThat(this.mvc.get().uri("/visits")).hasStatusOk()
 			.hasContentTypeCompatibleWith(MediaType.TEXT_PLAIN)
 			.hasBodyTextEqualTo("3 192.0.2.1\n2 192.0.2.2\n2 192.0.2.9\n");

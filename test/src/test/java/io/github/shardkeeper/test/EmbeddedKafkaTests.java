@@ -99,7 +99,7 @@ class EmbeddedKafkaTests {
 	}
 
 	@Test
-	void saysWhyItDoesNotStart() {
+	void failedStartIsExplained() {
 		assertThatExceptionOfType(RuntimeException.class)
 			.isThrownBy(() -> EmbeddedKafka.builder().setting("num.io.threads", "many").start())
 			.withMessageContaining("num.io.threads");

@@ -64,13 +64,13 @@ class EmbeddedRedisTests {
 	}
 
 	@Test
-	void isSharedByWhoeverAsks() throws IOException {
+	void sharedRedisIsOneServer() throws IOException {
 		assertThat(EmbeddedRedis.shared()).isSameAs(EmbeddedRedis.shared());
 		assertThat(ask(EmbeddedRedis.shared(), "PING")).isEqualTo("+PONG");
 	}
 
 	@Test
-	void saysWhyItDoesNotStart() {
+	void failedStartIsExplained() {
 		assertThatExceptionOfType(RuntimeException.class).isThrownBy(() -> EmbeddedRedis.start("--no-such-option", "1"))
 			.withMessageContaining("no-such-option");
 	}

@@ -91,7 +91,7 @@ class FaultyProxyTests {
 	}
 
 	@Test
-	void whatWasHeldArrivesLater() throws IOException {
+	void heldDataArrivesLater() throws IOException {
 		this.proxy.disturb(Disturbance.hold(Set.of(Role.DATA)));
 		this.plain.send("PING");
 		assertThatExceptionOfType(SocketTimeoutException.class).isThrownBy(() -> this.plain.lineWithin(200));
@@ -101,7 +101,7 @@ class FaultyProxyTests {
 	}
 
 	@Test
-	void anEndIsHeldToo() throws IOException {
+	void endOfAConnectionIsHeld() throws IOException {
 		this.proxy.disturb(Disturbance.hold(Set.of(Role.SUBSCRIPTION)));
 		this.subscribed.close();
 		assertThat(this.plain.ask("PUBLISH c x")).isEqualTo(":1");
@@ -118,7 +118,7 @@ class FaultyProxyTests {
 	}
 
 	@Test
-	void aRedisThatIsAwayResets() throws IOException {
+	void unavailableRedisResetsConnections() throws IOException {
 		try (EmbeddedRedis away = EmbeddedRedis.start(); FaultyProxy toAway = new FaultyProxy(away.port(), "{group}")) {
 			away.kill();
 			try (Client client = new Client(toAway.port())) {

@@ -172,7 +172,7 @@ class IncrementalAssignmentTests {
 		assertThat(Groups.loads(this.strategy.assign(request))).containsExactly(2, 2, 0);
 	}
 
-	/** Shards of the topic t; those that are not told an owner have none. */
+	/** Shards of the topic t; shards without a given owner have none. */
 	private static AssignmentRequest owned(List<Assignee> members, int shards, int... owners) {
 		int[] all = Arrays.copyOf(owners, shards);
 		Arrays.fill(all, owners.length, shards, AssignmentRequest.NOBODY);

@@ -165,7 +165,7 @@ class RollingRestartTests {
 			List<ShardId> moved = new ArrayList<>(this.shards);
 			moved.removeIf((shard) -> this.current.containsKey(shard)
 					&& this.current.get(shard).owner().equals(owners.get(shard)));
-			// Whoever is released first changes first.
+			// The first release is the first change.
 			Collections.shuffle(moved, this.random);
 			for (ShardId shard : moved) {
 				this.current.put(shard, new Tenure(owners.get(shard), ++this.generation));

@@ -164,7 +164,7 @@ class StickyAssignmentTests {
 		}
 	}
 
-	/** Those who hold most keep one more than the others; the rest must go. */
+	/** Members with most shards keep one more than the others; the rest moves. */
 	private static int fewestMoves(Set<MemberId> members, Set<ShardId> shards, Map<ShardId, MemberId> current) {
 		int each = shards.size() / members.size();
 		int larger = shards.size() % members.size();

@@ -16,7 +16,9 @@ public final class MemoryFailover {
 	private MemoryFailover() {
 	}
 
-	/** What a group comes back with if it loses what is written from now on. */
+	/**
+	 * Returns the state of a group, to which it falls back when later writes are lost.
+	 */
 	public static Object snapshot(MemoryCoordinationStore store) {
 		return store.snapshot();
 	}
@@ -36,7 +38,10 @@ public final class MemoryFailover {
 		store.closeSubscriptions();
 	}
 
-	/** What a group's checkpoints come back with. */
+	/**
+	 * Returns the checkpoints of a group, to which it falls back when later writes are
+	 * lost.
+	 */
 	public static Object snapshot(MemoryCheckpointStore store) {
 		return store.snapshot();
 	}

@@ -41,9 +41,9 @@ import io.github.shardkeeper.testsupport.RunAlone;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What the data plane's scripts cost Redis for a shard with a large state, a long retry
- * queue and many dead letters. The times are what Redis measured for each script, and are
- * printed; limits are generous for slow machines.
+ * Cost of the data plane's scripts for a shard with a large state, a long retry queue and
+ * many dead letters. The times are what Redis measured for each script, and are printed;
+ * limits are generous for slow machines.
  */
 @RunAlone
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -147,7 +147,7 @@ class DataScriptCostTests {
 		assertThat(this.letters.countRetries(List.of(SHARD))).containsValue(0L);
 	}
 
-	/** What Redis measured for each script that the operation ran. */
+	/** Returns Redis' own measurements of each script that the operation ran. */
 	private List<Long> measure(String what, Supplier<?> operation) {
 		List<Long> each = compare(what, operation);
 		assertThat(each).as(what).allMatch((cost) -> cost < LIMIT_MICROS);

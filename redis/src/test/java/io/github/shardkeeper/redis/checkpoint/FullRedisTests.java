@@ -211,7 +211,7 @@ class FullRedisTests {
 		assertThat(this.letters.list(SHARD, null, 10)).hasSize(1);
 	}
 
-	/** Anything at all is more than that. */
+	/** Any data exceeds it. */
 	private void fill() {
 		this.redis.call((commands) -> commands.configSet("maxmemory", "1"));
 	}

@@ -89,7 +89,7 @@ class LargeStateTests {
 
 	@Test
 	void readerIsRefusedAfterANewerAcquisition() {
-		happensBetweenPages("acquired by somebody newer");
+		happensBetweenPages("acquired by a newer owner");
 
 		assertThat(this.store.acquireNow(SHARD, NEW)).isEqualTo(new Acquisition.Refused(new Token(NEW.value() + 1)));
 	}
@@ -130,7 +130,7 @@ class LargeStateTests {
 	void failedReadIsRepeatedFromTheFirstPage() {
 		happensBetweenPages("error");
 		assertThatThrownBy(() -> this.store.acquireNow(SHARD, NEW)).isInstanceOf(StoreUnavailableException.class)
-			.hasMessageContaining("as the test wants it");
+			.hasMessageContaining("caused by the test");
 		assertThat(commit(OLD, 2, Map.of("key-7", "late"))).as("the fence was raised first")
 			.isEqualTo(CommitReply.STALE);
 

@@ -47,7 +47,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * Somebody else has put something of another type under one of a shard's keys.
+ * One of a shard's keys has another type.
  */
 @OnEveryRedis
 class MisplacedKeyTests {
@@ -112,7 +112,7 @@ class MisplacedKeyTests {
 	}
 
 	/**
-	 * Whoever looks at all shards sees the others, and hears what is wrong with this one.
+	 * Operations on all shards return the others, and name the problem of this one.
 	 */
 	@Test
 	void offsetsOfOtherShardsAreRead() {
@@ -182,7 +182,7 @@ class MisplacedKeyTests {
 		}
 	}
 
-	/** Of every kind of change one. */
+	/** One change of each kind. */
 	private CommitReply commit(int number) {
 		try {
 			return this.store

@@ -175,7 +175,7 @@ class MissingRightsOnDataTests {
 		return new FailedRecord(new Offset(offset), null, new byte[10], Map.of(), failed, 0, 0, "e", "s", failed);
 	}
 
-	/** What is done, after {@link #prepare}. */
+	/** Operation after {@link #prepare}. */
 	private enum Operation {
 
 		COMMIT(DataScripts.STANDARD.commit(), "hset", "hdel", "zadd", "zrem", "xadd") {
@@ -187,7 +187,7 @@ class MissingRightsOnDataTests {
 
 		},
 
-		/** As after writes that are lost. */
+		/** As after lost writes. */
 		WRITE_BACK(DataScripts.STANDARD.commit(), "hset", "hdel", "zadd", "zrem", "xadd") {
 
 			@Override

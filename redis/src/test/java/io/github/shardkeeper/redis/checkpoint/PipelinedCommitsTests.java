@@ -79,7 +79,7 @@ class PipelinedCommitsTests {
 
 	@Test
 	void pipelinedCommitsAreFasterThanSequentialOnes() {
-		// Of several, the one that was disturbed least by what else runs here.
+		// The run that other processes disturbed least.
 		long oneByOne = shortest((round) -> {
 			for (int i = 0; i < SHARDS; i++) {
 				assertThat(commit(i, 10 + round).join()).isEqualTo(CommitReply.COMMITTED);

@@ -226,7 +226,7 @@ class BrokenGroupTests {
 			value = { "members; dead~1; junk", "members; dead~1; A|200|2000|junk", "members; alive~1; junk",
 					"shards; orders/1; junk", "shards; orders/2; junk", "shards; orders/2; LOST|1|dead~1||1|0",
 					"shards; orders/1; OWNED|99999999999999999999|alive~1||1|0" })
-	void anEntryThatCannotBeReadIsNamedAndTheGroupBeginsAgain(String key, String entry, String value) {
+	void unreadableEntryIsNamedAndTheGroupIsRebuilt(String key, String entry, String value) {
 		this.redis.opsForHash().put(this.base + key, entry, value);
 
 		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> this.store.readChanges(0, -1))
@@ -336,8 +336,8 @@ class BrokenGroupTests {
 	}
 
 	/**
-	 * Nothing is written before somebody joins; who lives keeps its shard under its token
-	 * then, and what nobody claims is handed out after a lease.
+	 * Nothing is written before a member joins; live members keep their shards and tokens
+	 * then, and unclaimed shards are assigned after a lease.
 	 */
 	private void assertBeginsAgain(String fault) {
 		Map<Object, Object> shards = this.redis.opsForHash().entries(this.base + "shards");
@@ -382,7 +382,7 @@ class BrokenGroupTests {
 		return beat(store, member).epoch();
 	}
 
-	/** As if it had watched all of the claim period. */
+	/** As if it had been answered during all of the claim period. */
 	private static long leadPastClaims(CoordinationStore store, MemberId member) {
 		HeartbeatReply.Alive reply = beat(store, member);
 		assertThat(store.endClaims(member, reply.epoch(), reply.claimsUntilMillis())).isEqualTo(EndClaimsReply.ENDED);

@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * The whole contract on a Redis that has long reached {@code maxmemory} with
- * {@code noeviction}: consuming is what frees the memory, so coordination must go on.
+ * {@code noeviction}: consuming is what frees the memory, so coordination must continue.
  */
 @OnEveryRedis
 class FullRedisCoordinationStoreTests extends CoordinationStoreContract {

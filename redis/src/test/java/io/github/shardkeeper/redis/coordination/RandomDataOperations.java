@@ -32,8 +32,8 @@ import io.github.shardkeeper.shard.Token;
 
 /**
  * Does random things to the data planes of a pair of stores: what owners of a shard would
- * do, today's and former ones, and whoever looks after its dead letters. Confined to the
- * test's thread.
+ * do, current and former ones, and operators of its dead letters. Confined to the test's
+ * thread.
  */
 final class RandomDataOperations {
 

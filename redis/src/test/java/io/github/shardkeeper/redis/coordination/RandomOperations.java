@@ -56,7 +56,7 @@ final class RandomOperations {
 
 	private final RandomDataOperations data;
 
-	/** How often each outcome was seen: what never happens is not compared. */
+	/** Number of times each outcome was seen: one that never occurs is not compared. */
 	private final Map<String, Integer> outcomes = new TreeMap<>();
 
 	private final List<MemberId> members = new ArrayList<>();
@@ -65,7 +65,10 @@ final class RandomOperations {
 
 	private long setBacks;
 
-	/** What is or was owned, with the tokens: what members may hold, or believe to. */
+	/**
+	 * Current and former ownerships with their tokens: members may hold them, or believe
+	 * so.
+	 */
 	private final List<Ownership> everOwned = new ArrayList<>();
 
 	private GroupChanges picture;
@@ -92,7 +95,7 @@ final class RandomOperations {
 		return this.outcomes;
 	}
 
-	/** What was done last, for the message of a failure. */
+	/** Last operations, for the message of a failure. */
 	String last() {
 		return this.last;
 	}
@@ -330,7 +333,7 @@ final class RandomOperations {
 				: new Transition.Cancel(shard, generation);
 	}
 
-	/** A few at a time, later ones as time goes on: completed ones never come back. */
+	/** A few at a time, later ones with time: completed shards never come back. */
 	private ShardId anyShard() {
 		int id = this.done / 250 + this.random.nextInt(14);
 		return ShardId.of((id % 7 == 0) ? RETIRED : "orders", id);

@@ -133,7 +133,7 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 
 			a.revoke(past, a);
 			b.release(past, TestGroup.LONG);
-			assertThat(runForget(link, seen, past)).as("somebody who is to get it").containsExactly("CHANGED");
+			assertThat(runForget(link, seen, past)).as("a target that it moves to").containsExactly("CHANGED");
 			assertThat(group().shard(past).target()).isEqualTo(a.id());
 		}
 	}

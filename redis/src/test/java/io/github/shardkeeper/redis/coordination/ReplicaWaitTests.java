@@ -155,7 +155,7 @@ class ReplicaWaitTests {
 			try (EmbeddedRedis replica = EmbeddedRedis.startReplicating("--replicaof", "127.0.0.1",
 					String.valueOf(master.port()))) {
 				master.emptyWithReplicas(1);
-				// Nobody follows from now on, so only writes move the offset.
+				// No replica follows from now on, so only writes move the offset.
 				replica.kill();
 			}
 			Awaitility.await()

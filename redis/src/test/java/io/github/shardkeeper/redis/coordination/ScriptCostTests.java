@@ -49,10 +49,9 @@ import io.github.shardkeeper.testsupport.RunAlone;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What each script costs Redis in a group of 1,000 members and 100,000 shards, when it
- * does the most that one call does. The times are those that Redis' process had on a
- * processor, whatever else ran there, and are printed; the limit is generous for slow
- * machines.
+ * Cost of each script in a group of 1,000 members and 100,000 shards, when it does the
+ * most that one call does. The times are those that Redis' process had on a processor,
+ * whatever else ran there, and are printed; the limit is generous for slow machines.
  */
 @RunAlone
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -173,7 +172,7 @@ class ScriptCostTests {
 		measure("leave with " + WRITTEN + " shards", () -> this.store.leaveGroup(member(1), Duration.ZERO));
 	}
 
-	/** As many shards of a retired topic as the store forgets at once. */
+	/** Number of shards of a retired topic that the store forgets at once. */
 	@Test
 	@Order(4)
 	void forgetting() {

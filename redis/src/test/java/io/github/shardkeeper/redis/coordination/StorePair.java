@@ -103,7 +103,7 @@ final class StorePair implements AutoCloseable {
 		return inMemory;
 	}
 
-	/** What is known of the group now, read whole. */
+	/** Returns the group, read whole. */
 	GroupChanges all() {
 		return assertSameChanges(0, -1);
 	}

@@ -32,7 +32,7 @@ class EntryIdsTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "latst", "17-", "-17", "17-3-4", "2026-11-21", "17-x", " 17", "18446744073709551616",
 			"1-18446744073709551616", "+1", "$" })
-	void whatIsNoIdIsRefused(String text) {
+	void invalidIdIsRefused(String text) {
 		assertThatIllegalArgumentException().isThrownBy(() -> EntryIds.before(new Offset(text)))
 			.withMessageContaining("'" + text + "'")
 			.withMessageContaining("1795234348101-0");

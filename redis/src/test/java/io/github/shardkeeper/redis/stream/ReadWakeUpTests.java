@@ -20,7 +20,7 @@ import io.github.shardkeeper.test.EmbeddedRedis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * How long it is tried to wake a read that Redis does not know, which nobody here ever
+ * Duration of attempts to wake a read that Redis does not know, which no client here ever
  * begins.
  */
 class ReadWakeUpTests {
@@ -104,7 +104,7 @@ class ReadWakeUpTests {
 		assertThat(this.ends.availablePermits()).isZero();
 	}
 
-	/** What was answered before this is heard, because it is answered in order. */
+	/** Earlier answers have arrived then, because answers come in order. */
 	private void awaitAnswers() {
 		this.link.call((commands) -> commands.ping());
 	}

@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A reader keeps no connection that it cannot be woken on, and goes on with another one.
+ * A reader drops a connection on which it cannot be woken, and continues on another one.
  */
 class ReaderWithoutClientIdTests {
 

@@ -104,7 +104,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "k", "v" })
-	void aHeaderThatWouldBeTakenForKeyOrPayloadIsRefusedBeforeAnythingIsAppended(String name) {
+	void headerNamedLikeKeyOrPayloadIsRefusedBeforeAnyAppend(String name) {
 		List<NewRecord> records = List.of(new NewRecord(SHARD, "ann", "hello".getBytes()),
 				new NewRecord(SHARD, "ann", "hello".getBytes(), Map.of(name, "x")));
 
@@ -167,7 +167,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 	}
 
 	@Test
-	void whatWasTrimmedBeyondTheOffsetIsSaid(CapturedOutput output) {
+	void trimmingBeyondTheOffsetIsReported(CapturedOutput output) {
 		List<Offset> offsets = append(SHARD, 1, 500);
 		this.redis.opsForStream().trim(stream(), 200, false);
 
@@ -178,7 +178,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 	}
 
 	@Test
-	void nothingIsSaidWhileTheEntryAtTheOffsetIsThere(CapturedOutput output) {
+	void existingEntryAtTheOffsetCausesNoWarning(CapturedOutput output) {
 		List<Offset> offsets = append(SHARD, 1, 500);
 		this.redis.opsForStream().trim(stream(), 200, false);
 		start(SHARD, offsets.get(300)).await(199);
@@ -256,7 +256,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 		}
 	}
 
-	/** Those whose last command was a blocking XREAD; nobody else's here. */
+	/** Connections whose last command was a blocking XREAD; no others exist here. */
 	private void killConnectionsThatRead() {
 		try (RedisConnection connection = RedisClients.sharedFactory().getConnection()) {
 			connection.serverCommands()

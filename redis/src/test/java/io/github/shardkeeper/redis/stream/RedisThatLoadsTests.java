@@ -96,7 +96,7 @@ class RedisThatLoadsTests {
 				Collections.nCopies(count, new NewRecord(SHARD, "k", "v".getBytes(StandardCharsets.UTF_8))));
 	}
 
-	/** As the runner does, with a pause after what failed. */
+	/** Polls as the runner does, with a pause after a failure. */
 	private void pollOn(ShardReader reader) {
 		try {
 			while (true) {

@@ -44,7 +44,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.awaitility.Awaitility.await;
 
 /**
- * How many shards a topic has stands in Redis, and can be raised while it is used.
+ * The number of shards of a topic is stored in Redis, and can be raised during use.
  */
 @OnEveryRedis
 @ExtendWith(OutputCaptureExtension.class)

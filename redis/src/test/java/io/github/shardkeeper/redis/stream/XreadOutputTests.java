@@ -108,7 +108,7 @@ class XreadOutputTests {
 		return output.get();
 	}
 
-	/** As from a network that hands over so many bytes at a time. */
+	/** Decodes the answer in parts of a given size, as a network delivers it. */
 	private static void decode(String answer, int piece, XreadOutput output) {
 		byte[] bytes = answer.getBytes(StandardCharsets.UTF_8);
 		RedisStateMachine decoder = new RedisStateMachine();

@@ -13,7 +13,7 @@ import io.github.shardkeeper.test.EmbeddedRedisCluster;
 import io.github.shardkeeper.test.EmbeddedRedisSentinel;
 
 /**
- * What Spring Boot would make of {@code spring.data.redis.*}.
+ * Clients as Spring Boot creates them from {@code spring.data.redis.*}.
  */
 public final class RedisClients {
 

@@ -15,9 +15,9 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import io.github.shardkeeper.test.EmbeddedRedis;
 
 /**
- * Looks whether there is a Redis 7 where the build's second run expects it. That run
- * names it by a system property; whoever names a Redis in the environment means it, and
- * fails without it.
+ * Checks whether a Redis 7 exists where the build's second run expects it. That run names
+ * it by a system property; a Redis that the environment names is required, and fails
+ * without it.
  */
 final class SecondRedisCondition implements ExecutionCondition {
 

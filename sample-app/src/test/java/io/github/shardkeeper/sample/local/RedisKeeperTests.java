@@ -106,7 +106,7 @@ class RedisKeeperTests {
 	}
 
 	@Test
-	void redisThatDoesNotStartSaysWhy() throws IOException {
+	void failedStartIsExplained() throws IOException {
 		try (Socket bound = new Socket()) {
 			bound.bind(new InetSocketAddress("127.0.0.1", this.port));
 			assertThatIOException().isThrownBy(() -> RedisKeeper.start(this.port))
