@@ -28,8 +28,8 @@ public final class Applications {
 	}
 
 	/**
-	 * Starts an application, at its defaults but for what is given.
-	 * @param redis the Redis it uses
+	 * Starts an application with default settings, except for the given properties.
+	 * @param redis the Redis that it uses
 	 * @param handler the bean
 	 * @param properties its properties
 	 * @return the running application; the caller closes it
@@ -40,7 +40,7 @@ public final class Applications {
 	}
 
 	/**
-	 * Starts an application, at its defaults but for what is given.
+	 * Starts an application with default settings, except for the given properties.
 	 * @param port the port of the Redis it uses
 	 * @param handler the bean
 	 * @param properties its properties
@@ -51,11 +51,11 @@ public final class Applications {
 	}
 
 	/**
-	 * Starts an application whose checkpoint store is looked into.
-	 * @param redis the Redis it uses
+	 * Starts an application whose checkpoint store is wrapped.
+	 * @param redis the Redis that it uses
 	 * @param handler the bean
 	 * @param properties its properties
-	 * @param wrapper puts something around the store
+	 * @param wrapper wraps the store
 	 * @return the running application; the caller closes it
 	 */
 	public static ConfigurableApplicationContext start(RedisProcess redis, Object handler,

@@ -1,22 +1,21 @@
 package io.github.shardkeeper.benchmarks;
 
 /**
- * A comparison that runs from one command and prints what it found. Confined to the
- * thread that runs it.
+ * A comparison that runs from one command and prints its results. Confined to the thread
+ * that runs it.
  */
 public interface Benchmark {
 
 	/**
-	 * What it measures, and its options.
-	 * @return some words for the list of benchmarks
+	 * Describes its figures and options.
+	 * @return the description for the list of benchmarks
 	 */
 	String description();
 
 	/**
 	 * Runs it, printing to standard output.
-	 * @param options what was asked for
-	 * @throws Exception when it cannot be measured, or when a contender did not do what
-	 * it was measured for
+	 * @param options the options of this run
+	 * @throws Exception if it cannot be measured, or if a contender failed
 	 */
 	void run(Options options) throws Exception;
 

@@ -54,7 +54,7 @@ public final class Benchmarks {
 				ex.printStackTrace();
 				System.exit(1);
 			}
-			// Whatever threads a contender has left behind.
+			// Contenders may have left threads behind.
 			System.exit(0);
 		}
 	}

@@ -16,9 +16,9 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A JVM of its own that is asked for figures by a line on its standard input, and answers
- * with a {@linkplain Figures line of figures}. It ends when nobody asks any more, and
- * with this JVM at the latest. Thread-safe.
+ * A JVM of its own that answers each line on its standard input with a
+ * {@linkplain Figures line of figures}. It ends when its input is closed, and with this
+ * JVM at the latest. Thread-safe.
  */
 public final class ChildProcess implements AutoCloseable {
 
@@ -28,15 +28,15 @@ public final class ChildProcess implements AutoCloseable {
 
 	private final Process process;
 
-	private final PrintStream questions;
+	private final PrintStream requests;
 
 	private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
 
-	private final List<String> said = new ArrayList<>();
+	private final List<String> output = new ArrayList<>();
 
 	private ChildProcess(Process process) {
 		this.process = process;
-		this.questions = new PrintStream(process.getOutputStream(), true, StandardCharsets.UTF_8);
+		this.requests = new PrintStream(process.getOutputStream(), true, StandardCharsets.UTF_8);
 		Thread reader = new Thread(this::read, "benchmark-child");
 		reader.setDaemon(true);
 		reader.start();
@@ -67,8 +67,8 @@ public final class ChildProcess implements AutoCloseable {
 					this.answers.add(line);
 				}
 				else {
-					synchronized (this.said) {
-						this.said.add(line);
+					synchronized (this.output) {
+						this.output.add(line);
 					}
 				}
 			}
@@ -81,14 +81,14 @@ public final class ChildProcess implements AutoCloseable {
 
 	/**
 	 * Waits for the next line of figures.
-	 * @return by name the figures
+	 * @return the figures by name
 	 * @throws InterruptedException when the thread is interrupted
 	 */
 	public Map<String, Double> await() throws InterruptedException {
 		String line = this.answers.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
 		if (line == null || line.isEmpty()) {
-			synchronized (this.said) {
-				throw new IllegalStateException("No figures came, but: " + String.join("\n", this.said));
+			synchronized (this.output) {
+				throw new IllegalStateException("No figures, but this output: " + String.join("\n", this.output));
 			}
 		}
 		Map<String, Double> figures = new HashMap<>();
@@ -100,27 +100,27 @@ public final class ChildProcess implements AutoCloseable {
 	}
 
 	/**
-	 * Asks for figures, and waits for them.
-	 * @return by name the figures
+	 * Requests figures, and waits for them.
+	 * @return the figures by name
 	 * @throws InterruptedException when the thread is interrupted
 	 */
-	public Map<String, Double> ask() throws InterruptedException {
-		this.questions.println();
+	public Map<String, Double> requestFigures() throws InterruptedException {
+		this.requests.println();
 		return await();
 	}
 
 	/**
-	 * The processor time that it has used so far.
-	 * @return it, in steps of the operating system's clock
+	 * Returns the processor time that it has used so far.
+	 * @return the time, in steps of the operating system's clock
 	 */
 	public Duration processorTime() {
 		return this.process.info().totalCpuDuration().orElseThrow();
 	}
 
-	/** Has it end by itself; one that does not soon is killed. */
+	/** Ends it; kills it if it does not end soon. */
 	@Override
 	public void close() {
-		this.questions.close();
+		this.requests.close();
 		try {
 			if (!this.process.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
 				this.process.destroyForcibly().waitFor();
@@ -132,7 +132,7 @@ public final class ChildProcess implements AutoCloseable {
 		}
 	}
 
-	/** The other side of it: what the child's main class says. Has no state. */
+	/** Output of the child's main class. Has no state. */
 	public static final class Figures {
 
 		static final String MARK = "FIGURES";
@@ -141,10 +141,10 @@ public final class ChildProcess implements AutoCloseable {
 		}
 
 		/**
-		 * Tells figures.
+		 * Prints figures.
 		 * @param figures names, which have no blanks, each followed by its value
 		 */
-		public static void tell(Object... figures) {
+		public static void print(Object... figures) {
 			StringBuilder line = new StringBuilder(MARK);
 			for (int i = 0; i < figures.length; i += 2) {
 				line.append(' ').append(figures[i]).append('=').append(figures[i + 1]);
@@ -153,10 +153,9 @@ public final class ChildProcess implements AutoCloseable {
 		}
 
 		/**
-		 * Does something for every question, until nobody asks any more; then ends the
-		 * JVM in order.
-		 * @param answer is to tell figures
-		 * @throws IOException when the questions cannot be read
+		 * Answers every request until the input is closed, then ends the JVM in order.
+		 * @param answer prints figures
+		 * @throws IOException if the requests cannot be read
 		 */
 		public static void serve(Runnable answer) throws IOException {
 			while (true) {

@@ -15,7 +15,7 @@ import java.util.jar.Attributes;
 import java.util.jar.JarFile;
 
 /**
- * What this JVM's class path consists of, for JVMs that get less of it. Has no state.
+ * Entries of this JVM's class path, for JVMs that get a part of them. Has no state.
  */
 public final class ClassPath {
 
@@ -23,7 +23,7 @@ public final class ClassPath {
 	}
 
 	/**
-	 * Lists it; what a jar's manifest names counts too.
+	 * Lists the entries, including those that the manifest of a jar names.
 	 * @return files and directories
 	 */
 	public static List<String> entries() {
@@ -38,10 +38,9 @@ public final class ClassPath {
 	}
 
 	/**
-	 * Copies classes, with those inside them, so that a JVM can have them without what
-	 * stands beside them.
+	 * Copies classes with their nested classes, so that a JVM can have them alone.
 	 * @param classes the classes
-	 * @param directory where to
+	 * @param directory the target
 	 * @throws IOException when they cannot be copied
 	 */
 	public static void copy(List<Class<?>> classes, Path directory) throws IOException {

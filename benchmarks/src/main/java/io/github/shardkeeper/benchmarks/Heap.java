@@ -3,12 +3,12 @@ package io.github.shardkeeper.benchmarks;
 import java.lang.management.ManagementFactory;
 
 /**
- * How much of the heap is in use. Has no state.
+ * Use of the heap. Has no state.
  */
 public final class Heap {
 
 	/**
-	 * What is reachable only until a reference was cleared goes with a later collection.
+	 * Objects behind cleared references go with a later collection.
 	 */
 	private static final int COLLECTIONS = 4;
 
@@ -17,7 +17,7 @@ public final class Heap {
 
 	/**
 	 * Collects garbage.
-	 * @return how many bytes are left
+	 * @return the bytes in use
 	 */
 	public static long used() {
 		long least = Long.MAX_VALUE;

@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 import com.sun.management.OperatingSystemMXBean;
 
 /**
- * What figures were taken on.
+ * Description of the machine.
  */
 public final class Machine {
 
@@ -30,7 +30,7 @@ public final class Machine {
 
 	/**
 	 * Describes it in one line, with the date.
-	 * @param server the name and version of what took part
+	 * @param server the name and version of the server
 	 * @return the line
 	 */
 	public static String describeWith(String server) {
@@ -39,7 +39,7 @@ public final class Machine {
 				System.getProperty("java.vm.name"), Runtime.version(), server, load());
 	}
 
-	/** Which ones, where the system tells. */
+	/** Returns the processors, where the system reports them. */
 	private static String processor() {
 		Path information = Path.of("/proc/cpuinfo");
 		if (!Files.isReadable(information)) {
@@ -61,7 +61,7 @@ public final class Machine {
 	}
 
 	/**
-	 * How many processes wanted a processor in the last minute.
+	 * Returns the number of processes that wanted a processor in the last minute.
 	 * @return the load average
 	 */
 	public static double load() {

@@ -12,12 +12,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * What a benchmark was asked for: options like {@code --rounds=5}, and other words. What
- * is asked for in vain is refused, because a benchmark would run for minutes without it.
- * Immutable.
+ * Options of a benchmark, like {@code --rounds=5}, and other words. Unknown options are
+ * refused, because a benchmark would run for minutes without them. Immutable.
  *
  * @param values the options by name
- * @param words what is no option
+ * @param words the arguments that are no options
  */
 public record Options(Map<String, String> values, List<String> words) {
 
@@ -41,9 +40,9 @@ public record Options(Map<String, String> values, List<String> words) {
 	}
 
 	/**
-	 * Refuses options that nobody asks for, so that a misspelt one is not overlooked, and
-	 * every other word.
-	 * @param known the names of those that there are
+	 * Refuses unknown options, so that a misspelt one is not overlooked, and every other
+	 * word.
+	 * @param known the names of the known options
 	 */
 	public void requireOnly(Set<String> known) {
 		requireKnown(known);
@@ -54,9 +53,9 @@ public record Options(Map<String, String> values, List<String> words) {
 	}
 
 	/**
-	 * Refuses options that nobody asks for, and words of another form.
-	 * @param known the names of the options that there are
-	 * @param form what each of the other words is like
+	 * Refuses unknown options, and words of another form.
+	 * @param known the names of the known options
+	 * @param form the form of the other words
 	 * @param example such a word
 	 */
 	public void requireOnly(Set<String> known, Pattern form, String example) {
@@ -84,7 +83,7 @@ public record Options(Map<String, String> values, List<String> words) {
 	/**
 	 * Reads a whole number that is not negative.
 	 * @param name the option's name
-	 * @param ifAbsent what it is without the option
+	 * @param ifAbsent the value without the option
 	 * @return the number
 	 */
 	public int number(String name, int ifAbsent) {
@@ -94,8 +93,8 @@ public record Options(Map<String, String> values, List<String> words) {
 	/**
 	 * Reads a whole number.
 	 * @param name the option's name
-	 * @param ifAbsent what it is without the option
-	 * @param least what it must not be less than
+	 * @param ifAbsent the value without the option
+	 * @param least the minimum
 	 * @return the number
 	 */
 	public int number(String name, int ifAbsent, int least) {
@@ -106,8 +105,8 @@ public record Options(Map<String, String> values, List<String> words) {
 	/**
 	 * Reads a list of whole numbers, separated by commas.
 	 * @param name the option's name
-	 * @param ifAbsent what they are without the option
-	 * @param least what none must be less than
+	 * @param ifAbsent the values without the option
+	 * @param least the minimum
 	 * @return the numbers
 	 */
 	public List<Integer> numbers(String name, List<Integer> ifAbsent, int least) {
@@ -134,7 +133,7 @@ public record Options(Map<String, String> values, List<String> words) {
 	/**
 	 * Reads a list of words, separated by commas.
 	 * @param name the option's name
-	 * @param ifAbsent what it is without the option
+	 * @param ifAbsent the value without the option
 	 * @return the words
 	 */
 	public List<String> list(String name, List<String> ifAbsent) {
@@ -153,8 +152,8 @@ public record Options(Map<String, String> values, List<String> words) {
 	/**
 	 * Reads one of some words.
 	 * @param name the option's name
-	 * @param known those that there are
-	 * @param ifAbsent which one it is without the option
+	 * @param known the known words
+	 * @param ifAbsent the word without the option
 	 * @return the word, as it is known
 	 */
 	public String choice(String name, Collection<String> known, String ifAbsent) {
@@ -165,8 +164,8 @@ public record Options(Map<String, String> values, List<String> words) {
 	/**
 	 * Reads a list of words of which all are known.
 	 * @param name the option's name
-	 * @param known those that there are
-	 * @param ifAbsent which ones they are without the option
+	 * @param known the known words
+	 * @param ifAbsent the words without the option
 	 * @return the words, as they are known
 	 */
 	public List<String> choices(String name, Collection<String> known, List<String> ifAbsent) {
@@ -182,11 +181,11 @@ public record Options(Map<String, String> values, List<String> words) {
 
 	/**
 	 * Chooses by parts of names.
-	 * @param <T> of what
+	 * @param <T> the type of the items
 	 * @param name the option's name
-	 * @param all everything that there is, which is chosen without the option
-	 * @param named tells names
-	 * @return those in whose name one of the option's words occurs, in the same order
+	 * @param all the items, which are all chosen without the option
+	 * @param named returns the name of an item
+	 * @return the items whose name contains one of the option's words, in the same order
 	 */
 	public <T> List<T> matching(String name, Collection<T> all, Function<T, String> named) {
 		if (!this.values.containsKey(name)) {

@@ -10,15 +10,15 @@ import java.util.Locale;
 import java.util.function.Consumer;
 
 /**
- * A file with the figures that a table is made of. Each line is in the file as soon as it
- * is known: a run that fails later leaves what it has measured. Not thread-safe.
+ * A file with the figures of a table. Each line is written at once: a run that fails
+ * later leaves its earlier figures. Not thread-safe.
  */
 public final class RawFigures implements Consumer<String>, AutoCloseable {
 
 	private final BufferedWriter writer;
 
 	/**
-	 * Begins the file, in the place of an earlier one.
+	 * Creates the file, or replaces an earlier one.
 	 * @param file the file
 	 * @param columns their names
 	 * @throws IOException when it cannot be written
@@ -47,9 +47,9 @@ public final class RawFigures implements Consumer<String>, AutoCloseable {
 
 	/**
 	 * Writes figures one by one.
-	 * @param name what they are of, what each line begins with
+	 * @param name the first value of each line
 	 * @param figures the figures
-	 * @param to where the lines go
+	 * @param to receives the lines
 	 */
 	public static void add(String name, Samples figures, Consumer<String> to) {
 		for (int i = 0; i < figures.values().size(); i++) {

@@ -8,7 +8,7 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
 
 /**
- * What a Redis says of itself, read over one connection that stays. Thread-safe.
+ * Statistics of a Redis, read over one connection. Thread-safe.
  */
 public final class RedisFigures implements AutoCloseable {
 
@@ -31,19 +31,19 @@ public final class RedisFigures implements AutoCloseable {
 
 	/**
 	 * Reads one figure.
-	 * @param section the section of {@code INFO} that it stands in
+	 * @param section the section of {@code INFO} that contains it
 	 * @param name its name
 	 * @return the figure
 	 */
 	public double of(String section, String name) {
 		Matcher figure = Pattern.compile("(?m)^" + name + ":([0-9.]+)").matcher(commands().info(section));
 		if (!figure.find()) {
-			throw new IllegalStateException("Redis does not tell its " + name);
+			throw new IllegalStateException("Redis does not report " + name);
 		}
 		return Double.parseDouble(figure.group(1));
 	}
 
-	/** The processor time that Redis has used so far, in milliseconds. */
+	/** Returns the processor time that Redis has used so far, in milliseconds. */
 	public double processorMillis() {
 		return 1000 * (of("cpu", "used_cpu_user") + of("cpu", "used_cpu_sys"));
 	}

@@ -101,7 +101,7 @@ public final class RedisProcess implements AutoCloseable {
 	}
 
 	/**
-	 * What Redis says of itself.
+	 * Reads Redis' statistics.
 	 * @param section the part to read
 	 * @return the lines
 	 */
@@ -116,8 +116,8 @@ public final class RedisProcess implements AutoCloseable {
 	}
 
 	/**
-	 * How long its only busy thread has wanted a processor so far that others had.
-	 * @return the milliseconds; no number where the system does not tell
+	 * Returns the time that its only busy thread has waited for a processor so far.
+	 * @return the milliseconds; not a number where the system does not report it
 	 */
 	public double waitedMillis() {
 		Path schedule = Path.of("/proc", String.valueOf(this.process.pid()), "schedstat");

@@ -1,7 +1,7 @@
 package io.github.shardkeeper.benchmarks;
 
 /**
- * What was asked for is not there. The message says what to write instead.
+ * Thrown if an option is not valid. The message says what to write instead.
  */
 public final class RefusedOptionException extends IllegalArgumentException {
 
@@ -9,7 +9,7 @@ public final class RefusedOptionException extends IllegalArgumentException {
 
 	/**
 	 * Creates the exception.
-	 * @param message what is wrong, and what there is
+	 * @param message the problem and valid values
 	 */
 	public RefusedOptionException(String message) {
 		super(message);

@@ -5,8 +5,7 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * Figures that were measured repeatedly, in the order in which they were. Not
- * thread-safe.
+ * Repeated measurements of one figure, in order. Not thread-safe.
  */
 public final class Samples {
 
@@ -21,7 +20,7 @@ public final class Samples {
 	}
 
 	/**
-	 * All figures.
+	 * Returns all figures.
 	 * @return an unmodifiable view
 	 */
 	public List<Double> values() {
@@ -29,9 +28,8 @@ public final class Samples {
 	}
 
 	/**
-	 * How often each was so many times the other's, figure by figure: what disturbs a
-	 * round disturbs both.
-	 * @param other what to compare with, as many figures
+	 * Divides figure by figure: a disturbance of a round disturbs both.
+	 * @param other the divisors, as many figures
 	 * @return the quotients
 	 */
 	public Samples dividedBy(Samples other) {
@@ -46,9 +44,9 @@ public final class Samples {
 	}
 
 	/**
-	 * The figure that a part of all does not exceed.
+	 * Returns the figure that a part of all does not exceed.
 	 * @param part 0.5 for the median
-	 * @return the figure; no number where nothing was measured
+	 * @return the figure; not a number if nothing was measured
 	 */
 	public double quantile(double part) {
 		if (this.values.isEmpty()) {
@@ -66,8 +64,8 @@ public final class Samples {
 	}
 
 	/**
-	 * What all together are, spread evenly.
-	 * @return the figure; no number where nothing was measured
+	 * Returns the mean of all figures.
+	 * @return the figure; not a number if nothing was measured
 	 */
 	public double mean() {
 		return this.values.stream().mapToDouble(Double::doubleValue).average().orElse(Double.NaN);

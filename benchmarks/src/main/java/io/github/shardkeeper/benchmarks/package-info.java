@@ -1,4 +1,4 @@
 /**
- * The front door of all benchmarks, and what they share.
+ * Entry point of all benchmarks, and the classes that they share.
  */
 package io.github.shardkeeper.benchmarks;

@@ -13,7 +13,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * What is asked for is understood, or refused by its name.
+ * Options are parsed, or refused by name.
  */
 class OptionsTests {
 
@@ -34,7 +34,7 @@ class OptionsTests {
 	}
 
 	@Test
-	void anOptionIsReadAsItWasWritten() {
+	void optionIsReadAsWritten() {
 		Options options = Options.parse("--rounds=7", "--shards=2, 3;4", "--order=OLD", "--parts=c,A",
 				"--contenders=new,Shard");
 
@@ -48,19 +48,19 @@ class OptionsTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "tightest", "-settings=6s", "settings=6s" })
-	void aWordThatIsNoOptionIsRefused(String word) {
+	void otherWordIsRefused(String word) {
 		assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--rounds=1", word).requireOnly(KNOWN))
 			.withMessageContainingAll("'" + word + "' is no option", "only --rounds=…, --settings=…", "two hyphens");
 	}
 
 	@Test
-	void anUnknownOptionIsRefused() {
+	void unknownOptionIsRefused() {
 		assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--round=1").requireOnly(KNOWN))
 			.withMessage("There is no option --round, only --rounds=…, --settings=…");
 	}
 
 	@Test
-	void anOptionWithoutAValueIsRefused() {
+	void optionWithoutValueIsRefused() {
 		assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--settings", "6s"))
 			.withMessageContaining("--settings=…");
 	}
@@ -80,7 +80,7 @@ class OptionsTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "five", "1.5", "1_000", "0", "-1", "99999999999" })
-	void whatIsNoNumberOrTooSmallIsRefused(String value) {
+	void invalidNumberIsRefused(String value) {
 		assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--rounds=" + value).number("rounds", 5, 1))
 			.withMessageContainingAll("--rounds takes whole numbers from 1 to", "not '" + value + "'", "--rounds=5");
 	}
@@ -93,7 +93,7 @@ class OptionsTests {
 	}
 
 	@Test
-	void aListWithSomethingThatIsNoNumberIsRefused() {
+	void listWithAnInvalidNumberIsRefused() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> Options.parse("--shards=10,many").numbers("shards", List.of(1, 32), 1))
 			.withMessageContainingAll("--shards takes", "not 'many'", "--shards=1,32");
@@ -101,14 +101,14 @@ class OptionsTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "a,", ",a", "a,,b" })
-	void aListWithNothingInAPlaceIsRefused(String value) {
+	void listWithAnEmptyPlaceIsRefused(String value) {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> Options.parse("--parts=" + value).list("parts", List.of()))
 			.withMessageContaining("--parts=" + value);
 	}
 
 	@Test
-	void anUnknownWordIsRefusedWithThoseThatThereAre() {
+	void unknownWordIsRefusedWithTheKnownOnes() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> Options.parse("--settings=6s,tightest")
 				.choice("settings", List.of("default", "6s", "tightest"), "default"))
@@ -119,7 +119,7 @@ class OptionsTests {
 	}
 
 	@Test
-	void aPartOfANameThatNobodyHasIsRefused() {
+	void unknownPartOfANameIsRefused() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(
 					() -> Options.parse("--contenders=Kafka,Kafak").matching("contenders", NAMES, Function.identity()))

@@ -6,22 +6,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * What tables say of figures.
+ * Statistics of figures.
  */
 class SamplesTests {
 
 	@Test
-	void theMedianIsTheMiddleOne() {
+	void medianIsTheMiddleFigure() {
 		assertThat(samples(30, 10, 20).median()).isEqualTo(20);
 	}
 
 	@Test
-	void theMedianOfAnEvenNumberLiesBetweenTheTwoInTheMiddle() {
+	void medianOfAnEvenNumberIsBetweenTheTwoInTheMiddle() {
 		assertThat(samples(40, 10, 30, 20).median()).isEqualTo(25);
 	}
 
 	@Test
-	void aQuantileLiesBetweenItsNeighboursInProportion() {
+	void quantileIsInterpolated() {
 		Samples samples = samples(100, 0, 200, 300, 400);
 
 		assertThat(samples.quantile(0.75)).isEqualTo(300);
@@ -30,7 +30,7 @@ class SamplesTests {
 	}
 
 	@Test
-	void theLowestAndTheHighestAreNotInBetween() {
+	void lowestAndHighestAreNotInterpolated() {
 		Samples samples = samples(30, -10, 20);
 
 		assertThat(samples.lowest()).isEqualTo(-10);

@@ -16,7 +16,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * The time of one plan of a whole group: who shall own which shard.
+ * The time of one plan of a whole group.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -30,11 +30,11 @@ public class AssignmentBenchmark {
 	@Param({ "10x1000", "100x10000", "1000x100000", "2000x1000000" })
 	public String size;
 
-	/** What has happened to the group. */
+	/** Event of the group. */
 	@Param({ Scenario.FRESH, Scenario.LEFT, Scenario.JOINED })
 	public String event;
 
-	/** Who plans. */
+	/** Planner. */
 	@Param({ "Shardkeeper: sticky", Contender.UNIFORM, "Kafka client: cooperative-sticky", "Kafka client: range",
 			"Kafka client: round-robin" })
 	public String contender;

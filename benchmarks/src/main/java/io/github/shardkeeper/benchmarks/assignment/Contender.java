@@ -1,12 +1,12 @@
 package io.github.shardkeeper.benchmarks.assignment;
 
 /**
- * Something that plans a group. It has its picture of the group in the form in which it
- * always has it; {@link #plan} is what it does then. Confined to its thread.
+ * A planner of a group. It holds the group in its own form; {@link #plan} computes the
+ * plan. Confined to its thread.
  */
 interface Contender {
 
-	/** The names by which {@link #of} knows them, but for our own strategies. */
+	/** Name of Kafka's default assignor for {@link #of}. */
 	String UNIFORM = "Kafka group coordinator: uniform";
 
 	/**
@@ -17,8 +17,8 @@ interface Contender {
 
 	/**
 	 * Reads a plan.
-	 * @param plan what {@link #plan} returned
-	 * @return by shard the number of its owner
+	 * @param plan the result of {@link #plan}
+	 * @return the number of the owner by shard
 	 */
 	int[] owners(Object plan);
 
@@ -27,7 +27,7 @@ interface Contender {
 			case UNIFORM -> new KafkaCoordinator(scenario);
 			case "Kafka client: cooperative-sticky", "Kafka client: range", "Kafka client: round-robin" ->
 				new KafkaClient(scenario, name.substring(name.indexOf(' ', name.indexOf(':')) + 1));
-			default -> new Ours(scenario, name.substring(name.indexOf(' ') + 1));
+			default -> new ShardkeeperLeader(scenario, name.substring(name.indexOf(' ') + 1));
 		};
 	}
 

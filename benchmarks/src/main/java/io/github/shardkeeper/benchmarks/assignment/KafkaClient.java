@@ -59,9 +59,9 @@ final class KafkaClient implements Contender {
 		this.cluster = new Cluster("cluster", List.of(nodes), partitions, Set.of(), Set.of());
 		Map<String, Subscription> subscriptions = new HashMap<>();
 		held.forEach((member, owned) -> {
-			ConsumerPartitionAssignor told = this.assignor;
+			ConsumerPartitionAssignor used = this.assignor;
 			subscriptions.put(Scenario.name(member),
-					new Subscription(scenario.topics(), told.subscriptionUserData(Set.copyOf(scenario.topics())), owned,
+					new Subscription(scenario.topics(), used.subscriptionUserData(Set.copyOf(scenario.topics())), owned,
 							owned.isEmpty() ? -1 : GENERATION, Optional.empty()));
 		});
 		this.group = new GroupSubscription(subscriptions);
@@ -73,8 +73,8 @@ final class KafkaClient implements Contender {
 	}
 
 	/**
-	 * What must be revoked first is in nobody's plan yet; the next round gives it to
-	 * those who hold least.
+	 * Partitions that must be revoked first have no owner in the plan yet; the next round
+	 * assigns them to members with the fewest.
 	 */
 	@Override
 	public int[] owners(Object plan) {

@@ -7,13 +7,12 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * A group before a plan: who holds what, and who is there now. The shards belong to ten
- * topics of equal size, which all members consume; a group that was there before holds
- * them as the contender itself has dealt them out. Immutable, as long as nobody writes
- * into its array.
+ * A group before a plan: its members and the owners of its shards. The shards belong to
+ * ten topics of equal size, which all members consume; an existing group owns them as the
+ * contender itself has assigned them. Immutable by convention: the array is not copied.
  *
  * @param members the members that are there, by number
- * @param shards how many shards there are
+ * @param shards the number of shards
  * @param owners by shard its owner's number; -1 for none. One that has gone is not among
  * the members
  * @param fewestMoves how many shards have to move from one member that is there to
@@ -26,7 +25,7 @@ record Scenario(List<Integer> members, int shards, int[] owners, int fewestMoves
 	/** Members and shards, of which each topic has equally many. */
 	static final Pattern SIZE = Pattern.compile("[1-9]\\d{0,4}x[1-9]\\d{0,7}0");
 
-	/** Nobody owns anything yet. */
+	/** No shard has an owner yet. */
 	static final String FRESH = "from nothing";
 
 	/** One of the members has died. */
@@ -38,8 +37,8 @@ record Scenario(List<Integer> members, int shards, int[] owners, int fewestMoves
 	/**
 	 * Brings a group to the point where it has to be planned.
 	 * @param size members and shards, as in {@code 10x1000}
-	 * @param event what has happened
-	 * @param contender who has planned the group before, and does it again
+	 * @param event the event
+	 * @param contender the planner of this plan and the earlier one
 	 */
 	static Scenario of(String size, String event, String contender) {
 		String[] numbers = size.split("x");
@@ -93,7 +92,7 @@ record Scenario(List<Integer> members, int shards, int[] owners, int fewestMoves
 		return topics;
 	}
 
-	/** In the order of the numbers, so that nobody has to sort differently. */
+	/** In the order of the numbers, so that all contenders sort alike. */
 	static String name(int member) {
 		return "member-%05d".formatted(member);
 	}

@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-import io.github.shardkeeper.benchmarks.Asked;
+import io.github.shardkeeper.benchmarks.GoalTable;
 import io.github.shardkeeper.benchmarks.Samples;
 
 /**
@@ -50,7 +50,7 @@ record Table(Map<Contender, Figures> measured) {
 
 	/** By the slowest of our shapes: what its user sees. */
 	private List<String> asked(List<Contender> peers) {
-		Asked asked = new Asked("times as fast as: median of the slowest shape", "at least");
+		GoalTable asked = new GoalTable("times as fast as: median of the slowest shape", "at least");
 		for (Contender peer : peers) {
 			this.measured.entrySet()
 				.stream()

@@ -9,7 +9,7 @@ import io.github.shardkeeper.benchmarks.ClassPath;
 import io.github.shardkeeper.benchmarks.RedisProcess;
 
 /**
- * Who waits for records.
+ * A process that waits for records.
  */
 enum Contender {
 
@@ -39,7 +39,7 @@ enum Contender {
 		return this.text;
 	}
 
-	/** How many streams it can have. */
+	/** Returns the maximum number of streams. */
 	int most() {
 		return this.most;
 	}

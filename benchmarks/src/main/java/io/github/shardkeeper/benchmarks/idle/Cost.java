@@ -10,7 +10,7 @@ import io.github.shardkeeper.benchmarks.RedisProcess;
 import io.github.shardkeeper.benchmarks.Samples;
 
 /**
- * What one process costs that waits for records. Confined to its thread.
+ * Cost of a process that waits for records. Confined to its thread.
  */
 final class Cost {
 
@@ -32,9 +32,9 @@ final class Cost {
 
 	/**
 	 * Measures one.
-	 * @param contender who waits
-	 * @param streams for how many streams or shards
-	 * @param times how long
+	 * @param contender the contender
+	 * @param streams the number of streams or shards
+	 * @param times the durations
 	 * @param redis their Redis
 	 */
 	static Cost measure(Contender contender, int streams, Times times, RedisProcess redis) throws Exception {
@@ -49,7 +49,7 @@ final class Cost {
 					cost.window(process, figures, times.windowSeconds());
 				}
 				cost.count(Monitor.watch(redis.port(), times.monitorSeconds()), times.monitorSeconds());
-				Map<String, Double> told = process.ask();
+				Map<String, Double> told = process.requestFigures();
 				cost.heap = told.get("heap");
 				cost.threads = told.get("threads");
 			}
@@ -58,7 +58,7 @@ final class Cost {
 	}
 
 	private void window(ChildProcess process, RedisFigures redis, long seconds) throws InterruptedException {
-		// The same questions are asked at the end: what they cost is nobody else's.
+		// The same requests follow at the end, so that their cost cancels out.
 		double first = bytes(redis);
 		double redisProcessor = redis.processorMillis();
 		double bytes = bytes(redis);
@@ -112,19 +112,19 @@ final class Cost {
 		return this.commandsPerSecond;
 	}
 
-	/** Each command with how often it is sent per second. */
+	/** Returns the commands with their rates per second. */
 	String commands() {
 		return this.commands;
 	}
 
 	/**
-	 * How long is measured.
+	 * Durations of the measurement.
 	 *
 	 * @param restSeconds before, so that threads that have become idle end
-	 * @param windows how often bytes and processor time are measured
-	 * @param windowSeconds how long each time; a multiple of the two seconds that a
+	 * @param windows the number of measurements of bytes and processor time
+	 * @param windowSeconds the duration of each; a multiple of the two seconds that a
 	 * blocking read waits, or a part of one is measured
-	 * @param monitorSeconds how long commands are counted after that, likewise
+	 * @param monitorSeconds the time for which commands are counted after that, likewise
 	 */
 	record Times(long restSeconds, int windows, long windowSeconds, long monitorSeconds) {
 

@@ -11,23 +11,23 @@ import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.benchmarks.Asked;
 import io.github.shardkeeper.benchmarks.Benchmark;
+import io.github.shardkeeper.benchmarks.GoalTable;
 import io.github.shardkeeper.benchmarks.Machine;
 import io.github.shardkeeper.benchmarks.Options;
 import io.github.shardkeeper.benchmarks.RawFigures;
 import io.github.shardkeeper.benchmarks.RedisProcess;
 
 /**
- * What one instance costs that has nothing to do but to wait for records: commands and
- * bytes to and from Redis, processor time, heap, threads, connections. Each is a process
- * of its own, with a Redis of its own.
+ * Cost of one instance that waits for records: commands and bytes to and from Redis,
+ * processor time, heap, threads, connections. Each is a process of its own, with a Redis
+ * of its own.
  */
 public final class IdleBenchmark implements Benchmark {
 
 	private static final Path RAW_FIGURES = Path.of("idle.csv");
 
-	/** What counts as the same: a command more or less in the time that is counted. */
+	/** Tolerance: a command more or less in the counted time. */
 	private static final double FLAT = 1.1;
 
 	private static final List<String> COLUMNS = List.of("contender", "shards", "window", "bytes_per_second",
@@ -59,7 +59,7 @@ public final class IdleBenchmark implements Benchmark {
 			Consumer<String> raw) throws Exception {
 		List<String> lines = new ArrayList<>();
 		boolean described = false;
-		SortedMap<Integer, Rates> ours = new TreeMap<>();
+		SortedMap<Integer, Rates> shardkeeper = new TreeMap<>();
 		for (Contender contender : contenders) {
 			for (int count : shards) {
 				if (count <= contender.most()) {
@@ -72,9 +72,9 @@ public final class IdleBenchmark implements Benchmark {
 						}
 						Cost cost = Cost.measure(contender, count, times, redis);
 						if (contender == Contender.SHARDKEEPER) {
-							ours.put(count, new Rates(cost.commandsPerSecond(), cost.bytesPerSecond().mean()));
+							shardkeeper.put(count, new Rates(cost.commandsPerSecond(), cost.bytesPerSecond().mean()));
 						}
-						lines.add(line(contender, count, cost, ours.get(count)));
+						lines.add(line(contender, count, cost, shardkeeper.get(count)));
 						addRaw(contender, count, cost, raw);
 						System.out.printf(Locale.ROOT, "  %s, %,d: per second %s%n", contender.text(), count,
 								cost.commands());
@@ -82,29 +82,30 @@ public final class IdleBenchmark implements Benchmark {
 				}
 			}
 		}
-		if (ours.size() > 1) {
-			lines.addAll(asked(ours));
+		if (shardkeeper.size() > 1) {
+			lines.addAll(goals(shardkeeper));
 		}
 		return lines;
 	}
 
 	/** Neither commands nor bytes are to grow with the shards. */
-	static List<String> asked(SortedMap<Integer, Rates> byShards) {
+	static List<String> goals(SortedMap<Integer, Rates> byShards) {
 		Rates few = byShards.get(byShards.firstKey());
 		Rates many = byShards.get(byShards.lastKey());
-		Asked asked = new Asked("times as much as with %,d".formatted(byShards.firstKey()), "at most");
-		asked.atMost("commands per second with %,d shards".formatted(byShards.lastKey()),
+		GoalTable goals = new GoalTable("times as much as with %,d".formatted(byShards.firstKey()), "at most");
+		goals.atMost("commands per second with %,d shards".formatted(byShards.lastKey()),
 				many.commandsPerSecond() / few.commandsPerSecond(), FLAT);
-		asked.atMost("bytes per second with %,d shards".formatted(byShards.lastKey()),
+		goals.atMost("bytes per second with %,d shards".formatted(byShards.lastKey()),
 				many.bytesPerSecond() / few.bytesPerSecond(), FLAT);
-		return asked.lines();
+		return goals.lines();
 	}
 
-	private static String line(Contender contender, int count, Cost cost, @Nullable Rates ours) {
+	private static String line(Contender contender, int count, Cost cost, @Nullable Rates shardkeeper) {
 		return String.format(Locale.ROOT,
 				"| %s | %,d | %s | %,.1f | %,.0f | %,.0f-%,.0f | %,.1f | %,.1f | %,.0f | %.0f | %.0f |",
 				contender.text(), count,
-				(ours != null) ? String.format(Locale.ROOT, "%.1f", cost.commandsPerSecond() / ours.commandsPerSecond())
+				(shardkeeper != null)
+						? String.format(Locale.ROOT, "%.1f", cost.commandsPerSecond() / shardkeeper.commandsPerSecond())
 						: "–",
 				cost.commandsPerSecond(), cost.bytesPerSecond().mean(), cost.bytesPerSecond().lowest(),
 				cost.bytesPerSecond().highest(), cost.processorMillis().median(), cost.redisMillis().median(),
@@ -120,10 +121,10 @@ public final class IdleBenchmark implements Benchmark {
 	}
 
 	/**
-	 * What a number of shards is judged by.
+	 * Figures of a number of shards.
 	 *
-	 * @param commandsPerSecond how many commands are sent to Redis
-	 * @param bytesPerSecond how much goes to Redis and back
+	 * @param commandsPerSecond the commands sent to Redis
+	 * @param bytesPerSecond the bytes to Redis and back
 	 */
 	record Rates(double commandsPerSecond, double bytesPerSecond) {
 

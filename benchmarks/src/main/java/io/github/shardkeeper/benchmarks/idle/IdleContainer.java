@@ -26,8 +26,8 @@ final class IdleContainer {
 
 	/**
 	 * Runs it.
-	 * @param arguments the port of Redis, how many streams, and whether connections are
-	 * pooled
+	 * @param arguments the port of Redis, the number of streams, and whether connections
+	 * are pooled
 	 */
 	public static void main(String[] arguments) throws Exception {
 		int streams = Integer.parseInt(arguments[1]);
@@ -49,7 +49,7 @@ final class IdleContainer {
 					});
 		}
 		container.start();
-		Idling.tell();
+		IdleFigures.tell();
 	}
 
 	private static LettuceClientConfiguration client(boolean pooled, int streams) {

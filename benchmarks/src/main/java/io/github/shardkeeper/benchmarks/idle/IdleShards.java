@@ -19,7 +19,7 @@ final class IdleShards {
 
 	/**
 	 * Runs it.
-	 * @param arguments the port of Redis, and how many shards
+	 * @param arguments the port of Redis, and the number of shards
 	 */
 	public static void main(String[] arguments) throws Exception {
 		int shards = Integer.parseInt(arguments[1]);
@@ -27,7 +27,7 @@ final class IdleShards {
 		Applications.start(Integer.parseInt(arguments[0]), handler, Map.of("shardkeeper.group", "idle-" + shards,
 				"shardkeeper.topics.idle.shards", shards, "shardkeeper.key-prefix", "idle-" + shards));
 		handler.missing.await();
-		Idling.tell();
+		IdleFigures.tell();
 	}
 
 	/** Waits for records that never come. */

@@ -13,8 +13,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Counts what clients send to a Redis, which its own statistics do not: they count what
- * scripts call as well. Has no state.
+ * Counts the commands that clients send to a Redis. Its own statistics also count the
+ * calls of scripts. Has no state.
  */
 final class Monitor {
 
@@ -27,8 +27,8 @@ final class Monitor {
 	/**
 	 * Watches a Redis for a while.
 	 * @param port the port of Redis
-	 * @param seconds how long
-	 * @return by command how often it was sent
+	 * @param seconds the duration
+	 * @return the number of times by command
 	 */
 	static Map<String, Integer> watch(int port, long seconds) throws IOException {
 		Map<String, Integer> sent = new TreeMap<>();

@@ -1,4 +1,4 @@
 /**
- * What one instance costs while there is nothing to do.
+ * Cost of one idle instance.
  */
 package io.github.shardkeeper.benchmarks.idle;

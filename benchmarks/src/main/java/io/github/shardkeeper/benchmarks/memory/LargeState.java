@@ -17,18 +17,18 @@ import io.github.shardkeeper.benchmarks.Samples;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
-import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * A shard with many entries of 100 bytes in its state beside one with a single entry: how
- * long it takes to acquire them, and what a commit of one change costs.
+ * A shard with many entries of 100 bytes in its state beside one with a single entry: the
+ * time to acquire them, and the cost of a commit of one change.
  *
  * @param redis its Redis
- * @param entries how many
+ * @param entries the number of entries
  */
 record LargeState(RedisProcess redis, int entries) {
 
@@ -113,7 +113,7 @@ record LargeState(RedisProcess redis, int entries) {
 	private double figure(String section, String pattern) {
 		Matcher figure = Pattern.compile(pattern).matcher(this.redis.info(section));
 		if (!figure.find()) {
-			throw new IllegalStateException("Redis does not tell " + pattern);
+			throw new IllegalStateException("Redis does not report " + pattern);
 		}
 		return Double.parseDouble(figure.group(1));
 	}

@@ -18,8 +18,8 @@ import io.github.shardkeeper.benchmarks.RedisProcess;
 import io.github.shardkeeper.benchmarks.Samples;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
-import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -30,8 +30,8 @@ import io.github.shardkeeper.source.ShardAppender.NewRecord;
  * the same number of commits one after the other.
  *
  * @param redis its Redis
- * @param shards how many
- * @param seconds for how long
+ * @param shards the number of shards
+ * @param seconds the duration
  */
 record ManyCommits(RedisProcess redis, int shards, int seconds) {
 

@@ -12,8 +12,8 @@ import io.github.shardkeeper.benchmarks.RawFigures;
 import io.github.shardkeeper.benchmarks.RedisProcess;
 
 /**
- * What shards cost one instance: those with a large state, busy ones that commit, and
- * those whose handler cannot keep up. Each part has a Redis of its own.
+ * Costs of shards for one instance: shards with a large state, busy ones that commit, and
+ * ones whose handler is too slow. Each part has a Redis of its own.
  */
 public final class MemoryBenchmark implements Benchmark {
 
@@ -35,7 +35,7 @@ public final class MemoryBenchmark implements Benchmark {
 	public void run(Options options) throws Exception {
 		options.requireOnly(
 				Set.of("parts", "state-entries", "busy-shards", "busy-seconds", "slow-shards", "slow-records"));
-		// What cannot be asked for is refused before anything is measured.
+		// Invalid options are refused before anything is measured.
 		List<Part> parts = options.choices("parts", PARTS, PARTS).stream().map((name) -> part(name, options)).toList();
 		try (RawFigures raw = new RawFigures(RAW_FIGURES, List.of("figure", "number", "value"))) {
 			for (Part part : parts) {

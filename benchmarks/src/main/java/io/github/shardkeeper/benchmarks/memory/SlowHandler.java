@@ -20,12 +20,12 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 
 /**
- * Many shards with large values, and a handler that does not come back: how much is read
- * ahead.
+ * Many shards with large values, and a handler that does not return: the amount that is
+ * read ahead.
  *
  * @param redis its Redis
- * @param shards how many
- * @param recordsPerShard how many records wait in each
+ * @param shards the number of shards
+ * @param recordsPerShard the number of records in each shard
  */
 record SlowHandler(RedisProcess redis, int shards, int recordsPerShard) {
 
@@ -33,7 +33,7 @@ record SlowHandler(RedisProcess redis, int shards, int recordsPerShard) {
 
 	private static final long PATIENCE_SECONDS = 60;
 
-	/** For what is still being read then. */
+	/** Time for reads that are still running. */
 	private static final long REST_SECONDS = 5;
 
 	List<String> measure(Consumer<String> raw) throws Exception {
@@ -48,7 +48,7 @@ record SlowHandler(RedisProcess redis, int shards, int recordsPerShard) {
 		try (ConfigurableApplicationContext application = Applications.start(this.redis, handler,
 				Map.of("shardkeeper.group", "slow", "shardkeeper.topics.slow.shards", this.shards))) {
 			if (!handler.called.await(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-				throw new IllegalStateException("No record was handed out");
+				throw new IllegalStateException("No record was handled");
 			}
 			TimeUnit.SECONDS.sleep(restSeconds);
 			during = Heap.used();
@@ -58,7 +58,7 @@ record SlowHandler(RedisProcess redis, int shards, int recordsPerShard) {
 		heap.add(before);
 		heap.add(during);
 		RawFigures.add("heap before, and while it hangs (bytes)", heap, raw);
-		return List.of("| %,d shards, a handler that does not come back | MB |".formatted(this.shards), "|---|---:|",
+		return List.of("| %,d shards, a handler that does not return | MB |".formatted(this.shards), "|---|---:|",
 				line("values that wait in Redis", (long) this.shards * this.recordsPerShard * PAYLOAD_BYTES),
 				line("heap before", before), line("heap while it hangs", during),
 				line("`shardkeeper.consumer.buffer.total-size`", 64L << 20));

@@ -15,8 +15,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
 
 /**
- * Measures how long the commits of a store take, from being sent to being answered.
- * Thread-safe.
+ * Measures the commits of a store, from sending to the answer. Thread-safe.
  */
 final class TimedStore {
 

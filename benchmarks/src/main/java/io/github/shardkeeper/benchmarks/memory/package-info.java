@@ -1,4 +1,4 @@
 /**
- * What shards cost: memory, threads, connections and commands.
+ * Costs of shards: memory, threads, connections and commands.
  */
 package io.github.shardkeeper.benchmarks.memory;

@@ -3,7 +3,7 @@ package io.github.shardkeeper.benchmarks.moves;
 import java.util.Locale;
 
 /**
- * Something that happens to a group.
+ * An event of a group.
  */
 enum Event {
 
@@ -45,7 +45,7 @@ enum Event {
 		return this.title;
 	}
 
-	/** What it is called in an option. */
+	/** Returns its name in an option. */
 	String option() {
 		return name().toLowerCase(Locale.ROOT).replace('_', '-');
 	}

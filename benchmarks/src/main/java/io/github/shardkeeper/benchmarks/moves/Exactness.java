@@ -6,14 +6,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Whether every record was handled, once, in its order, and by one owner. Immutable.
+ * Check that every record was handled once, in order, and by one owner. Immutable.
  *
- * @param lost how many were not handled
- * @param incidents what else was not as it should be
+ * @param lost the number of records that were not handled
+ * @param incidents the other violations
  */
 record Exactness(long lost, List<Incident> incidents) {
 
-	/** What can be wrong with a record. */
+	/** Violation by a record. */
 	enum Kind {
 
 		/** Another instance has handled it before. */
@@ -32,8 +32,8 @@ record Exactness(long lost, List<Incident> incidents) {
 
 	/**
 	 * Looks at everything.
-	 * @param byShard what was handled, in the order of time
-	 * @param sent how many records each shard has
+	 * @param byShard the handled records, in the order of time
+	 * @param sent the number of records of each shard
 	 */
 	static Exactness of(List<List<Handled>> byShard, long sent) {
 		List<Incident> incidents = new ArrayList<>();
@@ -44,7 +44,7 @@ record Exactness(long lost, List<Incident> incidents) {
 		return new Exactness(lost, incidents);
 	}
 
-	/** How many records were handled. */
+	/** Returns the number of handled records. */
 	private static int look(List<Handled> handled, List<Incident> incidents) {
 		Map<Long, String> handlers = new HashMap<>();
 		Handled before = null;
@@ -74,7 +74,7 @@ record Exactness(long lost, List<Incident> incidents) {
 		return handlers.size();
 	}
 
-	/** How often something was wrong in some time. */
+	/** Returns the number of violations in a period. */
 	long count(Kind kind, Window window) {
 		return this.incidents.stream()
 			.filter((incident) -> incident.kind() == kind && incident.nanos() >= window.fromNanos()
@@ -82,7 +82,7 @@ record Exactness(long lost, List<Incident> incidents) {
 			.count();
 	}
 
-	/** How often something was wrong at all. */
+	/** Returns the number of violations. */
 	long count(Kind kind) {
 		return this.incidents.stream().filter((incident) -> incident.kind() == kind).count();
 	}
@@ -90,7 +90,7 @@ record Exactness(long lost, List<Incident> incidents) {
 	/**
 	 * Something was wrong.
 	 *
-	 * @param kind what
+	 * @param kind the kind
 	 * @param nanos when
 	 */
 	record Incident(Kind kind, long nanos) {

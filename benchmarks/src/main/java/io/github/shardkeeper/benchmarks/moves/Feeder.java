@@ -37,7 +37,7 @@ final class Feeder implements AutoCloseable {
 		}
 	}
 
-	/** Stops; tells how many records each shard has. */
+	/** Stops, and returns the number of records of each shard. */
 	long stop() throws InterruptedException {
 		this.timer.shutdown();
 		this.timer.awaitTermination(10, TimeUnit.SECONDS);

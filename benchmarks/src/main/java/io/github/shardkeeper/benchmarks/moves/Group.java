@@ -14,7 +14,7 @@ import java.util.function.Predicate;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * A contender's instances at work, and what was seen of it. Confined to one thread.
+ * The running instances of a contender, and their traces. Confined to one thread.
  */
 final class Group implements AutoCloseable {
 
@@ -169,7 +169,7 @@ final class Group implements AutoCloseable {
 		}
 	}
 
-	/** How many shards each has; nothing while any of them changes its owner. */
+	/** Returns the number of shards of each instance; empty while one of them moves. */
 	private static Map<String, Integer> loads(List<List<Handled>> byShard) {
 		long settled = System.nanoTime() - SETTLED_NANOS;
 		Map<String, Integer> loads = new HashMap<>();
@@ -210,7 +210,7 @@ final class Group implements AutoCloseable {
 		return owned;
 	}
 
-	/** What was seen in a time that ends now. */
+	/** Returns the observations of a period that ends now. */
 	Window since(long nanos) throws IOException {
 		long now = System.nanoTime();
 		return Window.of(this.traces.read(), nanos, now);

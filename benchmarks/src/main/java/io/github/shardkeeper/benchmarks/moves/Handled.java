@@ -7,8 +7,8 @@ package io.github.shardkeeper.benchmarks.moves;
  * @param shard the shard
  * @param number the record's number in its shard, from 1 on
  * @param epoch a number that is higher for later owners: the token, or the generation
- * @param sentNanos when it was sent
- * @param nanos when it was handled
+ * @param sentNanos the time at which it was sent
+ * @param nanos the time at which it was handled
  */
 record Handled(String instance, int shard, long number, long epoch, long sentNanos, long nanos) {
 

@@ -47,21 +47,21 @@ public final class HandoverBenchmark implements Benchmark {
 		boolean defaults = settings.equals(Contender.DEFAULT);
 		int shards = options.number("shards", 32, MOST_INSTANCES);
 		List<Contender> contenders = options.matching("contenders", Contender.of(settings), Contender::name);
-		// What cannot be asked for is refused before anything is started.
-		Map<Contender, HandoverCourse> courses = new LinkedHashMap<>();
-		contenders.forEach((contender) -> courses.put(contender, course(contender, defaults, options)));
+		// Invalid options are refused before anything is started.
+		Map<Contender, HandoverScenario> scenarios = new LinkedHashMap<>();
+		contenders.forEach((contender) -> scenarios.put(contender, scenario(contender, defaults, options)));
 		Path raw = rawFigures("handover-" + settings, options);
-		List<Findings> all = new Laps(shards, LAPS).run(contenders,
-				(lap, group, findings) -> Objects.requireNonNull(courses.get(findings.contender()))
-					.part(lap, LAPS)
-					.run(group, findings),
+		List<ContenderResults> all = new Rotation(shards, LAPS).run(contenders,
+				(turn, group, results) -> Objects.requireNonNull(scenarios.get(results.contender()))
+					.part(turn, LAPS)
+					.run(group, results),
 				(seen) -> Files.write(raw, new HandoverTable(seen).raw()));
 		new HandoverTable(all).lines().forEach(System.out::println);
 		new Goals(all, defaults ? TIMES_SHORTER_THAN_DEFAULT : 1).lines().forEach(System.out::println);
 		all.forEach(HandoverBenchmark::verify);
 	}
 
-	/** A part of a run does not take the place of what the whole has left. */
+	/** The result of a part does not replace the result of a whole run. */
 	static Path rawFigures(String name, Options options) {
 		boolean part = options.values().containsKey("contenders") || options.values().containsKey("events");
 		return Path.of(name + (part ? "-part" : "") + ".csv");
@@ -70,25 +70,25 @@ public final class HandoverBenchmark implements Benchmark {
 	/**
 	 * Within ten minutes on two cores: a stall before a join means little where
 	 * heartbeats are frequent, and where shards do not wait for all heartbeats, a session
-	 * of 45 s survives any freeze of 10 s, and only ours is judged by what the start of a
-	 * process alone costs.
+	 * of 45 s survives any freeze of 10 s, and only shardkeeper is judged by what the
+	 * start of a process alone costs.
 	 */
-	static HandoverCourse course(Contender contender, boolean defaults, Options options) {
+	static HandoverScenario scenario(Contender contender, boolean defaults, Options options) {
 		Set<Event> events = EnumSet.of(Event.QUIET, Event.JOIN, Event.KILL);
-		if (contender.isOurs()) {
+		if (contender.isShardkeeper()) {
 			events.add(Event.BYSTANDER);
 		}
-		if (defaults && (contender.isOurs() || contender.name().endsWith(Protocol.RANGE.title()))) {
+		if (defaults && (contender.isShardkeeper() || contender.name().endsWith(Protocol.RANGE.title()))) {
 			events.add(Event.STALLED_JOIN);
 		}
-		if (!defaults || contender.isOurs()) {
+		if (!defaults || contender.isShardkeeper()) {
 			events.add(Event.FREEZE);
 		}
 		if (options.values().containsKey("events")) {
 			events = events(contender, options);
 		}
-		return new HandoverCourse(events, options.number("rounds", 5, 1),
-				options.number("kills", (contender.isOurs() || !defaults) ? 3 : 1, 1), 3000, 10_000, 10_000);
+		return new HandoverScenario(events, options.number("rounds", 5, 1),
+				options.number("kills", (contender.isShardkeeper() || !defaults) ? 3 : 1, 1), 3000, 10_000, 10_000);
 	}
 
 	private static Set<Event> events(Contender contender, Options options) {
@@ -96,20 +96,20 @@ public final class HandoverBenchmark implements Benchmark {
 		Set<Event> possible = EnumSet.complementOf(EnumSet.of(Event.ROLLING));
 		List<String> names = options.choices("events", possible.stream().map(Event::option).toList(), List.of());
 		possible.removeIf((event) -> !names.contains(event.option()));
-		if (!contender.isOurs()) {
+		if (!contender.isShardkeeper()) {
 			possible.remove(Event.WARM_JOIN);
 		}
 		if (possible.contains(Event.LEAVE)) {
-			// Who is to leave has to have joined.
+			// A leave needs a join.
 			possible.add(Event.JOIN);
 		}
 		return possible;
 	}
 
-	/** What must not happen to us fails the run. */
-	private static void verify(Findings findings) {
-		if (findings.contender().isOurs()) {
-			findings.verify();
+	/** Fails the run if Shardkeeper has lost or repeated a record. */
+	private static void verify(ContenderResults results) {
+		if (results.contender().isShardkeeper()) {
+			results.verify();
 		}
 	}
 

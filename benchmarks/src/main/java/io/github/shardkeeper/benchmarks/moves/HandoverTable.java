@@ -11,12 +11,12 @@ import io.github.shardkeeper.benchmarks.Samples;
 import io.github.shardkeeper.benchmarks.moves.Exactness.Kind;
 
 /**
- * What was seen of all contenders, as Markdown: first how many times as long as ours
- * their shards stand still, then the figures. Immutable.
+ * Results of all contenders, as Markdown: first the pauses of their shards as multiples
+ * of Shardkeeper's, then the figures. Immutable.
  *
- * @param all what was seen
+ * @param all the results of all contenders
  */
-record HandoverTable(List<Findings> all) {
+record HandoverTable(List<ContenderResults> all) {
 
 	private static final String NOTHING = "–";
 
@@ -26,30 +26,30 @@ record HandoverTable(List<Findings> all) {
 		table(lines, "moved shards: ms from the old owner's last record to the new one's first, p50 / p99 / max "
 				+ "(shards; medians of the rounds)", moving(), HandoverTable::gaps);
 		table(lines, "other shards: longest ms without a record, p50 / p99 / max", events(),
-				(findings, event) -> figures(findings.standstills(event)));
+				(results, event) -> figures(results.standstills(event)));
 		frozen(lines);
 		table(lines, "records handled by another instance before", moving(),
-				(findings, event) -> findings.has(event) ? String.valueOf(findings.count(Kind.TWICE, event)) : NOTHING);
+				(results, event) -> results.has(event) ? String.valueOf(results.count(Kind.TWICE, event)) : NOTHING);
 		exactness(lines);
 		return lines;
 	}
 
 	private List<Event> moving() {
 		return events().stream()
-			.filter((event) -> this.all.stream().anyMatch((findings) -> !findings.gaps(event).values().isEmpty()))
+			.filter((event) -> this.all.stream().anyMatch((results) -> !results.gaps(event).values().isEmpty()))
 			.toList();
 	}
 
 	private List<Event> events() {
 		return Arrays.stream(Event.values())
-			.filter((event) -> this.all.stream().anyMatch((findings) -> findings.has(event)))
+			.filter((event) -> this.all.stream().anyMatch((results) -> results.has(event)))
 			.toList();
 	}
 
 	private void table(List<String> lines, String title, List<Event> events, Cell cell) {
 		head(lines, title, events.stream().map(Event::title).toList());
-		for (Findings findings : this.all) {
-			row(lines, findings, events, (event) -> cell.text(findings, event));
+		for (ContenderResults results : this.all) {
+			row(lines, results, events, (event) -> cell.text(results, event));
 		}
 	}
 
@@ -59,29 +59,32 @@ record HandoverTable(List<Findings> all) {
 		lines.add("|---|" + "---:|".repeat(columns.size()));
 	}
 
-	private static <T> void row(List<String> lines, Findings findings, List<T> columns, Function<T, String> cell) {
-		lines.add("| " + findings.contender().name() + " | "
+	private static <T> void row(List<String> lines, ContenderResults results, List<T> columns,
+			Function<T, String> cell) {
+		lines.add("| " + results.contender().name() + " | "
 				+ columns.stream().map(cell).collect(Collectors.joining(" | ")) + " |");
 	}
 
-	private String ratio(Findings findings, Event event) {
-		Samples gaps = findings.gaps(event);
-		Samples ours = Findings.ours(this.all).map((found) -> found.gaps(event)).orElseGet(Samples::new);
-		if (gaps.values().isEmpty() || ours.values().isEmpty()) {
+	private String ratio(ContenderResults results, Event event) {
+		Samples gaps = results.gaps(event);
+		Samples shardkeeper = ContenderResults.ofShardkeeper(this.all)
+			.map((found) -> found.gaps(event))
+			.orElseGet(Samples::new);
+		if (gaps.values().isEmpty() || shardkeeper.values().isEmpty()) {
 			return NOTHING;
 		}
-		return String.format(Locale.ROOT, "%.1f (%.1f)", gaps.median() / ours.median(),
-				gaps.quantile(0.99) / ours.quantile(0.99));
+		return String.format(Locale.ROOT, "%.1f (%.1f)", gaps.median() / shardkeeper.median(),
+				gaps.quantile(0.99) / shardkeeper.quantile(0.99));
 	}
 
-	private static String gaps(Findings findings, Event event) {
-		Samples gaps = findings.gaps(event);
-		Samples rounds = findings.roundMedians(event);
+	private static String gaps(ContenderResults results, Event event) {
+		Samples gaps = results.gaps(event);
+		Samples rounds = results.roundMedians(event);
 		return gaps.values().isEmpty() ? NOTHING : figures(gaps) + String.format(Locale.ROOT, " (%d; %,.0f-%,.0f)",
 				gaps.values().size(), rounds.lowest(), rounds.highest());
 	}
 
-	/** Median, 99 % and the highest. */
+	/** Returns median, 99 % quantile and maximum. */
 	static String figures(Samples samples) {
 		if (samples.values().isEmpty()) {
 			return NOTHING;
@@ -90,41 +93,43 @@ record HandoverTable(List<Findings> all) {
 				samples.highest());
 	}
 
-	/** What a process has that does not run, until it runs again or others have it. */
+	/** Adds the shards of a frozen process, until it runs again or others have them. */
 	private void frozen(List<String> lines) {
-		if (this.all.stream().noneMatch((findings) -> findings.has(Event.FREEZE))) {
+		if (this.all.stream().noneMatch((results) -> results.has(Event.FREEZE))) {
 			return;
 		}
-		Samples ours = Findings.ours(this.all).map(Findings::frozen).orElseGet(Samples::new);
+		Samples shardkeeper = ContenderResults.ofShardkeeper(this.all)
+			.map(ContenderResults::frozen)
+			.orElseGet(Samples::new);
 		head(lines, "shards of the frozen process", List.of("ms without a record, times as long as with Shardkeeper",
 				"ms without a record, p50 / p99 / max", "how many", "shards that moved"));
-		for (Findings findings : this.all) {
-			Samples frozen = findings.frozen();
-			row(lines, findings, List.of(
-					frozen.values().isEmpty() || ours.values().isEmpty() ? NOTHING
-							: String.format(Locale.ROOT, "%.2f", frozen.median() / ours.median()),
-					figures(frozen), findings.has(Event.FREEZE) ? String.valueOf(frozen.values().size()) : NOTHING,
-					findings.has(Event.FREEZE) ? String.valueOf(findings.gaps(Event.FREEZE).values().size()) : NOTHING),
+		for (ContenderResults results : this.all) {
+			Samples frozen = results.frozen();
+			row(lines, results, List.of(
+					frozen.values().isEmpty() || shardkeeper.values().isEmpty() ? NOTHING
+							: String.format(Locale.ROOT, "%.2f", frozen.median() / shardkeeper.median()),
+					figures(frozen), results.has(Event.FREEZE) ? String.valueOf(frozen.values().size()) : NOTHING,
+					results.has(Event.FREEZE) ? String.valueOf(results.gaps(Event.FREEZE).values().size()) : NOTHING),
 					Function.identity());
 		}
 	}
 
 	private void exactness(List<String> lines) {
 		head(lines, "the whole run", List.of("lost", "out of order", "after a later owner's", "commits refused"));
-		for (Findings findings : this.all) {
-			row(lines, findings, List.of(findings.lost(), findings.count(Kind.OUT_OF_ORDER),
-					findings.count(Kind.TWO_OWNERS), (long) findings.failedCommits()), String::valueOf);
+		for (ContenderResults results : this.all) {
+			row(lines, results, List.of(results.lost(), results.count(Kind.OUT_OF_ORDER),
+					results.count(Kind.TWO_OWNERS), (long) results.failedCommits()), String::valueOf);
 		}
 	}
 
-	/** Every shard's figures in every event. */
+	/** Returns the figures of every shard in every event. */
 	List<String> raw() {
 		List<String> lines = new ArrayList<>(List.of("contender,event,round,shard,moves,gap_ms,longest_ms,frozen"));
-		for (Findings findings : this.all) {
+		for (ContenderResults results : this.all) {
 			for (Event event : events()) {
-				List<Window> windows = findings.windows(event);
+				List<Window> windows = results.windows(event);
 				for (int round = 0; round < windows.size(); round++) {
-					raw(lines, findings.contender().name() + "\"," + event.option() + "," + round, windows.get(round));
+					raw(lines, results.contender().name() + "\"," + event.option() + "," + round, windows.get(round));
 				}
 			}
 		}
@@ -141,7 +146,7 @@ record HandoverTable(List<Findings> all) {
 
 	private interface Cell {
 
-		String text(Findings findings, Event event);
+		String text(ContenderResults results, Event event);
 
 	}
 

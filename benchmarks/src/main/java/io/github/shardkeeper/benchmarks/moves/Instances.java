@@ -87,7 +87,7 @@ final class Instances implements AutoCloseable {
 		}
 	}
 
-	/** Fails if one has ended that was not asked to. */
+	/** Fails if an instance has ended unexpectedly. */
 	void verify() {
 		this.running.forEach((name, process) -> {
 			if (!process.isAlive()) {

@@ -3,7 +3,7 @@ package io.github.shardkeeper.benchmarks.moves;
 import java.nio.ByteBuffer;
 
 /**
- * What a record carries. Immutable.
+ * Payload of a record. Immutable.
  *
  * @param number its number in its shard, from 1 on
  * @param sentNanos when it was sent, by the monotonic clock, which on Linux is the same

@@ -31,7 +31,7 @@ final class RedisCluster implements Cluster {
 
 	/**
 	 * Starts Redis.
-	 * @param shards how many
+	 * @param shards the number of shards
 	 * @param settings properties of the instances that are not at their defaults
 	 */
 	RedisCluster(int shards, List<String> settings) throws IOException, InterruptedException {

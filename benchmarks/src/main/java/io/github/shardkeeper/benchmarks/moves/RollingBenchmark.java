@@ -10,8 +10,8 @@ import io.github.shardkeeper.benchmarks.Benchmark;
 import io.github.shardkeeper.benchmarks.Options;
 
 /**
- * How often shards move, and how long they stand still, while all instances are replaced
- * one after the other, beside Kafka's group protocols.
+ * Moves and pauses of shards while all instances are replaced one after the other, beside
+ * Kafka's group protocols.
  */
 public final class RollingBenchmark implements Benchmark {
 
@@ -43,13 +43,13 @@ public final class RollingBenchmark implements Benchmark {
 			contenders.add(Contender.withStaticMembers());
 		}
 		Path raw = HandoverBenchmark.rawFigures("rolling-" + settings + "-" + order, options);
-		RollingCourse course = new RollingCourse(instances, newFirst);
-		List<Findings> all = new Laps(shards, options.number("rounds", 2, 1)).run(
+		RollingScenario scenario = new RollingScenario(instances, newFirst);
+		List<ContenderResults> all = new Rotation(shards, options.number("rounds", 2, 1)).run(
 				options.matching("contenders", contenders, Contender::name),
-				(lap, group, findings) -> course.run(group, findings),
+				(turn, group, results) -> scenario.run(group, results),
 				(seen) -> Files.write(raw, new RollingTable(seen).raw()));
 		new RollingTable(all).lines().forEach(System.out::println);
-		all.stream().filter((findings) -> findings.contender().isOurs()).forEach(Findings::verify);
+		all.stream().filter((results) -> results.contender().isShardkeeper()).forEach(ContenderResults::verify);
 	}
 
 }

@@ -15,7 +15,7 @@ import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
 
 /**
- * An application with the starter whose handler writes down what it is given. A process
+ * An application with the starter whose handler writes a trace of its records. A process
  * of its own.
  */
 public final class ShardkeeperInstance {

@@ -7,9 +7,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /**
- * Writes down what an instance handles, a line per record, in the form that
- * {@link Traces} reads. Each line is one write: what was handled before a {@code kill -9}
- * is in the file. Thread-safe.
+ * Writes a line per record that an instance handles, in the form that {@link Traces}
+ * reads. Each line is one write: records handled before a {@code kill -9} are in the
+ * file. Thread-safe.
  */
 final class TraceWriter {
 
@@ -23,7 +23,7 @@ final class TraceWriter {
 	/**
 	 * A record was handled.
 	 * @param shard the shard
-	 * @param payload what the record carried
+	 * @param payload the payload of the record
 	 * @param epoch a number that is higher for later owners: the token, or the generation
 	 */
 	void handled(int shard, byte[] payload, long epoch) {

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * What all instances of a group have written down so far. Confined to one thread.
+ * Traces of all instances of a group. Confined to one thread.
  */
 final class Traces {
 
@@ -39,8 +39,8 @@ final class Traces {
 	}
 
 	/**
-	 * Reads what was written since.
-	 * @return what was handled, by shard and in the order of time
+	 * Reads the lines written since the last call.
+	 * @return the handled records, by shard and in the order of time
 	 */
 	List<List<Handled>> read() throws IOException {
 		try (Stream<Path> files = Files.list(this.directory)) {
@@ -48,7 +48,7 @@ final class Traces {
 				read(file);
 			}
 		}
-		// Nearly sorted already, which is what this sort is good at.
+		// Nearly sorted already, for which this sort is fast.
 		this.byShard.forEach((handled) -> handled.sort(BY_TIME));
 		return this.byShard;
 	}

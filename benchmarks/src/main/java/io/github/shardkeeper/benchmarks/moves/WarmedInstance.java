@@ -62,7 +62,7 @@ public final class WarmedInstance {
 			.run(changed.toArray(String[]::new));
 	}
 
-	/** Until it consumes half of the shards at least. */
+	/** Waits until it consumes half of the shards at least. */
 	private static void await(ConfigurableApplicationContext application) throws InterruptedException {
 		int half = application.getEnvironment()
 			.getRequiredProperty("shardkeeper.topics." + ShardkeeperInstance.TOPIC + ".shards", Integer.class) / 2;
@@ -88,7 +88,7 @@ public final class WarmedInstance {
 	}
 
 	/**
-	 * Knows which shards it has had records of.
+	 * Collects the shards of its records.
 	 */
 	record Handler(Set<String> shards) {
 

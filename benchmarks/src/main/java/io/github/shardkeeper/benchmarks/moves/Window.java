@@ -5,17 +5,17 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What was seen of each shard in some time. Immutable.
+ * Observations of each shard in a period. Immutable.
  *
- * @param fromNanos when the time began
- * @param toNanos when it ended
- * @param shards by shard
+ * @param fromNanos the begin of the period
+ * @param toNanos the end of the period
+ * @param shards the observations by shard
  */
 record Window(long fromNanos, long toNanos, List<Shard> shards) {
 
 	/**
 	 * Looks at a time.
-	 * @param byShard what was handled, in the order of time
+	 * @param byShard the handled records, in the order of time
 	 */
 	static Window of(List<List<Handled>> byShard, long fromNanos, long toNanos) {
 		List<Shard> shards = new ArrayList<>();
@@ -71,16 +71,16 @@ record Window(long fromNanos, long toNanos, List<Shard> shards) {
 	}
 
 	/**
-	 * What was seen of a shard.
+	 * Observations of a shard.
 	 *
-	 * @param moves how often its owner changed
+	 * @param moves the number of changes of its owner
 	 * @param gapMillis the longest time from an owner's last record to the next owner's
 	 * first one
 	 * @param longestMillis the longest time without a record
 	 * @param gapsMillis the time without a record at all changes of the owner together
 	 * @param standstillsMillis the time without a record at all other standstills that
 	 * are longer than {@value #STANDSTILL_MILLIS} ms together
-	 * @param frozen whether its owner was frozen meanwhile
+	 * @param frozen whether its owner was frozen in the period
 	 */
 	record Shard(int moves, double gapMillis, double longestMillis, double gapsMillis, double standstillsMillis,
 			boolean frozen) {

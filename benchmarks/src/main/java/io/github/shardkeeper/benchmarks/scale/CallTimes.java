@@ -6,7 +6,7 @@ import java.util.TreeMap;
 import io.github.shardkeeper.benchmarks.Samples;
 
 /**
- * How often members have called their store, and what they waited for answers to
+ * Number of calls of members to their store, and the time they waited for answers to
  * heartbeats: their leases depend on it. Thread-safe.
  */
 final class CallTimes {
@@ -29,7 +29,7 @@ final class CallTimes {
 		return taken;
 	}
 
-	/** By operation how often, since the last call of this method. */
+	/** Returns the number of calls by operation since the last call of this method. */
 	synchronized Map<String, Long> takeCalls() {
 		Map<String, Long> taken = this.calls;
 		this.calls = new TreeMap<>();

@@ -7,12 +7,12 @@ import io.github.shardkeeper.benchmarks.RedisFigures;
 import io.github.shardkeeper.benchmarks.Samples;
 
 /**
- * What can happen to a group, and how long it took until every member had its new
- * assignment in hand. Confined to its thread.
+ * A change of a group, and the time until every member had its new assignment. Confined
+ * to its thread.
  */
 final class Change {
 
-	/** What can happen. */
+	/** Kind of a change. */
 	enum Kind {
 
 		JOIN("one more joins"),
@@ -109,7 +109,7 @@ final class Change {
 		this.millisFromEnd.add((ended - readAt) / 1e6 - leftMillis);
 	}
 
-	/** Until then whoever was lost might have consumed its shards. */
+	/** Until then the lost member might have consumed its shards. */
 	static void verifyLate(Kind kind, double millisFromEnd) {
 		if (millisFromEnd < -CLOCKS_MILLIS) {
 			throw new IllegalStateException(String.format(Locale.ROOT,

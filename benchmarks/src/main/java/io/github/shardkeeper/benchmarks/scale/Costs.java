@@ -10,8 +10,8 @@ import io.github.shardkeeper.benchmarks.RedisProcess;
 import io.github.shardkeeper.benchmarks.Samples;
 
 /**
- * How busy Redis and the process with all the members are, phase by phase. Confined to
- * its thread.
+ * Load of Redis and of the process with all the members, by phase. Confined to its
+ * thread.
  */
 final class Costs {
 

@@ -58,7 +58,7 @@ final class Group implements AutoCloseable {
 
 	private final TimedStrategy strategy = new TimedStrategy(new StickyAssignment());
 
-	private final Board board;
+	private final ShardHolders board;
 
 	/** In the order in which they came. */
 	private final List<LightMember> members = new ArrayList<>();
@@ -73,15 +73,15 @@ final class Group implements AutoCloseable {
 	 * Creates a group without members.
 	 * @param redis its Redis
 	 * @param name its name
-	 * @param connections how many connections of each kind its members share
-	 * @param shards how many shards its topic has at first
-	 * @param mostShards how many it will have
-	 * @param mostMembers how many members will come
+	 * @param connections the number of connections of each kind that its members share
+	 * @param shards the initial number of shards of its topic
+	 * @param mostShards the maximum number of shards
+	 * @param mostMembers the maximum number of members
 	 */
 	Group(RedisProcess redis, String name, int connections, int shards, int mostShards, int mostMembers) {
 		this.name = name;
 		this.shards = shards;
-		this.board = new Board(mostShards, mostMembers);
+		this.board = new ShardHolders(mostShards, mostMembers);
 		this.factory = new LettuceConnectionFactory("127.0.0.1", redis.port());
 		this.factory.afterPropertiesSet();
 		this.factory.start();
@@ -109,7 +109,7 @@ final class Group implements AutoCloseable {
 		return this.shards;
 	}
 
-	Board board() {
+	ShardHolders board() {
 		return this.board;
 	}
 
@@ -121,7 +121,7 @@ final class Group implements AutoCloseable {
 		return this.strategy;
 	}
 
-	/** How often a member's lease has ended because it was not answered in time. */
+	/** Returns the number of leases that ended without an answer in time. */
 	long suspensions() {
 		return this.suspensions.get();
 	}
@@ -145,7 +145,7 @@ final class Group implements AutoCloseable {
 		long deadline = System.nanoTime() + PATIENCE.toNanos();
 		while (this.members.stream().noneMatch(LightMember::leads)) {
 			if (System.nanoTime() - deadline > 0) {
-				throw new IllegalStateException("Nobody leads");
+				throw new IllegalStateException("There is no leader");
 			}
 			TimeUnit.MILLISECONDS.sleep(1);
 		}
@@ -169,14 +169,14 @@ final class Group implements AutoCloseable {
 		this.members.forEach((member) -> member.shardsChanged(topics));
 	}
 
-	/** What the store knows, read whole. */
+	/** Returns the stored group, read whole. */
 	GroupChanges read() {
 		return this.stores.get(0).readChanges(0, -1);
 	}
 
 	/**
-	 * Fails when the store does not agree with what members say that they hold, or a step
-	 * of theirs has failed.
+	 * Fails if the store does not agree with the shards that members report, or a step of
+	 * theirs has failed.
 	 */
 	void verify() {
 		this.loops.verify();

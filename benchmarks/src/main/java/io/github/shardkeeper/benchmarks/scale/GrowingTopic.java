@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
 
-import io.github.shardkeeper.benchmarks.Asked;
+import io.github.shardkeeper.benchmarks.GoalTable;
 import io.github.shardkeeper.benchmarks.Machine;
 import io.github.shardkeeper.benchmarks.RedisFigures;
 import io.github.shardkeeper.benchmarks.RedisProcess;
@@ -15,11 +15,11 @@ import io.github.shardkeeper.benchmarks.Samples;
  * A small group whose topic gets many more shards at once, again and again.
  *
  * @param redis its Redis
- * @param members how many members
- * @param shards how many shards at first
- * @param more how many come in each round
- * @param rounds how often, after one for warming up
- * @param connections how many connections of each kind the members share
+ * @param members the number of members
+ * @param shards the initial number of shards
+ * @param more the number of shards added in each round
+ * @param rounds the number of rounds, after one for warming up
+ * @param connections the number of connections of each kind that the members share
  */
 record GrowingTopic(RedisProcess redis, int members, int shards, int more, int rounds, int connections) {
 
@@ -66,7 +66,7 @@ record GrowingTopic(RedisProcess redis, int members, int shards, int more, int r
 						this.more, this.rounds, millis.median(), millis.lowest(), millis.highest()),
 				""));
 		lines.addAll(slow.lines());
-		Asked asked = new Asked("seen", "at most");
+		GoalTable asked = new GoalTable("seen", "at most");
 		asked.atMost("%,d more shards: longest, ms".formatted(this.more), millis.highest(), LONGEST_MILLIS);
 		lines.addAll(asked.lines());
 		return lines;

@@ -13,14 +13,14 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * Instead of a member's workers: a shard is consumed as soon as it is started, and has
- * drained as soon as it is to. Thread-safe.
+ * Replaces a member's workers: a shard is consumed at once when it is started, and drains
+ * at once. Thread-safe.
  */
 final class Holdings implements ShardConsumption {
 
 	private final int member;
 
-	private final Board board;
+	private final ShardHolders board;
 
 	private final AtomicLong suspensions;
 
@@ -28,16 +28,16 @@ final class Holdings implements ShardConsumption {
 
 	private volatile Listener listener;
 
-	/** A dead member's shards are consumed by nobody, whatever still happens here. */
+	/** A dead member's shards are not consumed, whatever still happens here. */
 	private boolean dead;
 
 	/**
 	 * Creates the holdings of one member.
 	 * @param member its number on the board
-	 * @param board where it writes what it holds
+	 * @param board receives its acquisitions and releases
 	 * @param suspensions counts ends of leases
 	 */
-	Holdings(int member, Board board, AtomicLong suspensions) {
+	Holdings(int member, ShardHolders board, AtomicLong suspensions) {
 		this.member = member;
 		this.board = board;
 		this.suspensions = suspensions;
@@ -49,13 +49,13 @@ final class Holdings implements ShardConsumption {
 
 	synchronized void died() {
 		this.dead = true;
-		this.board.died(this.member);
+		this.board.memberDied(this.member);
 	}
 
 	@Override
 	public synchronized void start(ShardId shard, Token token, MemberId self) {
 		if (!this.dead && this.tokens.put(shard, token) == null) {
-			this.board.took(ShardId.number(shard.id()), this.member);
+			this.board.shardTaken(ShardId.number(shard.id()), this.member);
 		}
 	}
 
@@ -70,7 +70,7 @@ final class Holdings implements ShardConsumption {
 	private synchronized Token gave(ShardId shard) {
 		Token token = this.tokens.remove(shard);
 		if (token != null && !this.dead) {
-			this.board.gave(ShardId.number(shard.id()), this.member);
+			this.board.shardReleased(ShardId.number(shard.id()), this.member);
 		}
 		return token;
 	}

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-import io.github.shardkeeper.benchmarks.Asked;
+import io.github.shardkeeper.benchmarks.GoalTable;
 import io.github.shardkeeper.benchmarks.Machine;
 import io.github.shardkeeper.benchmarks.RedisFigures;
 import io.github.shardkeeper.benchmarks.RedisProcess;
@@ -16,20 +16,19 @@ import io.github.shardkeeper.benchmarks.Samples;
 import io.github.shardkeeper.benchmarks.scale.Change.Kind;
 
 /**
- * A group at the limit of its size: it is founded, does nothing, and changes one member
- * at a time.
+ * A group at the limit of its size: it starts, idles, and changes one member at a time.
  *
  * @param redis its Redis
- * @param members how many members
- * @param shards how many shards
- * @param rounds how often each change happens
- * @param connections how many connections of each kind the members share
+ * @param members the number of members
+ * @param shards the number of shards
+ * @param rounds the number of times of each change
+ * @param connections the number of connections of each kind that the members share
  */
 record LargeGroup(RedisProcess redis, int members, int shards, int rounds, int connections) {
 
 	private static final long PATIENCE_SECONDS = 300;
 
-	/** Everybody who goes is replaced before the next one goes. */
+	/** Each member that leaves is replaced before the next one leaves. */
 	private static final List<Kind> ROUND = List.of(Kind.LEAVE, Kind.JOIN, Kind.CRASH, Kind.JOIN, Kind.LEADER_LEAVES,
 			Kind.JOIN, Kind.LEADER_CRASHES, Kind.JOIN, Kind.FREEZE, Kind.JOIN);
 
@@ -57,8 +56,8 @@ record LargeGroup(RedisProcess redis, int members, int shards, int rounds, int c
 			}
 			double joinedMillis = (System.nanoTime() - begun) / 1e6;
 			double foundedMillis = (group.board().awaitEven(this.shards, PATIENCE_SECONDS) - begun) / 1e6;
-			costs.take("founding");
-			slow.read("founding", group.times().takeCalls());
+			costs.take("start");
+			slow.read("start", group.times().takeCalls());
 			group.verify();
 			double bytesPerShard = (figures.of("memory", "used_memory") - emptyBytes) / this.shards;
 			long leaderships = group.read().epoch();
@@ -66,12 +65,12 @@ record LargeGroup(RedisProcess redis, int members, int shards, int rounds, int c
 					this.members, joinedMillis, foundedMillis, leaderships);
 			costs.begin();
 			TimeUnit.SECONDS.sleep(quietSeconds);
-			costs.take("nothing to do");
-			slow.read("nothing to do", group.times().takeCalls());
+			costs.take("idle");
+			slow.read("idle", group.times().takeCalls());
 			Map<Kind, Change> changes = change(group, figures, raw, pauseMillis, costs);
 			costs.take("changes");
 			slow.read("changes", group.times().takeCalls());
-			// Before the heap is measured, which holds everybody up.
+			// Before the heap is measured, which stops all members.
 			long suspensions = group.suspensions();
 			List<String> lines = new ArrayList<>(table(changes));
 			lines.add("");
@@ -79,12 +78,12 @@ record LargeGroup(RedisProcess redis, int members, int shards, int rounds, int c
 			lines.add("");
 			lines.addAll(slow.lines());
 			lines.add("");
-			lines.addAll(new LeadersPart(group).lines());
-			lines.add(String.format(Locale.ROOT, "| founding: until %,d members have joined, ms | %,.0f |",
+			lines.addAll(new LeaderCosts(group).lines());
+			lines.add(String.format(Locale.ROOT, "| start of the group: until %,d members have joined, ms | %,.0f |",
 					this.members, joinedMillis));
-			lines
-				.add(String.format(Locale.ROOT, "| founding: until every shard is taken, ms | %,.0f |", foundedMillis));
-			lines.add(String.format(Locale.ROOT, "| founding: leaderships until then | %,d |", leaderships));
+			lines.add(String.format(Locale.ROOT, "| start of the group: until every shard is taken, ms | %,.0f |",
+					foundedMillis));
+			lines.add(String.format(Locale.ROOT, "| start of the group: leaderships until then | %,d |", leaderships));
 			lines.add(String.format(Locale.ROOT, "| Redis' memory per shard, bytes | %,.0f |", bytesPerShard));
 			lines.add(String.format(Locale.ROOT, "| leases that ended because no answer came in time | %,d |",
 					suspensions));
@@ -118,15 +117,15 @@ record LargeGroup(RedisProcess redis, int members, int shards, int rounds, int c
 	}
 
 	private static List<String> asked(Map<Kind, Change> changes, SlowScripts slow) {
-		Asked asked = new Asked("seen", "at most");
+		GoalTable goals = new GoalTable("seen", "at most");
 		for (Kind kind : List.of(Kind.JOIN, Kind.LEAVE, Kind.LEADER_LEAVES)) {
 			Samples millis = changes.get(kind).millis();
 			if (!millis.values().isEmpty()) {
-				asked.atMost(kind.text() + ": longest, ms", millis.highest(), LONGEST_CHANGE_MILLIS);
+				goals.atMost(kind.text() + ": longest, ms", millis.highest(), LONGEST_CHANGE_MILLIS);
 			}
 		}
-		asked.atMost("scripts that took more than 5 ms by the clock", slow.overLimit(), 0);
-		return asked.lines();
+		goals.atMost("scripts that took more than 5 ms by the clock", slow.overLimit(), 0);
+		return goals.lines();
 	}
 
 	private static double last(Samples samples) {

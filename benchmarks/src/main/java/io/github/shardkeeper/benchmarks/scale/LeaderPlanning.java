@@ -14,8 +14,8 @@ import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.shard.TopicShards;
 
 /**
- * What a leader does to plan, from its own picture of the group to the transitions that
- * it would apply; a window for benchmarks, hence in this package. Confined to its thread.
+ * Planning of a leader, from its own picture of the group to the transitions that it
+ * would apply; a window for benchmarks, hence in this package. Confined to its thread.
  */
 public final class LeaderPlanning {
 
@@ -30,7 +30,7 @@ public final class LeaderPlanning {
 	/**
 	 * Reads a group.
 	 * @param topics the topics with their shards
-	 * @param group what the store would answer to who reads it whole
+	 * @param group the stored group, read whole
 	 * @param strategy decides the owners
 	 */
 	public LeaderPlanning(Map<String, TopicShards> topics, GroupChanges group, AssignmentStrategy strategy) {

@@ -44,7 +44,7 @@ final class LightMember {
 
 	private final int number;
 
-	private final Board board;
+	private final ShardHolders board;
 
 	private final Holdings holdings;
 
@@ -63,7 +63,7 @@ final class LightMember {
 	 * @param board where it is to be seen
 	 */
 	LightMember(int number, String group, CoordinationStore store, Holdings holdings, AssignmentStrategy strategy,
-			Loops threads, Board board) {
+			Loops threads, ShardHolders board) {
 		this.number = number;
 		this.board = board;
 		this.holdings = holdings;
@@ -90,7 +90,7 @@ final class LightMember {
 	}
 
 	void start(Map<String, TopicShards> topics) {
-		this.board.came(this.number);
+		this.board.memberJoined(this.number);
 		this.coordinator.start(topics, this.holdings);
 	}
 
@@ -98,22 +98,22 @@ final class LightMember {
 		this.coordinator.shardsChanged(topics);
 	}
 
-	/** Leaves in order; what is returned completes when it is gone. */
+	/** Leaves in order; the returned future completes when it is gone. */
 	CompletableFuture<Void> leave() {
-		this.board.goes(this.number);
+		this.board.memberLeaves(this.number);
 		return this.coordinator.leave(PATIENCE_WHEN_LEAVING);
 	}
 
 	/** Is gone at once, and with it its connection, without a word to anybody. */
 	void crash() {
-		this.board.goes(this.number);
+		this.board.memberLeaves(this.number);
 		this.coordinator.close();
 		this.holdings.died();
 	}
 
 	/** Does nothing any more, while its connections stand. */
 	void freeze() {
-		this.board.goes(this.number);
+		this.board.memberLeaves(this.number);
 		this.loops.forEach(Loops.Loop::close);
 		this.holdings.died();
 	}

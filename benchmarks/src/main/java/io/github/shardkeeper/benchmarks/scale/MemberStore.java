@@ -8,8 +8,9 @@ import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
- * One member's way to a store that it shares with others: its subscription is one of many
- * on a connection, and its end is not the store's. What calls take is told. Thread-safe.
+ * One member's view of a store that it shares with others: its subscription is one of
+ * many on a connection, and closing it does not close the store. Measures calls.
+ * Thread-safe.
  */
 final class MemberStore {
 
@@ -17,12 +18,12 @@ final class MemberStore {
 	}
 
 	/**
-	 * Stands in front of a store.
+	 * Creates the view.
 	 * @param store the store
-	 * @param baseKey what the group's keys begin with
-	 * @param subscriptions has the members' channels
-	 * @param times hears of calls
-	 * @return what a member can take for a store of its own
+	 * @param baseKey the prefix of the group's keys
+	 * @param subscriptions the members' channels
+	 * @param times receives the durations of calls
+	 * @return the store for a member
 	 */
 	static CoordinationStore over(CoordinationStore store, String baseKey, SharedSubscriptions subscriptions,
 			CallTimes times) {

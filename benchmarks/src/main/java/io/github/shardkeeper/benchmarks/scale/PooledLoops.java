@@ -17,7 +17,7 @@ import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * The loops of many members on a few threads: a thousand members would have three
- * thousand threads of their own. A step that throws is counted, and tried again after a
+ * thousand threads of their own. A step that throws is counted, and repeated after a
  * pause, as in an application. Thread-safe.
  */
 final class PooledLoops implements Loops, AutoCloseable {
@@ -34,8 +34,7 @@ final class PooledLoops implements Loops, AutoCloseable {
 
 	/**
 	 * Creates the pool.
-	 * @param threads how many threads it has: a step blocks one while Redis has not
-	 * answered
+	 * @param threads the number of threads: a step blocks one until Redis answers
 	 */
 	PooledLoops(int threads) {
 		this.threads = Executors.newFixedThreadPool(threads);
@@ -54,7 +53,7 @@ final class PooledLoops implements Loops, AutoCloseable {
 		return start(name, step);
 	}
 
-	/** Fails if a step has: what was measured then is something else. */
+	/** Fails if a step has failed: the figures are not valid then. */
 	void verify() {
 		if (this.failures.get() > 0) {
 			throw new IllegalStateException("%d steps of members failed, the first with %s"
@@ -111,14 +110,14 @@ final class PooledLoops implements Loops, AutoCloseable {
 				next = this.step.run();
 			}
 			catch (Throwable ex) {
-				// Errors too: a loop that is busy for ever is a member that is silent.
+				// Errors too: a loop that is busy forever is a silent member.
 				failed(ex);
 				next = MonotonicClock.SYSTEM.now().plus(PAUSE_AFTER_FAILURE);
 			}
 			ended(next);
 		}
 
-		/** What ends a step whose loop is closed is no failure. */
+		/** The end of a step whose loop is closed is no failure. */
 		private synchronized void failed(Throwable ex) {
 			if (!this.closed) {
 				PooledLoops.this.firstFailure.compareAndSet(null, ex);

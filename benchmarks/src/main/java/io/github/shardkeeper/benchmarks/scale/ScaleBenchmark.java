@@ -13,9 +13,9 @@ import io.github.shardkeeper.benchmarks.RedisProcess;
 
 /**
  * A group of a thousand members and a hundred thousand shards, and one of ten members
- * whose topic grows: how long a change takes until every member has its new assignment in
- * hand, and what that costs Redis and the leader. The members are this process'; Redis is
- * real, and so is all that members say to it.
+ * whose topic grows: the time of a change until every member has its new assignment, and
+ * its cost for Redis and the leader. The members are in this process; Redis is real, and
+ * so are all requests of members.
  */
 public final class ScaleBenchmark implements Benchmark {
 
@@ -39,7 +39,7 @@ public final class ScaleBenchmark implements Benchmark {
 	public void run(Options options) throws Exception {
 		options.requireOnly(Set.of("parts", "members", "shards", "rounds", "connections", "growing-members",
 				"growing-shards", "more-shards"));
-		// What cannot be asked for is refused before anything is measured.
+		// Invalid options are refused before anything is measured.
 		List<Part> parts = options.choices("parts", PARTS, PARTS).stream().map((name) -> part(name, options)).toList();
 		try (RawFigures raw = new RawFigures(RAW_FIGURES, COLUMNS)) {
 			for (Part part : parts) {

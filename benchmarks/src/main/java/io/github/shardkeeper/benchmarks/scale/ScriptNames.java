@@ -6,8 +6,8 @@ import java.util.Map;
 import io.github.shardkeeper.redis.coordination.ControlScripts;
 
 /**
- * What the scripts are called that Redis knows by their hashes; a window for benchmarks,
- * hence in this package. Has no state.
+ * Names of the scripts that Redis knows by their hashes, for benchmarks; needs access to
+ * this package. Has no state.
  */
 public final class ScriptNames {
 
@@ -15,8 +15,8 @@ public final class ScriptNames {
 	}
 
 	/**
-	 * The control plane's scripts.
-	 * @return by hash the name
+	 * Returns the control plane's scripts.
+	 * @return the name by hash
 	 */
 	public static Map<String, String> byDigest() {
 		ControlScripts scripts = ControlScripts.STANDARD;

@@ -15,7 +15,7 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
 
 /**
- * Many members' channels on one connection. Thread-safe.
+ * Channels of many members on one connection. Thread-safe.
  */
 final class SharedSubscriptions implements AutoCloseable {
 

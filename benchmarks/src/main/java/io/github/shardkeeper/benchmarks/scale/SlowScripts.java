@@ -11,7 +11,7 @@ import io.github.shardkeeper.benchmarks.Samples;
 
 /**
  * The commands that took Redis long, from its {@code SLOWLOG}. Its times are by the
- * clock: what Redis waited for a processor counts, too. Confined to its thread.
+ * clock: Redis' waiting for a processor counts, too. Confined to its thread.
  */
 final class SlowScripts {
 
@@ -22,7 +22,7 @@ final class SlowScripts {
 
 	private static final double LIMIT_MILLIS = 5;
 
-	/** What a script does, each of which takes microseconds: a measure of the machine. */
+	/** Commands that take microseconds each: a measure of the machine. */
 	private static final String SINGLE = "single commands";
 
 	private final RedisFigures redis;
@@ -32,7 +32,7 @@ final class SlowScripts {
 	private int overLimit;
 
 	private final List<String> lines = new ArrayList<>(
-			List.of("| while | script | asked for | over 0.5 ms | median of these, ms | over 5 ms | longest, ms |",
+			List.of("| while | script | calls | over 0.5 ms | median of these, ms | over 5 ms | longest, ms |",
 					"|---|---|---:|---:|---:|---:|---:|"));
 
 	SlowScripts(RedisFigures redis) {
@@ -42,10 +42,10 @@ final class SlowScripts {
 	}
 
 	/**
-	 * Reads what was slow since the last time, and forgets it.
-	 * @param phase what happened meanwhile
-	 * @param calls what was asked of the store meanwhile, which may have been several
-	 * scripts each
+	 * Reads and clears the slow commands since the last call.
+	 * @param phase the name of the phase since then
+	 * @param calls the calls of the store since then, each of which may have been several
+	 * scripts
 	 */
 	void read(String phase, Map<String, Long> calls) {
 		Map<String, Samples> slow = new TreeMap<>();
@@ -78,7 +78,7 @@ final class SlowScripts {
 		return this.lines;
 	}
 
-	/** How many scripts took longer than they are to, by the clock. */
+	/** Returns the number of scripts over the limit, by the clock. */
 	int overLimit() {
 		return this.overLimit;
 	}

@@ -6,7 +6,7 @@ import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.benchmarks.Samples;
 
 /**
- * Tells how long leaders have computed. Thread-safe.
+ * Measures the computations of leaders. Thread-safe.
  */
 final class TimedStrategy implements AssignmentStrategy {
 
@@ -30,7 +30,7 @@ final class TimedStrategy implements AssignmentStrategy {
 		this.millis.add(some);
 	}
 
-	/** Those since the last call of this method. */
+	/** Returns the times since the last call of this method. */
 	synchronized Samples takeMillis() {
 		Samples taken = this.millis;
 		this.millis = new Samples();

@@ -1,5 +1,5 @@
 /**
- * A thousand members and a hundred thousand shards: how long a change takes until
- * everybody has his new assignment, and what it costs Redis and the leader.
+ * A thousand members and a hundred thousand shards: the time of a change until every
+ * member has its new assignment, and its cost for Redis and the leader.
  */
 package io.github.shardkeeper.benchmarks.scale;

@@ -8,8 +8,7 @@ import java.util.stream.Stream;
 import io.github.shardkeeper.benchmarks.ClassPath;
 
 /**
- * The applications that are started, each with no more on its class path than its
- * starters bring along.
+ * The applications, each with only the libraries of its starters on its class path.
  */
 enum Contender {
 
@@ -49,7 +48,7 @@ enum Contender {
 	}
 
 	/**
-	 * What it needs, and nothing else.
+	 * Returns the libraries that it needs, and no others.
 	 * @param directory where the applications themselves were copied to
 	 */
 	List<String> classPath(Path directory) {
@@ -64,12 +63,12 @@ enum Contender {
 		if (name.endsWith(".jar")) {
 			return this.libraries.stream().anyMatch(name::startsWith);
 		}
-		// The modules' classes where they were not packed.
+		// Classes of modules that were not packed.
 		return this.libraries == Libraries.SHARDKEEPER && Stream.of("core", "redis", "autoconfigure")
 			.anyMatch((module) -> entry.endsWith(Path.of(module, "target", "classes")));
 	}
 
-	/** What the starters bring along, by the beginnings of the files' names. */
+	/** Libraries of the starters, by prefixes of file names. */
 	private static final class Libraries {
 
 		private static final List<String> BOOT = List.of("spring-boot-4", "spring-boot-starter-4",

@@ -11,7 +11,7 @@ import org.springframework.context.annotation.Configuration;
 class PlainApplication {
 
 	public static void main(String[] arguments) throws Exception {
-		Started.run(PlainApplication.class, Started.Ready.AT_ONCE, arguments);
+		StartupFigures.run(PlainApplication.class, StartupFigures.Ready.AT_ONCE, arguments);
 	}
 
 }

@@ -8,7 +8,7 @@ import org.springframework.data.redis.connection.RedisConnectionCommands;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * An application that makes sure of its Redis while it starts.
+ * An application that checks its Redis while it starts.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
@@ -20,7 +20,7 @@ class RedisApplication {
 	}
 
 	public static void main(String[] arguments) throws Exception {
-		Started.run(RedisApplication.class, Started.Ready.AT_ONCE, arguments);
+		StartupFigures.run(RedisApplication.class, StartupFigures.Ready.AT_ONCE, arguments);
 	}
 
 }

@@ -27,7 +27,8 @@ class ShardApplication {
 	}
 
 	public static void main(String[] arguments) throws Exception {
-		Started.run(ShardApplication.class, (context) -> context.getBean(Handler.class).missing.await(), arguments);
+		StartupFigures.run(ShardApplication.class, (context) -> context.getBean(Handler.class).missing.await(),
+				arguments);
 	}
 
 	/** Waits for records that never come. */

@@ -27,9 +27,9 @@ import io.github.shardkeeper.benchmarks.RedisProcess;
 import io.github.shardkeeper.benchmarks.Samples;
 
 /**
- * How much longer an application takes to start with the starter, and what it holds then.
- * Each start is a JVM of its own, with the class path of that application; the order is
- * turned round in every second round.
+ * The additional time that an application with the starter takes to start, and its
+ * resources then. Each start is a JVM of its own, with the class path of that
+ * application; every second round has the reverse order.
  */
 public final class StartupBenchmark implements Benchmark {
 
@@ -61,8 +61,8 @@ public final class StartupBenchmark implements Benchmark {
 
 	/** Copies the applications, so that they can do without the other benchmarks. */
 	static Path copy(Path directory) throws IOException {
-		ClassPath.copy(List.of(PlainApplication.class, RedisApplication.class, ShardApplication.class, Started.class,
-				ChildProcess.class), directory);
+		ClassPath.copy(List.of(PlainApplication.class, RedisApplication.class, ShardApplication.class,
+				StartupFigures.class, ChildProcess.class), directory);
 		return directory;
 	}
 

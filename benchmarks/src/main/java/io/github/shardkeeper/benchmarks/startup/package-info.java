@@ -1,4 +1,4 @@
 /**
- * What the starter adds to the start of an application.
+ * Cost of the starter at the start of an application.
  */
 package io.github.shardkeeper.benchmarks.startup;

@@ -28,16 +28,16 @@ class IdleBenchmarkTests {
 			assertThat(lines).anyMatch((line) -> line.startsWith("| " + contender.text() + " | 3 |"));
 		}
 		assertThat(raw).hasSize(6);
-		// Nobody waits for nothing: an empty figure is one that was not measured.
+		// No figure is zero: an empty one was not measured.
 		assertThat(lines).filteredOn((line) -> line.contains(" | 3 |"))
 			.hasSize(3)
 			.allSatisfy((line) -> assertThat(figures(line)).hasSize(7).allMatch((figure) -> figure > 0));
 	}
 
 	@Test
-	void whatGrowsWithTheShardsIsMissed() {
+	void costThatGrowsWithShardsMissesTheGoal() {
 		List<String> lines = IdleBenchmark
-			.asked(new TreeMap<>(Map.of(10, new Rates(2, 800), 100, new Rates(9, 9), 1000, new Rates(2.1, 4000))));
+			.goals(new TreeMap<>(Map.of(10, new Rates(2, 800), 100, new Rates(9, 9), 1000, new Rates(2.1, 4000))));
 
 		assertThat(lines).anyMatch(
 				(line) -> line.startsWith("| commands per second with 1,000 shards | 1.05 |") && line.contains("kept"))
@@ -56,7 +56,7 @@ class IdleBenchmarkTests {
 	}
 
 	@Test
-	void whatAContenderCannotHaveIsLeftOut() throws Exception {
+	void unsupportedNumbersOfStreamsAreOmitted() throws Exception {
 		assertThat(IdleBenchmark.measure(List.of(Contender.CONTAINER), List.of(1001), new Cost.Times(0, 1, 1, 1),
 				(line) -> {
 				}))

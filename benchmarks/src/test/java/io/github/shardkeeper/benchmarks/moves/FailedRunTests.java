@@ -15,16 +15,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /**
- * Who reads that a run has failed finds out why.
+ * A failed run reports its cause.
  */
 class FailedRunTests {
 
 	@Test
-	void theLogOfAnInstanceThatHasEndedIsStillThere() throws Exception {
+	void logOfAnEndedInstanceIsKept() throws Exception {
 		Contender ending = new Contender("Ending", 0, 500, false, (shards) -> new Ending());
 
 		IllegalStateException failure = catchThrowableOfType(IllegalStateException.class,
-				() -> new Laps(1, 1).run(List.of(ending), (lap, group, findings) -> {
+				() -> new Rotation(1, 1).run(List.of(ending), (turn, group, results) -> {
 					group.start(1);
 					group.awaitBalance();
 				}, (seen) -> {

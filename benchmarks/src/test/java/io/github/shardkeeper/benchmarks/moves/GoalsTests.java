@@ -12,20 +12,20 @@ import org.junit.jupiter.params.provider.EnumSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What is asked is compared with what was seen.
+ * Goals are compared with results.
  */
 class GoalsTests {
 
 	private static final long LEASE_MILLIS = 3000;
 
-	private final Findings ours = findings("Ours", LEASE_MILLIS);
+	private final ContenderResults shardkeeper = results("Ours", LEASE_MILLIS);
 
-	private final Findings slowKafka = findings("Kafka slow", 0);
+	private final ContenderResults slowKafka = results("Kafka slow", 0);
 
-	private final Findings quickKafka = findings("Kafka quick", 0);
+	private final ContenderResults quickKafka = results("Kafka quick", 0);
 
 	@Test
-	void whatWasNotMeasuredIsNotJudged() {
+	void missingFigureHasNoGoal() {
 		this.quickKafka.add(Event.JOIN, moved(10));
 
 		assertThat(lines(1)).isEmpty();
@@ -33,7 +33,7 @@ class GoalsTests {
 
 	@Test
 	void shortGapsAreKept() {
-		this.ours.add(Event.JOIN, moved(10, 20, 30));
+		this.shardkeeper.add(Event.JOIN, moved(10, 20, 30));
 
 		assertThat(lines(1)).containsExactly("| Ours, join: p50 | 20 | 25 | kept |",
 				"| Ours, join: p99 | 29.8 | 60 | kept |");
@@ -41,25 +41,25 @@ class GoalsTests {
 
 	@Test
 	void longGapsAreMissed() {
-		this.ours.add(Event.LEAVE, moved(30, 20, 100));
+		this.shardkeeper.add(Event.LEAVE, moved(30, 20, 100));
 
 		assertThat(lines(1)).containsExactly("| Ours, leave: p50 | 30 | 25 | **missed** |",
 				"| Ours, leave: p99 | 98.6 | 60 | **missed** |");
 	}
 
 	@Test
-	void theLimitItselfIsKept() {
-		this.ours.add(Event.JOIN, moved(25));
+	void limitIsKept() {
+		this.shardkeeper.add(Event.JOIN, moved(25));
 
 		assertThat(lines(1)).contains("| Ours, join: p50 | 25 | 25 | kept |");
 	}
 
 	@Test
-	void theShortestOfKafkasMediansIsTheLimit() {
-		this.ours.add(Event.JOIN, moved(20));
+	void shortestMedianOfKafkaIsTheLimit() {
+		this.shardkeeper.add(Event.JOIN, moved(20));
 		this.slowKafka.add(Event.JOIN, moved(40));
 		this.quickKafka.add(Event.JOIN, moved(15, 15, 90));
-		this.ours.add(Event.LEAVE, moved(14));
+		this.shardkeeper.add(Event.LEAVE, moved(14));
 		this.slowKafka.add(Event.LEAVE, moved(15));
 
 		assertThat(lines(1)).contains("| Ours, join: p50, beside Kafka's shortest p50 | 20 | 15 | **missed** |",
@@ -68,19 +68,19 @@ class GoalsTests {
 	}
 
 	@Test
-	void theLongestGapOfACrashIsTheLeaseAndLittleMore() {
-		this.ours.add(Event.KILL, moved(LEASE_MILLIS, LEASE_MILLIS + 300));
+	void longestGapOfACrashIsLimitedByTheLease() {
+		this.shardkeeper.add(Event.KILL, moved(LEASE_MILLIS, LEASE_MILLIS + 300));
 		assertThat(lines(1))
 			.containsExactly("| Ours, kill -9: longest, beside the lease + 300 ms | 3,300 | 3,300 | kept |");
 
-		this.ours.add(Event.KILL, moved(LEASE_MILLIS + 302));
+		this.shardkeeper.add(Event.KILL, moved(LEASE_MILLIS + 302));
 		assertThat(lines(1))
 			.containsExactly("| Ours, kill -9: longest, beside the lease + 300 ms | 3,302 | 3,300 | **missed** |");
 	}
 
 	@Test
-	void aCrashIsSoManyTimesShorterThanKafkas() {
-		this.ours.add(Event.KILL, moved(3000));
+	void crashIsShorterThanKafkasByTheFactor() {
+		this.shardkeeper.add(Event.KILL, moved(3000));
 		this.slowKafka.add(Event.KILL, moved(45_000));
 		this.quickKafka.add(Event.KILL, moved(28_000));
 
@@ -91,18 +91,18 @@ class GoalsTests {
 
 	@Test
 	void noShardMovesWhileAnInstanceIsFrozen() {
-		this.ours.add(Event.FREEZE, stood(2000, 2000).frozen(Set.of(0, 1)));
+		this.shardkeeper.add(Event.FREEZE, stood(2000, 2000).frozen(Set.of(0, 1)));
 		assertThat(lines(1)).containsExactly("| Ours, freeze: shards that moved | 0 | 0 | kept |");
 
-		this.ours.add(Event.FREEZE, moved(2000));
+		this.shardkeeper.add(Event.FREEZE, moved(2000));
 		assertThat(lines(1)).containsExactly("| Ours, freeze: shards that moved | 1 | 0 | **missed** |");
 	}
 
 	@Test
 	void shardsThatStayAreComparedWithTimesWithoutAMove() {
-		this.ours.add(Event.QUIET, stood(22));
-		this.ours.add(Event.BYSTANDER, stood(40));
-		this.ours.add(Event.JOIN, stood(30));
+		this.shardkeeper.add(Event.QUIET, stood(22));
+		this.shardkeeper.add(Event.BYSTANDER, stood(40));
+		this.shardkeeper.add(Event.JOIN, stood(30));
 
 		assertThat(lines(1)).containsExactly("| Ours, join: other shards' p99, beside 'quiet' | 30 | 22 | **missed** |",
 				"| Ours, join: other shards' p99, beside 'a process starts' | 30 | 40 | kept |");
@@ -111,16 +111,16 @@ class GoalsTests {
 	@ParameterizedTest
 	@EnumSource(names = { "KILL", "FREEZE", "STALLED_JOIN" })
 	void noEventIsExcusedFromThat(Event event) {
-		this.ours.add(Event.QUIET, stood(22));
-		this.ours.add(event, stood(500));
+		this.shardkeeper.add(Event.QUIET, stood(22));
+		this.shardkeeper.add(event, stood(500));
 
 		assertThat(lines(1))
 			.contains("| Ours, " + event.title() + ": other shards' p99, beside 'quiet' | 500 | 22 | **missed** |");
 	}
 
 	@Test
-	void aJoinAfterAStallIsShorterThanKafkas() {
-		this.ours.add(Event.STALLED_JOIN, moved(70));
+	void joinAfterAStallIsShorterThanKafkas() {
+		this.shardkeeper.add(Event.STALLED_JOIN, moved(70));
 		this.slowKafka.add(Event.STALLED_JOIN, moved(60, 60, 100));
 
 		assertThat(lines(1)).containsExactly(
@@ -130,14 +130,14 @@ class GoalsTests {
 
 	/** Without the table's head. */
 	private List<String> lines(int crashFactor) {
-		List<String> lines = new Goals(List.of(this.slowKafka, this.ours, this.quickKafka), crashFactor).lines();
-		assertThat(lines.subList(0, 3)).containsExactly("", "| asked of Shardkeeper | ms seen | ms at most | |",
+		List<String> lines = new Goals(List.of(this.slowKafka, this.shardkeeper, this.quickKafka), crashFactor).lines();
+		assertThat(lines.subList(0, 3)).containsExactly("", "| goal for Shardkeeper | ms seen | ms at most | |",
 				"|---|---:|---:|---|");
 		return lines.subList(3, lines.size());
 	}
 
-	private static Findings findings(String name, long leaseMillis) {
-		return new Findings(new Contender(name, leaseMillis, 500, false, (shards) -> {
+	private static ContenderResults results(String name, long leaseMillis) {
+		return new ContenderResults(new Contender(name, leaseMillis, 500, false, (shards) -> {
 			throw new UnsupportedOperationException();
 		}));
 	}

@@ -27,13 +27,13 @@ class HandoverEventsTests {
 	}
 
 	@Test
-	void whatIsAskedForIsMeasured() {
+	void requestedEventsAreMeasured() {
 		assertThat(events(KAFKA, true, "--events=freeze,Stalled-Join")).containsExactlyInAnyOrder(Event.FREEZE,
 				Event.STALLED_JOIN);
 	}
 
 	@Test
-	void whoLeavesHasJoined() {
+	void leaveNeedsAJoin() {
 		assertThat(events(OURS, true, "--events=leave")).containsExactlyInAnyOrder(Event.JOIN, Event.LEAVE);
 	}
 
@@ -44,13 +44,13 @@ class HandoverEventsTests {
 	}
 
 	@Test
-	void aCrashHappensMoreThanOnceWhereItDoesNotTakeAMinute() {
-		assertThat(HandoverBenchmark.course(KAFKA, true, Options.parse()).kills()).isOne();
-		assertThat(HandoverBenchmark.course(KAFKA, false, Options.parse()).kills()).isEqualTo(3);
+	void shortCrashesAreRepeated() {
+		assertThat(HandoverBenchmark.scenario(KAFKA, true, Options.parse()).kills()).isOne();
+		assertThat(HandoverBenchmark.scenario(KAFKA, false, Options.parse()).kills()).isEqualTo(3);
 	}
 
 	@Test
-	void aPartOfARunLeavesWhatTheWholeHasLeft() {
+	void partOfARunKeepsTheResultOfTheWhole() {
 		assertThat(HandoverBenchmark.rawFigures("handover-6s", Options.parse("--rounds=2")))
 			.hasToString("handover-6s.csv");
 		assertThat(HandoverBenchmark.rawFigures("handover-6s", Options.parse("--events=join")))
@@ -60,7 +60,7 @@ class HandoverEventsTests {
 	}
 
 	private static Set<Event> events(Contender contender, boolean defaults, String... arguments) {
-		return HandoverBenchmark.course(contender, defaults, Options.parse(arguments)).events();
+		return HandoverBenchmark.scenario(contender, defaults, Options.parse(arguments)).events();
 	}
 
 }

@@ -10,32 +10,32 @@ import io.github.shardkeeper.benchmarks.moves.Window.Shard;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What tables make of what was seen.
+ * Tables of results.
  */
 class TablesTests {
 
-	private final Findings ours = new Findings(contender("Shardkeeper"));
+	private final ContenderResults shardkeeper = new ContenderResults(contender("Shardkeeper"));
 
-	private final Findings kafka = new Findings(contender("Kafka range, session 6 s"));
+	private final ContenderResults kafka = new ContenderResults(contender("Kafka range, session 6 s"));
 
-	private final List<Findings> all = List.of(this.ours, this.kafka);
+	private final List<ContenderResults> all = List.of(this.shardkeeper, this.kafka);
 
 	@Test
 	void shardsOfAFrozenProcessAreToldApartAlsoWhereTheyMove() {
-		this.ours.add(Event.FREEZE, window(shard(0, 10_000), shard(0, 20)).frozen(Set.of(0)));
+		this.shardkeeper.add(Event.FREEZE, window(shard(0, 10_000), shard(0, 20)).frozen(Set.of(0)));
 		this.kafka.add(Event.FREEZE, window(shard(1, 6000), shard(1, 5000), shard(0, 30)).frozen(Set.of(0)));
 
 		assertThat(new HandoverTable(this.all).lines()).contains(
 				"| Shardkeeper | 1.00 | 10,000 / 10,000 / 10,000 | 1 | 0 |",
 				"| Kafka range, session 6 s | 0.60 | 6,000 / 6,000 / 6,000 | 1 | 2 |");
-		assertThat(this.ours.standstills(Event.FREEZE).values()).containsExactly(20.0);
+		assertThat(this.shardkeeper.standstills(Event.FREEZE).values()).containsExactly(20.0);
 	}
 
 	@Test
-	void whoIsNotFrozenButStandsStillIsNoExcuse() {
-		this.ours.add(Event.FREEZE, window(shard(0, 10_000), shard(0, 9000)).frozen(Set.of(0)));
+	void standstillWithoutAFreezeIsNotExcused() {
+		this.shardkeeper.add(Event.FREEZE, window(shard(0, 10_000), shard(0, 9000)).frozen(Set.of(0)));
 
-		assertThat(this.ours.standstills(Event.FREEZE).values()).containsExactly(9000.0);
+		assertThat(this.shardkeeper.standstills(Event.FREEZE).values()).containsExactly(9000.0);
 	}
 
 	@Test
@@ -51,7 +51,7 @@ class TablesTests {
 
 	@Test
 	void movesOfARestartAreJudged() {
-		add(this.ours, Event.ROLLING, shard(3, 30), shard(0, 20));
+		add(this.shardkeeper, Event.ROLLING, shard(3, 30), shard(0, 20));
 		add(this.kafka, Event.ROLLING, shard(1, 40));
 
 		assertThat(new RollingTable(this.all).lines()).contains(
@@ -61,22 +61,23 @@ class TablesTests {
 	}
 
 	@Test
-	void whatNobodyWasFrozenInHasNoTableOfThat() {
-		add(this.ours, Event.JOIN, shard(1, 30));
+	void runWithoutFreezeHasNoTableOfFrozenShards() {
+		add(this.shardkeeper, Event.JOIN, shard(1, 30));
 		assertThat(new HandoverTable(this.all).lines()).noneMatch((line) -> line.contains("frozen"));
 	}
 
 	@Test
 	void eachRoundHasAMedian() {
-		add(this.ours, Event.JOIN, shard(1, 20), shard(1, 24), shard(0, 90));
-		add(this.ours, Event.JOIN, shard(1, 44), shard(1, 40), shard(0, 20));
+		add(this.shardkeeper, Event.JOIN, shard(1, 20), shard(1, 24), shard(0, 90));
+		add(this.shardkeeper, Event.JOIN, shard(1, 44), shard(1, 40), shard(0, 20));
 
-		assertThat(new HandoverTable(List.of(this.ours)).lines()).contains("| Shardkeeper | 32 / 44 / 44 (4; 22-42) |");
+		assertThat(new HandoverTable(List.of(this.shardkeeper)).lines())
+			.contains("| Shardkeeper | 32 / 44 / 44 (4; 22-42) |");
 	}
 
 	@Test
-	void whoMovesNothingAndStandsStillIsNotBetter() {
-		add(this.ours, Event.ROLLING, new Shard(1, 50, 50, 50, 0, false));
+	void standstillWithoutAMoveIsNotBetter() {
+		add(this.shardkeeper, Event.ROLLING, new Shard(1, 50, 50, 50, 0, false));
 		add(this.kafka, Event.ROLLING, new Shard(0, 0, 1500, 0, 1500, false));
 
 		assertThat(new RollingTable(this.all).lines()).anyMatch((line) -> line
@@ -84,15 +85,15 @@ class TablesTests {
 	}
 
 	@Test
-	void whatIsMissedByLittleDoesNotLookKept() {
-		add(this.ours, Event.JOIN, shard(1, 25.2));
+	void smallMissIsVisible() {
+		add(this.shardkeeper, Event.JOIN, shard(1, 25.2));
 
 		assertThat(new Goals(this.all, 1).lines()).contains("| Shardkeeper, join: p50 | 25.2 | 25 | **missed** |",
 				"| Shardkeeper, join: p99 | 25.2 | 60 | kept |");
 	}
 
-	private static void add(Findings findings, Event event, Shard... shards) {
-		findings.add(event, window(shards));
+	private static void add(ContenderResults results, Event event, Shard... shards) {
+		results.add(event, window(shards));
 	}
 
 	private static Window window(Shard... shards) {

@@ -43,7 +43,7 @@ class PooledLoopsTests {
 	}
 
 	@Test
-	void anErrorIsCountedAndItsLoopGoesOn() throws Exception {
+	void errorIsCountedAndItsLoopContinues() throws Exception {
 		AtomicInteger steps = new AtomicInteger();
 		CountDownLatch wentOn = new CountDownLatch(1);
 		Loop loop = this.loops.start("badly", () -> {
@@ -63,7 +63,7 @@ class PooledLoopsTests {
 	}
 
 	@Test
-	void whatEndsAStepOfAClosedLoopIsNoFailure() throws Exception {
+	void failedStepOfAClosedLoopIsNoFailure() throws Exception {
 		CountDownLatch begun = new CountDownLatch(1);
 		CountDownLatch interrupted = new CountDownLatch(1);
 		Loop loop = this.loops.start("closed", () -> {

@@ -57,23 +57,23 @@ class ScaleBenchmarkTests {
 	}
 
 	@Test
-	void whoTakesAShardBeforeItsOwnersLeaseHasEndedFailsTheRun() {
+	void acquisitionBeforeTheEndOfALeaseFailsTheRun() {
 		Change.verifyLate(Change.Kind.CRASH, 0.5);
 		assertThatIllegalStateException().isThrownBy(() -> Change.verifyLate(Change.Kind.CRASH, -2500))
 			.withMessageContaining("one crashes")
 			.withMessageContaining("2500 ms before the end");
-		Board board = new Board(1, 2);
-		board.took(0, 0);
+		ShardHolders board = new ShardHolders(1, 2);
+		board.shardTaken(0, 0);
 		board.watch();
 		assertThat(board.firstTakenNanos()).isZero();
-		board.gave(0, 0);
+		board.shardReleased(0, 0);
 		long before = System.nanoTime();
-		board.took(0, 1);
+		board.shardTaken(0, 1);
 		assertThat(board.firstTakenNanos()).isGreaterThanOrEqualTo(before);
 	}
 
 	@Test
-	void aTopicGrows() throws Exception {
+	void growingTopicIsMeasured() throws Exception {
 		List<String> raw = new ArrayList<>();
 
 		List<String> lines = new GrowingTopic(this.redis, 3, 6, 30, 2, 2).measure(raw::add);
@@ -84,7 +84,7 @@ class ScaleBenchmarkTests {
 	}
 
 	@Test
-	void theLargeGroupGoesThroughEveryKindOfChange() throws Exception {
+	void largeGroupHasEveryKindOfChange() throws Exception {
 		List<String> raw = new ArrayList<>();
 		List<String> lines = new LargeGroup(this.redis, 4, 12, 1, 2).measure(raw::add, 1, 0);
 

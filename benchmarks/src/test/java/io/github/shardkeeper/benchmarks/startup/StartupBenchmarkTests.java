@@ -33,7 +33,7 @@ class StartupBenchmarkTests {
 	}
 
 	@Test
-	void anEmptyApplicationHasNeitherRedisNorShardkeeper() {
+	void emptyApplicationHasNeitherRedisNorShardkeeper() {
 		assertThat(Contender.EMPTY.classPath(Path.of("."))).noneMatch((entry) -> entry.contains("lettuce"))
 			.noneMatch((entry) -> Path.of(entry).getFileName().toString().startsWith("shardkeeper"));
 		assertThat(Contender.REDIS.classPath(Path.of("."))).anyMatch((entry) -> entry.contains("lettuce"))

@@ -21,16 +21,16 @@ import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.shard.TopicShards;
 
 /**
- * A leader of this library: from its picture of the group to the transitions that it
- * sends to the store.
+ * A leader of Shardkeeper: from its picture of the group to the transitions that it sends
+ * to the store.
  */
-final class Ours implements Contender {
+final class ShardkeeperLeader implements Contender {
 
 	private final Scenario scenario;
 
 	private final LeaderPlanning planning;
 
-	Ours(Scenario scenario, String strategy) {
+	ShardkeeperLeader(Scenario scenario, String strategy) {
 		this.scenario = scenario;
 		SortedMap<String, TopicShards> topics = new TreeMap<>();
 		scenario.topics().forEach((topic) -> topics.put(topic, TopicShards.count(scenario.partitions())));
@@ -39,13 +39,13 @@ final class Ours implements Contender {
 		for (int member : scenario.members()) {
 			members.add(new GroupMember(id(member), description, false));
 		}
-		Set<Integer> there = Set.copyOf(scenario.members());
+		Set<Integer> present = Set.copyOf(scenario.members());
 		List<Ownership> ownerships = new ArrayList<>();
 		for (int shard = 0; shard < scenario.shards(); shard++) {
 			int owner = scenario.owners()[shard];
 			if (owner >= 0) {
 				ShardId id = ShardId.of(scenario.topic(shard), scenario.partition(shard));
-				boolean owned = there.contains(owner);
+				boolean owned = present.contains(owner);
 				ownerships.add(new Ownership(id, owned ? Phase.OWNED : Phase.FREE, new Token(shard + 1),
 						owned ? id(owner) : null, null, shard + 1, 0, 0));
 			}

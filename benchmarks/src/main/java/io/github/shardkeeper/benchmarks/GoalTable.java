@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What is asked of Shardkeeper, and whether it was reached, as a Markdown table. Not
+ * Goals for Shardkeeper and whether they were reached, as a Markdown table. Not
  * thread-safe.
  */
-public final class Asked {
+public final class GoalTable {
 
 	private final String seen;
 
@@ -18,41 +18,43 @@ public final class Asked {
 
 	/**
 	 * Begins a table.
-	 * @param seen the head of the column with what was seen
-	 * @param limit the head of the column with what was asked for
+	 * @param seen the header of the column of measured figures
+	 * @param limit the header of the column of limits
 	 */
-	public Asked(String seen, String limit) {
+	public GoalTable(String seen, String limit) {
 		this.seen = seen;
 		this.limit = limit;
 	}
 
 	/**
-	 * Adds a figure that is not to exceed another one.
-	 * @param what it is
-	 * @param figure what was seen
-	 * @param most what was asked for
+	 * Adds a figure with an upper limit.
+	 * @param what the name of the figure
+	 * @param figure the measured figure
+	 * @param most the upper limit
 	 */
 	public void atMost(String what, double figure, double most) {
 		add(what, figure, most, figure <= most);
 	}
 
 	/**
-	 * Adds a figure that is to reach another one.
-	 * @param what it is
-	 * @param figure what was seen
-	 * @param least what was asked for
+	 * Adds a figure with a lower limit.
+	 * @param what the name of the figure
+	 * @param figure the measured figure
+	 * @param least the lower limit
 	 */
 	public void atLeast(String what, double figure, double least) {
 		add(what, figure, least, figure >= least);
 	}
 
 	private void add(String what, double figure, double asked, boolean reached) {
-		// What was not measured is not reached either: comparing says so.
+		// Not a number, if nothing was measured: then the goal counts as missed.
 		this.lines.add("| " + what + " | " + text(figure) + " | " + text(asked) + " | "
 				+ (reached ? "kept" : "**missed**") + " |");
 	}
 
-	/** Where it is close, so that what was missed by little does not look kept. */
+	/**
+	 * Rounds less for small figures, so that a goal missed by little does not look kept.
+	 */
 	private static String text(double figure) {
 		if (figure == Math.rint(figure) || Math.abs(figure) >= 100) {
 			return String.format(Locale.ROOT, "%,.0f", figure);
@@ -61,12 +63,12 @@ public final class Asked {
 	}
 
 	/**
-	 * The table, with an empty line before it.
-	 * @return its lines
+	 * Returns the table, with an empty line before it.
+	 * @return the lines
 	 */
 	public List<String> lines() {
 		List<String> table = new ArrayList<>(List.of("",
-				"| asked of Shardkeeper | " + this.seen + " | " + this.limit + " | |", "|---|---:|---:|---|"));
+				"| goal for Shardkeeper | " + this.seen + " | " + this.limit + " | |", "|---|---:|---:|---|"));
 		table.addAll(this.lines);
 		return table;
 	}

@@ -4,15 +4,15 @@ package io.github.shardkeeper.benchmarks.moves;
  * Every instance of a group is replaced by one of the next release, one after the other.
  * Immutable.
  *
- * @param instances how many
+ * @param instances the number of instances
  * @param newFirst whether the new instance consumes before the old one is asked to end;
  * else it is started when the old one has ended
  */
-record RollingCourse(int instances, boolean newFirst) {
+record RollingScenario(int instances, boolean newFirst) {
 
 	private static final int NEXT_RELEASE = 2;
 
-	void run(Group group, Findings findings) throws Exception {
+	void run(Group group, ContenderResults results) throws Exception {
 		for (int i = 0; i < this.instances; i++) {
 			group.start(1);
 		}
@@ -20,10 +20,10 @@ record RollingCourse(int instances, boolean newFirst) {
 		group.warmUp();
 		long begin = System.nanoTime();
 		for (int i = 0; i < this.instances; i++) {
-			replace(findings.contender(), group);
+			replace(results.contender(), group);
 		}
 		group.awaitBalance();
-		findings.add(Event.ROLLING, group.since(begin));
+		results.add(Event.ROLLING, group.since(begin));
 	}
 
 	private void replace(Contender contender, Group group) throws Exception {

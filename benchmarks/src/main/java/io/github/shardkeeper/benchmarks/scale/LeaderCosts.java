@@ -12,12 +12,11 @@ import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
- * What leading costs whoever does: the time for a plan, and the heap for the picture of
- * the group.
+ * Costs of the leader: the time for a plan, and the heap for its picture of the group.
  *
  * @param group a group that is complete
  */
-record LeadersPart(Group group) {
+record LeaderCosts(Group group) {
 
 	private static final int WARM_UP = 20;
 

@@ -10,17 +10,17 @@ import org.springframework.context.ConfigurableApplicationContext;
 import io.github.shardkeeper.benchmarks.ChildProcess;
 
 /**
- * Starts an application, and tells how far its JVM has come by then. Has no state.
+ * Starts an application and prints the figures of its JVM. Has no state.
  */
-final class Started {
+final class StartupFigures {
 
-	private Started() {
+	private StartupFigures() {
 	}
 
 	/**
-	 * Starts it; tells the figures when it is asked.
+	 * Starts it, prints the figures, and runs until its input is closed.
 	 * @param source the application's class
-	 * @param ready waits for what the application is there for
+	 * @param ready waits until the application does its work
 	 * @param arguments properties
 	 */
 	static void run(Class<?> source, Ready ready, String... arguments) throws IOException, InterruptedException {
@@ -30,17 +30,17 @@ final class Started {
 		long started = ManagementFactory.getRuntimeMXBean().getUptime();
 		ready.await(context);
 		long readyAt = ManagementFactory.getRuntimeMXBean().getUptime();
-		ChildProcess.Figures.tell("started", started, "ready", readyAt, "classes",
+		ChildProcess.Figures.print("started", started, "ready", readyAt, "classes",
 				ManagementFactory.getClassLoadingMXBean().getTotalLoadedClassCount(), "threads",
 				ManagementFactory.getThreadMXBean().getThreadCount());
 		ChildProcess.Figures.serve(() -> {
 		});
 	}
 
-	/** What comes after the start. */
+	/** Condition after the start. */
 	interface Ready {
 
-		/** Nothing does. */
+		/** No condition. */
 		Ready AT_ONCE = (context) -> {
 		};
 

@@ -10,20 +10,20 @@ import io.github.shardkeeper.benchmarks.Samples;
 import io.github.shardkeeper.benchmarks.moves.Exactness.Kind;
 
 /**
- * What was seen of one contender. Filled by one thread.
+ * Results of one contender. Filled by one thread.
  */
-final class Findings {
+final class ContenderResults {
 
 	private final Contender contender;
 
 	private final Map<Event, List<Window>> windows = new EnumMap<>(Event.class);
 
-	/** Of each group that there was. */
+	/** One for each group. */
 	private final List<Exactness> exactness = new ArrayList<>();
 
 	private int failedCommits;
 
-	Findings(Contender contender) {
+	ContenderResults(Contender contender) {
 		this.contender = contender;
 	}
 
@@ -31,15 +31,15 @@ final class Findings {
 		this.windows.computeIfAbsent(event, (unused) -> new ArrayList<>()).add(window);
 	}
 
-	/** A group's end. */
+	/** Adds the totals of a group at its end. */
 	void finish(Exactness exactness, int failedCommits) {
 		this.exactness.add(exactness);
 		this.failedCommits += failedCommits;
 	}
 
-	/** Those of Shardkeeper, the first ones if there are more. */
-	static Optional<Findings> ours(List<Findings> all) {
-		return all.stream().filter((findings) -> findings.contender().isOurs()).findFirst();
+	/** Returns the results of the first contender that is Shardkeeper. */
+	static Optional<ContenderResults> ofShardkeeper(List<ContenderResults> all) {
+		return all.stream().filter((results) -> results.contender().isShardkeeper()).findFirst();
 	}
 
 	Contender contender() {
@@ -55,7 +55,8 @@ final class Findings {
 	}
 
 	/**
-	 * Of each shard that moved, from the old owner's last to the new one's first record.
+	 * Returns for each shard that moved the time from the old owner's last to the new
+	 * owner's first record.
 	 */
 	Samples gaps(Event event) {
 		Samples gaps = new Samples();
@@ -70,20 +71,21 @@ final class Findings {
 	}
 
 	/**
-	 * Of each round, the median of {@link #gaps}: shards that move together move alike.
+	 * Returns for each round the median of {@link #gaps}: shards that move together move
+	 * alike.
 	 */
 	Samples roundMedians(Event event) {
 		Samples medians = new Samples();
 		windows(event).stream()
-			.map(Findings::gaps)
+			.map(ContenderResults::gaps)
 			.filter((gaps) -> !gaps.values().isEmpty())
 			.forEach((gaps) -> medians.add(gaps.median()));
 		return medians;
 	}
 
 	/**
-	 * Of each shard that did not move, the longest time without a record; those of a
-	 * frozen process are told {@linkplain #frozen() apart}.
+	 * Returns for each shard that did not move the longest time without a record; shards
+	 * of a frozen process are counted {@linkplain #frozen() apart}.
 	 */
 	Samples standstills(Event event) {
 		Samples standstills = new Samples();
@@ -95,8 +97,8 @@ final class Findings {
 	}
 
 	/**
-	 * Of each shard of a process that was frozen, the longest time without a record:
-	 * until it was woken, or somebody else had the shard.
+	 * Returns for each shard of a frozen process the longest time without a record: until
+	 * the process was woken, or another instance had the shard.
 	 */
 	Samples frozen() {
 		Samples frozen = new Samples();
@@ -115,7 +117,7 @@ final class Findings {
 		return this.exactness.stream().mapToLong((group) -> group.count(kind)).sum();
 	}
 
-	/** How often something was wrong in the times of an event. */
+	/** Returns the number of violations during an event. */
 	long count(Kind kind, Event event) {
 		return this.exactness.stream()
 			.mapToLong((group) -> windows(event).stream().mapToLong((window) -> group.count(kind, window)).sum())
@@ -127,8 +129,8 @@ final class Findings {
 	}
 
 	/**
-	 * Fails if a record was lost, out of order, or handled by two. Only a crash may have
-	 * records handled again.
+	 * Fails if a record was lost, out of order, or handled by two owners. Records may be
+	 * handled again only after a crash.
 	 */
 	void verify() {
 		long again = count(Kind.TWICE) + count(Kind.AGAIN) - count(Kind.TWICE, Event.KILL);

@@ -6,19 +6,19 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Which member holds which shard, as the members themselves tell when they take it and
- * when they give it up. Thread-safe.
+ * Owners of shards, as the members themselves report when they acquire and release them.
+ * Thread-safe.
  */
-final class Board {
+final class ShardHolders {
 
-	private static final int NOBODY = -1;
+	private static final int NONE = -1;
 
 	private final AtomicIntegerArray holders;
 
-	/** By member how many it holds. */
+	/** Number of shards by member. */
 	private final AtomicIntegerArray counts;
 
-	/** By member 1 for one that is to hold some. */
+	/** By member 1 if it is to own shards. */
 	private final AtomicIntegerArray staying;
 
 	private final AtomicInteger held = new AtomicInteger();
@@ -31,40 +31,40 @@ final class Board {
 
 	private volatile long lastTakenNanos;
 
-	/** 0 as long as none was taken since somebody looked. */
+	/** 0 as long as none was acquired since the last call of {@link #watch()}. */
 	private final AtomicLong firstTakenNanos = new AtomicLong();
 
-	Board(int mostShards, int mostMembers) {
+	ShardHolders(int mostShards, int mostMembers) {
 		this.holders = new AtomicIntegerArray(mostShards);
 		this.counts = new AtomicIntegerArray(mostMembers);
 		this.staying = new AtomicIntegerArray(mostMembers);
 		for (int i = 0; i < mostShards; i++) {
-			this.holders.set(i, NOBODY);
+			this.holders.set(i, NONE);
 		}
 	}
 
-	void came(int member) {
+	void memberJoined(int member) {
 		this.staying.set(member, 1);
 		this.members.incrementAndGet();
 	}
 
-	/** Nobody else has to wait for it any longer; what it holds it gives up, or loses. */
-	void goes(int member) {
+	/** A member begins to leave; it releases its shards, or loses them. */
+	void memberLeaves(int member) {
 		this.staying.set(member, 0);
 		this.members.decrementAndGet();
 	}
 
-	/** It consumes nothing any more. */
-	void died(int member) {
+	/** A member has stopped consuming. */
+	void memberDied(int member) {
 		for (int shard = 0; shard < this.holders.length(); shard++) {
 			if (this.holders.get(shard) == member) {
-				gave(shard, member);
+				shardReleased(shard, member);
 			}
 		}
 	}
 
-	void took(int shard, int member) {
-		if (!this.holders.compareAndSet(shard, NOBODY, member)) {
+	void shardTaken(int shard, int member) {
+		if (!this.holders.compareAndSet(shard, NONE, member)) {
 			this.violations.incrementAndGet();
 			return;
 		}
@@ -73,12 +73,12 @@ final class Board {
 		long now = System.nanoTime();
 		this.firstTakenNanos.compareAndSet(0, now);
 		this.lastTakenNanos = now;
-		// Last: who sees that all are held sees when.
+		// Last: a reader that sees all shards held sees the time, too.
 		this.held.incrementAndGet();
 	}
 
-	void gave(int shard, int member) {
-		if (!this.holders.compareAndSet(shard, member, NOBODY)) {
+	void shardReleased(int shard, int member) {
+		if (!this.holders.compareAndSet(shard, member, NONE)) {
 			this.violations.incrementAndGet();
 			return;
 		}
@@ -90,29 +90,30 @@ final class Board {
 		return this.holders.get(shard);
 	}
 
-	/** How often a shard was taken so far. */
+	/** Returns the number of acquisitions so far. */
 	long moves() {
 		return this.moves.get();
 	}
 
-	/** How often a shard was taken from somebody who had not given it up. */
+	/** Returns the number of acquisitions of shards that were not released. */
 	long violations() {
 		return this.violations.get();
 	}
 
-	/** Forgets when a shard was taken first. */
+	/** Resets the time of the first acquisition. */
 	void watch() {
 		this.firstTakenNanos.set(0);
 	}
 
 	/**
-	 * When a shard was taken first since {@link #watch()}, in {@link System#nanoTime()}.
+	 * Returns the time of the first acquisition since {@link #watch()}, in
+	 * {@link System#nanoTime()}.
 	 */
 	long firstTakenNanos() {
 		return this.firstTakenNanos.get();
 	}
 
-	/** Whether every shard is held, and no member has two more than another. */
+	/** Returns whether every shard is owned, and no member has two more than another. */
 	boolean isEven(int shards) {
 		if (this.held.get() != shards) {
 			return false;
@@ -121,8 +122,8 @@ final class Board {
 		int most = (shards + this.members.get() - 1) / this.members.get();
 		for (int member = 0; member < this.counts.length(); member++) {
 			int count = this.counts.get(member);
-			boolean asItShould = (this.staying.get(member) == 1) ? count >= least && count <= most : count == 0;
-			if (!asItShould) {
+			boolean balanced = (this.staying.get(member) == 1) ? count >= least && count <= most : count == 0;
+			if (!balanced) {
 				return false;
 			}
 		}
@@ -130,10 +131,10 @@ final class Board {
 	}
 
 	/**
-	 * Waits until every member has what it is to have.
-	 * @param shards how many shards there are to be held
-	 * @param patienceSeconds how long to wait
-	 * @return when the last one was taken, in {@link System#nanoTime()}
+	 * Waits until every member has its share.
+	 * @param shards the number of shards
+	 * @param patienceSeconds the maximum time to wait
+	 * @return the time of the last acquisition, in {@link System#nanoTime()}
 	 */
 	long awaitEven(int shards, long patienceSeconds) throws InterruptedException {
 		long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(patienceSeconds);
