@@ -340,12 +340,8 @@ final class KafkaShardReader implements ShardReader {
 	private static void seek(Consumer<String, byte[]> current, ReadPosition position) {
 		Set<TopicPartition> partition = Set.of(position.partition());
 		position.setAssigned(true);
-		if (position.isAtBeginning()) {
-			current.seekToBeginning(partition);
-		}
-		else {
-			current.seek(position.partition(), position.next());
-		}
+		// Also to 0, for the beginning: asking for it waits for the fetch under way, twice.
+		current.seek(position.partition(), position.next());
 		if (position.isPaused()) {
 			current.pause(partition);
 		}
@@ -545,6 +541,11 @@ final class KafkaShardReader implements ShardReader {
 		}
 		catch (StoreUnavailableException ex) {
 			retryLater(position, "%s at offset %d; %s".formatted(reason, position.next(), ex.getMessage()), now);
+			return;
+		}
+		if (position.isAtBeginning()) {
+			position.moveTo(begin);
+			current.seek(partition, begin);
 			return;
 		}
 		long wanted = position.next();
