@@ -40,7 +40,7 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
  * @param consumer Consumption of topics.
  * @param broadcast Topics of which every instance consumes every shard.
  * @param template Limits of ShardTemplate.
- * @param kafka Source of topics with the source kafka.
+ * @param kafka Topics in Kafka.
  * @param topics Topics by name. Names with other characters than letters, digits and
  * dashes must be written in brackets.
  */

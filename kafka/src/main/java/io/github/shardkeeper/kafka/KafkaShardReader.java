@@ -222,6 +222,10 @@ final class KafkaShardReader implements ShardReader {
 		if (this.rearrange || retry != null && !now.isBefore(retry)) {
 			arrange(current, now);
 		}
+		if (this.rearrange) {
+			// A reset that failed or stopped a shard: it must not be read meanwhile.
+			arrange(current, now);
+		}
 		if (this.assigned == 0) {
 			this.silentSince = now;
 			awaitCommand(now);
@@ -340,7 +344,8 @@ final class KafkaShardReader implements ShardReader {
 	private static void seek(Consumer<String, byte[]> current, ReadPosition position) {
 		Set<TopicPartition> partition = Set.of(position.partition());
 		position.setAssigned(true);
-		// Also to 0, for the beginning: asking for it waits for the fetch under way, twice.
+		// Also to 0, for the beginning: asking for it waits for the fetch under way,
+		// twice.
 		current.seek(position.partition(), position.next());
 		if (position.isPaused()) {
 			current.pause(partition);

@@ -9,6 +9,7 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.apache.kafka.clients.admin.CreatePartitionsOptions;
 import org.apache.kafka.clients.admin.NewPartitions;
@@ -61,7 +62,12 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 	/** Kafka answers with -1 if no record is as late as a time. */
 	private static final Offset NO_RECORD = KafkaOffsets.text(-2);
 
+	private static final AtomicInteger SOURCES = new AtomicInteger();
+
 	private final KafkaSourceSettings settings;
+
+	/** Clients with equal ids in one process disturb each other's metrics. */
+	private final String suffix;
 
 	private final KafkaFailure failures;
 
@@ -83,15 +89,17 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 	 */
 	public KafkaShardSource(KafkaSourceSettings settings) {
 		this.settings = Objects.requireNonNull(settings, "settings must not be null");
+		int number = SOURCES.incrementAndGet();
+		this.suffix = (number > 1) ? "-" + number : "";
 		this.failures = new KafkaFailure(settings.servers());
-		this.admin = new KafkaAdmin(settings.adminProperties(), this.failures);
+		this.admin = new KafkaAdmin(settings.adminProperties(this.suffix), this.failures);
 		this.executor = new ScheduledThreadPoolExecutor(1, KafkaShardSource::thread);
 		this.executor.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
 		this.executor.allowCoreThreadTimeOut(true);
 		this.executor.setRemoveOnCancelPolicy(true);
 		this.directory = new TopicDirectory(settings, this.admin, this.failures, this.executor);
 		this.offsets = new OffsetLookup(this.admin, settings.isolationLevel());
-		Object maxRequestSize = settings.senderProperties().get(ProducerConfig.MAX_REQUEST_SIZE_CONFIG);
+		Object maxRequestSize = settings.senderProperties(this.suffix).get(ProducerConfig.MAX_REQUEST_SIZE_CONFIG);
 		this.appender = new KafkaAppender(this::newProducer, this.directory, this.failures,
 				(maxRequestSize != null) ? Long.parseLong(maxRequestSize.toString()) : DEFAULT_MAX_REQUEST_SIZE);
 		String group = settings.mirrorGroup();
@@ -105,12 +113,12 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 	}
 
 	private Consumer<String, byte[]> newConsumer() {
-		return new KafkaConsumer<>(this.settings.readerProperties(), new RecordText.KeyDeserializer(),
+		return new KafkaConsumer<>(this.settings.readerProperties(this.suffix), new RecordText.KeyDeserializer(),
 				new ByteArrayDeserializer());
 	}
 
 	private Producer<byte[], byte[]> newProducer() {
-		return new KafkaProducer<>(this.settings.senderProperties(), new ByteArraySerializer(),
+		return new KafkaProducer<>(this.settings.senderProperties(this.suffix), new ByteArraySerializer(),
 				new ByteArraySerializer());
 	}
 
@@ -286,7 +294,7 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 		this.executor.shutdownNow();
 		this.appender.close();
 		GroupMirror group = this.mirror;
-		if (group != null) {
+		if (group != null && this.directory.failure() == null) {
 			group.sendNow();
 		}
 		this.admin.close();

@@ -86,8 +86,8 @@ public record KafkaSourceSettings(Map<String, KafkaTopic> topics, Map<String, Ob
 		return new KafkaSourceSettings(topics, client, client, client, REFRESH_INTERVAL, null);
 	}
 
-	/** Properties of the consumer that reads all shards. */
-	Map<String, Object> readerProperties() {
+	/** Properties of the consumer that reads all shards; the suffix is of its id. */
+	Map<String, Object> readerProperties(String suffix) {
 		Map<String, Object> properties = new HashMap<>(this.consumer);
 		GROUP_PROPERTIES.forEach(properties::remove);
 		properties.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
@@ -95,20 +95,20 @@ public record KafkaSourceSettings(Map<String, KafkaTopic> topics, Map<String, Ob
 		properties.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
 		properties.putIfAbsent(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, FETCH_MAX_WAIT_MILLIS);
 		properties.putIfAbsent(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, MAX_POLL_RECORDS);
-		return withClientId(properties, "shardkeeper-reader");
+		return withClientId(properties, "shardkeeper-reader" + suffix);
 	}
 
-	Map<String, Object> senderProperties() {
+	Map<String, Object> senderProperties(String suffix) {
 		Map<String, Object> properties = new HashMap<>(this.producer);
 		properties.remove(ProducerConfig.TRANSACTIONAL_ID_CONFIG);
 		properties.remove(ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG);
 		properties.remove(ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG);
 		properties.putIfAbsent(ProducerConfig.MAX_BLOCK_MS_CONFIG, MAX_BLOCK_MILLIS);
-		return withClientId(properties, "shardkeeper-sender");
+		return withClientId(properties, "shardkeeper-sender" + suffix);
 	}
 
-	Map<String, Object> adminProperties() {
-		return withClientId(new HashMap<>(this.admin), "shardkeeper-admin");
+	Map<String, Object> adminProperties(String suffix) {
+		return withClientId(new HashMap<>(this.admin), "shardkeeper-admin" + suffix);
 	}
 
 	/** Distinct ids, because the application's own clients may use its own. */
@@ -127,7 +127,7 @@ public record KafkaSourceSettings(Map<String, KafkaTopic> topics, Map<String, Ob
 
 	/** The longest time that a broker may hold back the answer to a fetch. */
 	Duration fetchWait() {
-		Object wait = readerProperties().get(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG);
+		Object wait = readerProperties("").get(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG);
 		return Duration.ofMillis(Long.parseLong(String.valueOf(wait)));
 	}
 

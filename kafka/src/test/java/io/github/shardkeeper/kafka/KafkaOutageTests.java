@@ -222,31 +222,33 @@ class KafkaOutageTests {
 	@Test
 	void readingAndSendingContinueAtTheNextLeaderAndAPartitionWithoutOneIsAProblemOfItsShardOnly() throws Exception {
 		EmbeddedKafka kafka = pair();
-		NewTopic topic = new NewTopic("moving", Map.of(0, List.of(2, 1), 1, List.of(2)))
-			.configs(Map.of("min.insync.replicas", "1"));
+		NewTopic both = new NewTopic("both", Map.of(0, List.of(2, 1))).configs(Map.of("min.insync.replicas", "1"));
+		NewTopic single = new NewTopic("single", Map.of(0, List.of(2)));
 		try (Admin admin = kafka.admin()) {
-			admin.createTopics(List.of(topic)).all().get();
+			admin.createTopics(List.of(both, single)).all().get();
 		}
 		await().ignoreExceptionsInstanceOf(IllegalStateException.class)
-			.until(() -> kafka.leaderOf("moving", 0).isPresent() && kafka.leaderOf("moving", 1).isPresent());
-		ShardId alone = ShardId.of("orders", 1);
-		try (PolledSource source = PolledSource.of(kafka.clientProperties(), "orders", KafkaTopic.named("moving"))) {
+			.until(() -> kafka.leaderOf("both", 0).isPresent() && kafka.leaderOf("single", 0).isPresent());
+		ShardId alone = ShardId.of("alone", 0);
+		Map<String, KafkaTopic> topics = Map.of("orders", KafkaTopic.named("both"), "alone",
+				KafkaTopic.named("single"));
+		try (PolledSource source = new PolledSource(PolledSource.settings(kafka.clientProperties(), topics, null))) {
 			RecordingSink sink = source.start(SHARD, null);
 			RecordingSink aloneSink = source.start(alone, null);
 			source.append(SHARD, 1, 3);
 			source.append(alone, 1, 1);
 			sink.await(3);
 			aloneSink.await(1);
-			assertThat(kafka.leaderOf("moving", 0)).contains(2);
+			assertThat(kafka.leaderOf("both", 0)).contains(2);
 			kafka.kill(2);
 			List<Offset> offsets = source.append(SHARD, 4, 6);
 
 			assertThat(PolledSource.payloads(sink.await(3))).containsExactly("r4", "r5", "r6");
 			assertThat(offsets).containsExactly(new Offset("3"), new Offset("4"), new Offset("5"));
-			assertThat(kafka.leaderOf("moving", 0)).contains(1);
+			assertThat(kafka.leaderOf("both", 0)).contains(1);
 			await().atMost(PATIENCE)
 				.untilAsserted(() -> assertThat(source.reader().problems()).containsOnlyKeys(alone)
-					.hasEntrySatisfying(alone, (problem) -> assertThat(problem).contains("moving-1 has no leader")));
+					.hasEntrySatisfying(alone, (problem) -> assertThat(problem).contains("single-0 has no leader")));
 			kafka.restart(2);
 			await().atMost(PATIENCE).untilAsserted(() -> assertThat(source.reader().problems()).isEmpty());
 			source.append(alone, 2, 2);

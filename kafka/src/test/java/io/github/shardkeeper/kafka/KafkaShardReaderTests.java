@@ -1,0 +1,205 @@
+package io.github.shardkeeper.kafka;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.MockConsumer;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.test.EmbeddedKafka;
+import io.github.shardkeeper.test.RecordingSink;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Failures that brokers do not produce on demand: the consumer is replaced.
+ */
+class KafkaShardReaderTests {
+
+	private static final AtomicInteger NUMBERS = new AtomicInteger();
+
+	private static final ShardId SHARD = ShardId.of("orders", 0);
+
+	private static final ShardId OTHER = ShardId.of("orders", 1);
+
+	private final String topic = "reader-" + NUMBERS.incrementAndGet();
+
+	private final TopicPartition partition = new TopicPartition(this.topic, 0);
+
+	private final TopicPartition otherPartition = new TopicPartition(this.topic, 1);
+
+	private final ScheduledExecutorService executor = Executors.newSingleThreadScheduledExecutor();
+
+	private final List<MockConsumer<String, byte[]>> consumers = new ArrayList<>();
+
+	private KafkaAdmin admin;
+
+	private KafkaShardReader reader;
+
+	private RecordingSink sink;
+
+	private RecordingSink otherSink;
+
+	@BeforeEach
+	void startBothShards() throws InterruptedException {
+		EmbeddedKafka.shared().createTopic(this.topic, 2);
+		KafkaSourceSettings settings = KafkaSourceSettings.of(Map.of("orders", KafkaTopic.named(this.topic)),
+				EmbeddedKafka.shared().clientProperties());
+		KafkaFailure failures = new KafkaFailure(settings.servers());
+		this.admin = new KafkaAdmin(settings.adminProperties(""), failures);
+		TopicDirectory directory = new TopicDirectory(settings, this.admin, failures, this.executor);
+		directory.awaitRefresh();
+		this.reader = new KafkaShardReader(() -> {
+			MockConsumer<String, byte[]> created = new MockConsumer<>("none");
+			this.consumers.add(created);
+			return created;
+		}, new OffsetLookup(this.admin, settings.isolationLevel()), directory, failures, null, settings.fetchWait());
+		this.sink = start(SHARD);
+		this.otherSink = start(OTHER);
+		this.reader.poll();
+		assertThat(consumer().assignment()).containsExactlyInAnyOrder(this.partition, this.otherPartition);
+	}
+
+	@AfterEach
+	void close() {
+		this.reader.close();
+		this.admin.close();
+		this.executor.shutdownNow();
+	}
+
+	@Test
+	void damagedBatchDelaysItsPartitionOnly() throws InterruptedException {
+		consumer().setPollException(new KafkaException(
+				"Record batch for partition %s at offset 5 is invalid, cause: crc".formatted(this.partition)));
+		assertThat(this.reader.poll()).isTrue();
+		assertThat(this.reader.problems()).containsOnlyKeys(SHARD)
+			.hasEntrySatisfying(SHARD, (problem) -> assertThat(problem).contains("at offset 5 is invalid"));
+		this.reader.poll();
+		assertThat(consumer().assignment()).containsExactly(this.otherPartition);
+		deliver(this.otherPartition, 5);
+		assertThat(this.otherSink.await(1)).extracting((each) -> each.offset().value()).containsExactly("5");
+
+		await().atMost(Duration.ofSeconds(10)).until(() -> {
+			this.reader.poll();
+			return consumer().assignment().contains(this.partition);
+		});
+		assertThat(consumer().position(this.partition)).isEqualTo(5);
+		deliver(this.partition, 5);
+		assertThat(this.sink.await(1)).hasSize(1);
+		assertThat(this.reader.problems()).isEmpty();
+	}
+
+	@Test
+	void failureOfAllPartitionsFailsThePollAndKeepsTheConsumer() throws InterruptedException {
+		consumer().setPollException(new KafkaException("something else"));
+		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(this.reader::poll)
+			.withMessageContaining("something else");
+		deliver(this.partition, 5);
+
+		assertThat(this.sink.await(1)).hasSize(1);
+		assertThat(this.consumers).hasSize(1);
+	}
+
+	@Test
+	void consumerThatFailsUnexpectedlyIsReplacedAndReadingContinuesWhereItWas() throws InterruptedException {
+		deliver(this.partition, 5);
+		consumer().schedulePollTask(() -> {
+			throw new IllegalStateException("expected by the test");
+		});
+		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(this.reader::poll)
+			.withMessageContaining("expected by the test");
+		assertThat(consumer().closed()).isTrue();
+		this.reader.poll();
+
+		assertThat(this.consumers).hasSize(2);
+		assertThat(consumer().position(this.partition)).isEqualTo(6);
+		assertThat(consumer().position(this.otherPartition)).isEqualTo(5);
+	}
+
+	@Test
+	void wakeUpThatComesTooLateLosesNothing() throws InterruptedException {
+		consumer().wakeup();
+		consumer().addRecord(each(this.partition, 5));
+		assertThat(this.reader.poll()).isFalse();
+		assertThat(this.reader.poll()).isTrue();
+
+		assertThat(this.sink.await(1)).hasSize(1);
+	}
+
+	@Test
+	void pausedPartitionStaysPausedWhenOthersComeAndGo() throws InterruptedException {
+		RecordingSink full = new RecordingSink(false);
+		this.reader.start(SHARD, new Offset("4"), full);
+		this.reader.poll();
+		deliver(this.partition, 5);
+		assertThat(consumer().paused()).containsExactly(this.partition);
+		this.reader.stop(OTHER);
+		this.reader.poll();
+		start(OTHER);
+		this.reader.poll();
+		assertThat(consumer().paused()).containsExactly(this.partition);
+		this.reader.resume(SHARD);
+		this.reader.poll();
+
+		assertThat(consumer().paused()).isEmpty();
+		assertThat(consumer().position(this.partition)).isEqualTo(6);
+	}
+
+	@Test
+	void restartedShardIsNotPaused() throws InterruptedException {
+		this.reader.start(SHARD, new Offset("4"), new RecordingSink(false));
+		this.reader.poll();
+		deliver(this.partition, 5);
+		start(SHARD);
+		this.reader.poll();
+
+		assertThat(consumer().paused()).isEmpty();
+		assertThat(consumer().position(this.partition)).isEqualTo(5);
+	}
+
+	@Test
+	void closedReaderClosesItsConsumerAndCallsNoSink() throws InterruptedException {
+		MockConsumer<String, byte[]> consumer = consumer();
+		this.reader.close();
+
+		assertThat(consumer.closed()).isTrue();
+		assertThat(this.reader.poll()).isFalse();
+		assertThat(this.consumers).hasSize(1);
+	}
+
+	private RecordingSink start(ShardId shard) {
+		RecordingSink started = new RecordingSink(true);
+		this.reader.start(shard, new Offset("4"), started);
+		return started;
+	}
+
+	private MockConsumer<String, byte[]> consumer() {
+		return this.consumers.get(this.consumers.size() - 1);
+	}
+
+	private void deliver(TopicPartition of, long offset) throws InterruptedException {
+		consumer().addRecord(each(of, offset));
+		this.reader.poll();
+	}
+
+	private static ConsumerRecord<String, byte[]> each(TopicPartition of, long offset) {
+		return new ConsumerRecord<>(of.topic(), of.partition(), offset, "key", new byte[0]);
+	}
+
+}
