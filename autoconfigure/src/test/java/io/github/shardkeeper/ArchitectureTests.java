@@ -48,7 +48,7 @@ class ArchitectureTests {
 	private static final long LARGEST_ROOM = 28;
 
 	/** Directories of the modules whose classes are on the class path of this test. */
-	private static final Set<String> MODULES = Set.of("core", "test", "redis", "kafka", "autoconfigure");
+	private static final Set<String> MODULES = Set.of("core", "test", "redis", "kafka", "sls", "autoconfigure");
 
 	private static final JavaClasses CLASSES = new ClassFileImporter()
 		.withImportOption(new ImportOption.DoNotIncludeTests())
@@ -94,12 +94,13 @@ class ArchitectureTests {
 		plan.put("redis.checkpoint", Set.of("redis", "coordination", "checkpoint", API, "shard"));
 		plan.put("redis.stream", Set.of("redis", "source", API, "shard"));
 		plan.put("kafka", Set.of("source", "loop", "time", API, "shard"));
+		plan.put("sls", Set.of("source", API, "shard"));
 		plan.put("observation", Set.of("template", "handler", "source", API, "shard"));
 		plan.put("actuate", Set.of("consumer", "worker", "coordination", "report", "loop", "shard"));
 		plan.put("autoconfigure",
-				Set.of("actuate", "observation", "kafka", "redis.stream", "redis.checkpoint", "redis.coordination",
-						"redis", "operations", "consumer", "worker", "handler.messaging", "handler",
-						"coordination.memory", "coordination", "checkpoint.memory", "checkpoint", "template",
+				Set.of("actuate", "observation", "kafka", "sls", "redis.stream", "redis.checkpoint",
+						"redis.coordination", "redis", "operations", "consumer", "worker", "handler.messaging",
+						"handler", "coordination.memory", "coordination", "checkpoint.memory", "checkpoint", "template",
 						"source.memory", "source.fixed", "source", "schedule", "protocol", "assignment.selection",
 						"assignment.load", "assignment", "loop", "time", API, "shard"));
 
@@ -196,10 +197,11 @@ class ArchitectureTests {
 		plan.put("redis.checkpoint", Set.of("lettuce", "jackson", "slf4j"));
 		plan.put("redis.stream", Set.of("lettuce", "slf4j"));
 		plan.put("kafka", Set.of("apache-kafka", "slf4j"));
+		plan.put("sls", Set.of("aliyun-log", "httpclient", "jackson", "slf4j"));
 		plan.put("observation", Set.of("micrometer"));
 		plan.put("actuate", Set.of("spring-boot", "micrometer"));
 		plan.put("autoconfigure", Set.of("spring", "spring-messaging", "jakarta-validation", "spring-boot",
-				"spring-data", "lettuce", "apache-kafka", "jackson", "micrometer"));
+				"spring-data", "lettuce", "apache-kafka", "aliyun-log", "jackson", "micrometer"));
 
 		assertThat(lines(arrows(ArchitectureTests::library))).containsExactlyInAnyOrderElementsOf(lines(plan));
 	}
@@ -231,16 +233,19 @@ class ArchitectureTests {
 		assertThat(callers("java.time.Instant", "now")).noneMatch((type) -> PURE.contains(room(type)));
 	}
 
-	/** All others get the time from there; the Redis rooms measure timeouts. */
+	/**
+	 * All others get the time from there; the Redis rooms and {@code sls} measure
+	 * timeouts.
+	 */
 	@Test
 	void theMonotonicClockIsReadInOnePlace() {
 		assertThat(names(callers("java.lang.System", "nanoTime"))).containsExactlyInAnyOrder("MonotonicClock",
-				"PendingAnswers", "ShardCounts", "StartupTimeout", "StreamFetcher");
+				"PendingAnswers", "ShardCounts", "SlsShardSource", "StartupTimeout", "StreamFetcher");
 	}
 
 	/**
-	 * Substitutes in memory for the clocks of stores and source; and the time at which
-	 * people see that a record has failed.
+	 * Substitutes in memory for the clocks of stores and source; the time at which people
+	 * see that a record has failed; and the time of a log that is sent.
 	 */
 	@Test
 	void theWallClockIsReadInOnePlacePerStoreInMemoryAndForPeople() {
@@ -249,7 +254,7 @@ class ArchitectureTests {
 					callers("java.time.InstantSource", "system"), callers("java.time.Clock"))
 			.flatMap(Set::stream)
 			.collect(Collectors.toSet()))).containsExactlyInAnyOrder("MemoryCoordinationStore", "MemoryCheckpointStore",
-					"MemoryStreamSource", "ShardConsumerRunner");
+					"MemoryStreamSource", "ShardConsumerRunner", "SlsShardSource");
 	}
 
 	@Test
@@ -338,6 +343,8 @@ class ArchitectureTests {
 		libraries.put("io.lettuce.", "lettuce");
 		libraries.put("org.apache.kafka.", "apache-kafka");
 		libraries.put("kafka.", "apache-kafka");
+		libraries.put("com.aliyun.openservices.log", "aliyun-log");
+		libraries.put("org.apache.hc.", "httpclient");
 		libraries.put("tools.jackson.", "jackson");
 		libraries.put("io.micrometer.", "micrometer");
 		libraries.put("org.slf4j", "slf4j");

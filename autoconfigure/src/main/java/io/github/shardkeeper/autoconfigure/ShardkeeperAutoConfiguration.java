@@ -83,7 +83,8 @@ import io.github.shardkeeper.worker.ConsumerMeters;
 @EnableConfigurationProperties(ShardkeeperProperties.class)
 @ImportRuntimeHints(ShardkeeperRuntimeHints.class)
 @Import({ RedisStoreConfiguration.class, MemoryStoreConfiguration.class, KafkaSourceConfiguration.class,
-		UnknownStoreConfiguration.class, MessagingConfiguration.class, ObservationConfiguration.class })
+		SlsSourceConfiguration.class, UnknownStoreConfiguration.class, MessagingConfiguration.class,
+		ObservationConfiguration.class })
 public final class ShardkeeperAutoConfiguration {
 
 	/** Injected wherever a property is used: nothing starts before all are valid. */

@@ -41,6 +41,7 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
  * @param broadcast Topics of which every instance consumes every shard.
  * @param template Limits of ShardTemplate.
  * @param kafka Topics in Kafka.
+ * @param sls Topics in Aliyun LogHub (SLS).
  * @param topics Topics by name. Names with other characters than letters, digits and
  * dashes must be written in brackets.
  */
@@ -51,7 +52,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 		@DefaultValue Rebalance rebalance, @DefaultValue Assignment assignment, @DefaultValue Handover handover,
 		@DefaultValue Consumer consumer, @DefaultValue Broadcast broadcast, @DefaultValue Template template,
 		@DefaultValue @NestedConfigurationProperty KafkaSourceProperties kafka,
-		@DefaultValue Map<String, Topic> topics) {
+		@DefaultValue @NestedConfigurationProperty SlsSourceProperties sls, @DefaultValue Map<String, Topic> topics) {
 
 	/**
 	 * Store of the group.
@@ -495,8 +496,8 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param selector Name of the ShardSelector bean that selects the shards of this
 	 * topic's records. Defaults to the application's only ShardSelector bean, or to the
 	 * hash of the key if there is none.
-	 * @param source Source of the topic: redis, memory, kafka, fixed for shards without
-	 * records, or the name of a ShardSource bean. Defaults to the application's
+	 * @param source Source of the topic: redis, memory, kafka, sls, fixed for shards
+	 * without records, or the name of a ShardSource bean. Defaults to the application's
 	 * ShardSource beans, or to the source of shardkeeper.store if there are none.
 	 * @param reset Position at which a shard resumes if its source no longer has the next
 	 * record. Defaults to earliest.

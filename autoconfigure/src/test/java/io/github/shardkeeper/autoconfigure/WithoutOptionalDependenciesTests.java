@@ -61,6 +61,14 @@ class WithoutOptionalDependenciesTests {
 						+ "for a first look without Redis.");
 	}
 
+	@Test
+	void sourceOfMissingModuleFailsStartupWithDependencyToAdd() {
+		assertThatThrownBy(() -> start("--shardkeeper.store=memory", "--shardkeeper.topics.orders.source=sls"))
+			.hasRootCauseMessage(
+					"'shardkeeper.topics.orders.source' is 'sls', but 'shardkeeper-sls' is not on the class "
+							+ "path. Add the dependency 'io.github.shardkeeper:shardkeeper-sls', or set another source.");
+	}
+
 	private static ConfigurableApplicationContext start(String... arguments) {
 		return start(Handler.class, arguments);
 	}

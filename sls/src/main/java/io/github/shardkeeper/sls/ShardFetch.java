@@ -1,0 +1,295 @@
+package io.github.shardkeeper.sls;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongSupplier;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.ResetPolicy;
+import io.github.shardkeeper.source.SourceRecord;
+
+/**
+ * Reads one shard, one request at a time, from a position on. Remembers only what it
+ * needs for the next request. Confined to one thread at a time.
+ */
+final class ShardFetch {
+
+	private static final Logger logger = LoggerFactory.getLogger(ShardFetch.class);
+
+	/** Interval of checks whether logs expire before they are read. */
+	private static final Duration EXPIRY_CHECK = Duration.ofMinutes(1);
+
+	/** Size of an answer that reads aim at, uncompressed. */
+	private static final int TARGET_BYTES = 1024 * 1024;
+
+	private static final int FIRST_COUNT = 16;
+
+	private static final Duration FIRST_PAUSE = Duration.ofMillis(250);
+
+	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
+
+	/** Short interruptions and quotas that are exceeded for a moment are no problem. */
+	private static final int FAILURES_OF_A_PROBLEM = 3;
+
+	private final ShardId shard;
+
+	private final @Nullable Offset after;
+
+	private final SlsClient client;
+
+	private final ShardLists lists;
+
+	private final SlsSettings.Logstore logstore;
+
+	private final LongSupplier nanoTime;
+
+	private final int maxCount;
+
+	/** Cursor of the next request, {@code null} until it is resolved. */
+	private @Nullable String cursor;
+
+	/** Number of logs after the cursor that are done. */
+	private long skip;
+
+	private int count;
+
+	/** Whether the cursor was just asked for, so that it cannot have expired. */
+	private boolean fresh;
+
+	private boolean behind;
+
+	private long readAtNanos;
+
+	private long checkedAtNanos;
+
+	private int failures;
+
+	ShardFetch(ShardId shard, @Nullable Offset after, SlsClient client, ShardLists lists, SlsSettings settings,
+			LongSupplier nanoTime) {
+		this.shard = shard;
+		this.after = after;
+		this.client = client;
+		this.lists = lists;
+		SlsSettings.Logstore known = settings.topics().get(shard.topic());
+		this.logstore = (known != null) ? known : new SlsSettings.Logstore(shard.topic(), null, ResetPolicy.STOP);
+		this.nanoTime = nanoTime;
+		this.maxCount = settings.fetchCount();
+		this.count = Math.min(FIRST_COUNT, this.maxCount);
+	}
+
+	/** Reads once. Never throws. */
+	Result next() {
+		try {
+			Result result = read();
+			this.failures = 0;
+			return result;
+		}
+		catch (SlsFailure ex) {
+			return failed(ex);
+		}
+		catch (RuntimeException ex) {
+			return failed(SlsFailure.unexpected("read %s".formatted(this.shard), ex));
+		}
+	}
+
+	private Result failed(SlsFailure failure) {
+		this.failures++;
+		boolean visible = failure.kind() == SlsFailure.Kind.REFUSED || failure.kind() == SlsFailure.Kind.NO_SHARD
+				|| this.failures >= FAILURES_OF_A_PROBLEM;
+		long pause = Math.min(LONGEST_PAUSE.toNanos(), FIRST_PAUSE.toNanos() << Math.min(this.failures - 1, 20));
+		// Shards that were refused together do not ask together again.
+		long jittered = pause / 2 + ThreadLocalRandom.current().nextLong(pause / 2 + 1);
+		return new Failed(failure, Duration.ofNanos(jittered), visible);
+	}
+
+	private Result read() {
+		try {
+			String from = this.cursor;
+			if (from == null) {
+				return resolve();
+			}
+			if (isExpiryCheckDue()) {
+				this.checkedAtNanos = this.nanoTime.getAsLong();
+				String begin = this.client.begin(this.shard);
+				if (SlsOffset.isBefore(from, begin)) {
+					return expired(from, "its logs expired before they were read");
+				}
+			}
+			return pull(from);
+		}
+		catch (SlsFailure ex) {
+			return switch (ex.kind()) {
+				case CURSOR -> refusedCursor(ex);
+				case NO_SHARD -> missing(ex);
+				default -> throw ex;
+			};
+		}
+	}
+
+	private Result resolve() {
+		SlsOffset position;
+		try {
+			position = (this.after != null) ? SlsOffset.parse(this.after) : SlsOffset.BEGIN;
+		}
+		catch (IllegalArgumentException ex) {
+			return new Stopped("%s cannot be read from its checkpoint: %s. Set the position of the shard"
+				.formatted(this.shard, ex.getMessage()));
+		}
+		String from = position.readFrom();
+		String begin = this.client.begin(this.shard);
+		this.checkedAtNanos = this.nanoTime.getAsLong();
+		if (from != null && SlsOffset.isBefore(from, begin)) {
+			return expired(from, "the logs after its checkpoint have expired, or there were none");
+		}
+		this.skip = position.skip();
+		return pull((from != null) ? from : begin);
+	}
+
+	private boolean isExpiryCheckDue() {
+		long now = this.nanoTime.getAsLong();
+		return now - this.readAtNanos > EXPIRY_CHECK.toNanos()
+				|| this.behind && now - this.checkedAtNanos > EXPIRY_CHECK.toNanos();
+	}
+
+	private Result pull(String from) {
+		this.cursor = from;
+		// Known before the read: what is read from a shard that is read-only is all.
+		LogstoreShards known = this.lists.known(this.shard.topic());
+		boolean readOnly = known != null && known.isReadOnly(this.shard);
+		SlsClient.Pulled pulled = this.client.pull(this.shard, from, this.count);
+		List<SourceRecord> records = decode(pulled, from);
+		this.readAtNanos = this.nanoTime.getAsLong();
+		this.fresh = false;
+		this.behind = pulled.count() > 0;
+		adapt(pulled);
+		if (!this.behind && pulled.next().equals(from)) {
+			if (this.skip > 0) {
+				logger.warn("{}: its checkpoint {} is {} logs after the last one; continuing with the next log",
+						this.shard, this.after, this.skip);
+				this.skip = 0;
+			}
+			if (readOnly && this.client.end(this.shard).equals(from)) {
+				return new Ended();
+			}
+			return new Fetched(List.of(), true);
+		}
+		int done = (int) Math.min(this.skip, records.size());
+		this.skip -= done;
+		this.cursor = pulled.next();
+		return new Fetched(records.subList(done, records.size()), false);
+	}
+
+	private List<SourceRecord> decode(SlsClient.Pulled pulled, String from) {
+		try {
+			return LogDecoder.decode(pulled, from, this.logstore.keyField());
+		}
+		catch (IllegalArgumentException ex) {
+			throw SlsFailure.malformed("read %s at %s".formatted(this.shard, from), String.valueOf(ex.getMessage()));
+		}
+	}
+
+	private void adapt(SlsClient.Pulled pulled) {
+		long bytes = pulled.logGroups().length;
+		if (bytes > TARGET_BYTES) {
+			this.count = (int) Math.max(1, this.count * (long) TARGET_BYTES / bytes);
+		}
+		else if (pulled.count() >= this.count && bytes < TARGET_BYTES / 2) {
+			this.count = Math.min(this.maxCount, this.count * 2);
+		}
+	}
+
+	private Result refusedCursor(SlsFailure refusal) {
+		String from = this.cursor;
+		if (this.fresh || from == null) {
+			throw refusal;
+		}
+		return expired(from, "SLS refuses its position: " + refusal.getMessage());
+	}
+
+	private Result expired(String from, String reason) {
+		if (this.logstore.reset() == ResetPolicy.STOP) {
+			return new Stopped(
+					"%s: %s. It stands at %s and is not read, because the topic's 'reset' is 'stop'. Set its position"
+						.formatted(this.shard, reason, position(from)));
+		}
+		boolean earliest = this.logstore.reset() == ResetPolicy.EARLIEST;
+		String resumed = earliest ? this.client.begin(this.shard) : this.client.end(this.shard);
+		logger.warn("{}: {}. It stood at {}, and resumes {}, at {}. SLS does not tell how many logs are lost",
+				this.shard, reason, position(from), earliest ? "at its first log" : "after its last log", resumed);
+		this.cursor = resumed;
+		this.skip = 0;
+		this.fresh = true;
+		return new Fetched(List.of(), false);
+	}
+
+	private String position(String from) {
+		return (this.cursor == null && this.after != null) ? this.after.value() : from;
+	}
+
+	/** A shard that is read-only is removed when its last log has expired. */
+	private Result missing(SlsFailure refusal) {
+		if (!this.lists.refresh(this.shard.topic(), Duration.ZERO).isGone(this.shard)) {
+			throw refusal;
+		}
+		boolean hadPosition = this.cursor != null
+				|| this.after != null && !this.after.equals(SlsOffset.BEGIN.toOffset());
+		if (hadPosition && this.logstore.reset() == ResetPolicy.STOP) {
+			return new Stopped(
+					("%s does not exist any more: its logs have expired, perhaps before they were read. It is "
+							+ "not completed, because the topic's 'reset' is 'stop'. Set its position to 'earliest'")
+						.formatted(this.shard));
+		}
+		if (hadPosition) {
+			logger.warn("{} does not exist any more: its logs have expired, perhaps before they were read. It ends",
+					this.shard);
+		}
+		return new Ended();
+	}
+
+	/** Result of a read. */
+	sealed interface Result {
+
+	}
+
+	/**
+	 * Records, in order.
+	 *
+	 * @param records the records; may be empty
+	 * @param atEnd whether there is nothing more to read now
+	 */
+	record Fetched(List<SourceRecord> records, boolean atEnd) implements Result {
+
+	}
+
+	/** The shard is closed, and its last record was read. */
+	record Ended() implements Result {
+
+	}
+
+	/**
+	 * The shard cannot be read until its position is set.
+	 *
+	 * @param problem the reason
+	 */
+	record Stopped(String problem) implements Result {
+
+	}
+
+	/**
+	 * The read failed; it can be repeated.
+	 *
+	 * @param failure the reason
+	 * @param pause the time until the next attempt
+	 * @param visible whether it is a problem of the shard
+	 */
+	record Failed(SlsFailure failure, Duration pause, boolean visible) implements Result {
+
+	}
+
+}

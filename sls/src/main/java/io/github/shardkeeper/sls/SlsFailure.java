@@ -1,0 +1,132 @@
+package io.github.shardkeeper.sls;
+
+import java.util.Locale;
+import java.util.Set;
+
+import com.aliyun.openservices.log.exception.LogException;
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.StoreUnavailableException;
+
+/**
+ * Failure of a request, in plain words, without credentials. A retry makes sense, for a
+ * refusal after the problem in the message is fixed.
+ */
+final class SlsFailure extends StoreUnavailableException {
+
+	private static final Set<String> CREDENTIALS = Set.of("Unauthorized", "SignatureNotMatch", "InvalidAccessKeyId",
+			"InvalidAccessKey", "InvalidSecurityToken", "SecurityTokenExpired", "ClientSignatureError",
+			"FetchCredentialsFailed");
+
+	private final Kind kind;
+
+	private SlsFailure(Kind kind, String message, @Nullable Throwable cause) {
+		super(message, cause, kind != Kind.NO_ANSWER && kind != Kind.SERVER);
+		this.kind = kind;
+	}
+
+	Kind kind() {
+		return this.kind;
+	}
+
+	/**
+	 * Explains a failure.
+	 * @param what the operation and its target, such as {@code list the shards of 'a'}
+	 */
+	static SlsFailure of(String what, LogException ex, SlsSettings settings) {
+		String code = String.valueOf(ex.getErrorCode());
+		Kind kind = kind(ex, code);
+		if (kind == Kind.NO_ANSWER) {
+			// The other lines of the message have nothing to do with the service.
+			return new SlsFailure(kind, "SLS at %s did not answer the request to %s: %s".formatted(settings.endpoint(),
+					what, String.valueOf(ex.getMessage()).lines().findFirst().orElse("")), ex);
+		}
+		if (CREDENTIALS.contains(code) || ex.getHttpCode() == 401) {
+			// The service's message may name the access key, except where a policy
+			// denies.
+			String message = String.valueOf(ex.getMessage());
+			String reason = message.startsWith("denied by") ? message : "the credentials are not valid";
+			return new SlsFailure(kind,
+					("SLS refused to %s: %s (%s). Check 'shardkeeper.sls.access-key-id', 'access-key-secret' and "
+							+ "'security-token', or what the CredentialsProvider bean returns, and the permissions")
+						.formatted(what, reason, codes(ex, code)),
+					null);
+		}
+		return new SlsFailure(kind,
+				"SLS refused to %s (%s): %s%s".formatted(what, codes(ex, code), ex.getMessage(), advice(code)), ex);
+	}
+
+	static SlsFailure unexpected(String what, RuntimeException ex) {
+		return new SlsFailure(Kind.SERVER, "Cannot %s: %s".formatted(what, ex), ex);
+	}
+
+	static SlsFailure malformed(String what, String problem) {
+		return new SlsFailure(Kind.SERVER, "Cannot %s: the answer is malformed: %s".formatted(what, problem), null);
+	}
+
+	static SlsFailure refused(String message) {
+		return new SlsFailure(Kind.REFUSED, message, null);
+	}
+
+	private static Kind kind(LogException ex, String code) {
+		int http = ex.getHttpCode();
+		String message = String.valueOf(ex.getMessage()).toLowerCase(Locale.ROOT);
+		if (code.equals("RequestError")) {
+			return Kind.NO_ANSWER;
+		}
+		if (http == 429 || code.contains("QuotaExceed") || code.equals("ExceedQuota")) {
+			return Kind.THROTTLED;
+		}
+		if (code.equals("InvalidCursor") || code.equals("ParameterInvalid") && message.contains("cursor")) {
+			return Kind.CURSOR;
+		}
+		if (code.equals("ShardNotExist")) {
+			return Kind.NO_SHARD;
+		}
+		if (CREDENTIALS.contains(code)) {
+			return Kind.REFUSED;
+		}
+		// Without a status: the client could not read the answer.
+		return (http >= 500 || http < 0) ? Kind.SERVER : Kind.REFUSED;
+	}
+
+	private static String codes(LogException ex, String code) {
+		String status = (ex.getHttpCode() > 0) ? "HTTP " + ex.getHttpCode() + ", " + code : code;
+		String request = ex.getRequestId();
+		return (request != null && !request.isEmpty()) ? status + ", request " + request : status;
+	}
+
+	private static String advice(String code) {
+		return switch (code) {
+			case "ProjectNotExist" ->
+				". Check 'shardkeeper.sls.project', and that 'shardkeeper.sls.endpoint' is the one " + "of its region";
+			case "LogStoreNotExist" -> ". Create the logstore, or set 'shardkeeper.sls.topics.<topic>.logstore'";
+			case "RequestTimeExpired", "RequestTimeTooSkewed" -> ". Check the clock of this machine";
+			case "ConsumerGroupNotExist" -> ". Check 'shardkeeper.sls.consumer-group'";
+			default -> "";
+		};
+	}
+
+	enum Kind {
+
+		/** No connection, or no answer in time. The request may have been executed. */
+		NO_ANSWER,
+
+		/** The service failed. The request may have been executed. */
+		SERVER,
+
+		/** A quota is exceeded. */
+		THROTTLED,
+
+		/** The cursor is not valid, or has expired. */
+		CURSOR,
+
+		/** The shard does not exist, or not any more. */
+		NO_SHARD,
+
+		/** Refused until somebody fixes a problem. */
+		REFUSED
+
+	}
+
+}

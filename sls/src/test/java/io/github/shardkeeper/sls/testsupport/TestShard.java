@@ -1,0 +1,135 @@
+package io.github.shardkeeper.sls.testsupport;
+
+import java.io.ByteArrayOutputStream;
+import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+
+import com.aliyun.openservices.log.common.FastLogGroup;
+
+import io.github.shardkeeper.sls.testsupport.SlsTestServer.Refusal;
+
+/**
+ * A shard: its log groups, of which the oldest may have expired. The cursor of a log
+ * group is its number, counted from a time in nanoseconds. Thread-safe.
+ */
+final class TestShard {
+
+	final int id;
+
+	final BigInteger begin;
+
+	volatile BigInteger end;
+
+	/** In seconds since 1970. */
+	final long createTime = System.currentTimeMillis() / 1000;
+
+	private final long firstCursor;
+
+	private final List<byte[]> logGroups = new ArrayList<>();
+
+	private final List<Long> receivedSeconds = new ArrayList<>();
+
+	private int expired;
+
+	private boolean readOnly;
+
+	TestShard(int id, BigInteger begin, BigInteger end) {
+		this.id = id;
+		this.begin = begin;
+		this.end = end;
+		this.firstCursor = this.createTime * 1_000_000_000L + id * 1000L;
+	}
+
+	synchronized boolean isReadOnly() {
+		return this.readOnly;
+	}
+
+	synchronized void close() {
+		this.readOnly = true;
+	}
+
+	synchronized void append(byte[] logGroup) {
+		FastLogGroup parsed = new FastLogGroup(logGroup, 0, logGroup.length);
+		this.receivedSeconds.add((long) parsed.getLogs(parsed.getLogsCount() - 1).getTime());
+		this.logGroups.add(logGroup);
+	}
+
+	synchronized int size() {
+		return this.logGroups.size();
+	}
+
+	synchronized void expire(int count) {
+		this.expired = Math.min(this.logGroups.size(), this.expired + count);
+	}
+
+	synchronized String begin() {
+		return cursor(this.expired);
+	}
+
+	synchronized String end() {
+		return cursor(this.logGroups.size());
+	}
+
+	synchronized String at(long epochSecond) {
+		int first = this.expired;
+		while (first < this.logGroups.size() && this.receivedSeconds.get(first) < epochSecond) {
+			first++;
+		}
+		return cursor(first);
+	}
+
+	synchronized Answer pull(String cursor, int count, long maxBytes, boolean refuseExpired) {
+		int from = index(cursor);
+		if (from < 0 || from > this.logGroups.size() || refuseExpired && from < this.expired) {
+			throw new Refusal(400, "InvalidCursor", "Invalid Cursor " + cursor);
+		}
+		int next = Math.max(from, this.expired);
+		ByteArrayOutputStream answer = new ByteArrayOutputStream();
+		int included = 0;
+		while (next < this.logGroups.size() && included < count
+				&& (included == 0 || answer.size() + this.logGroups.get(next).length <= maxBytes)) {
+			byte[] logGroup = this.logGroups.get(next);
+			answer.write(1 << 3 | 2);
+			int length = logGroup.length;
+			while (length > 127) {
+				answer.write(length & 127 | 128);
+				length >>= 7;
+			}
+			answer.write(length);
+			answer.writeBytes(logGroup);
+			next++;
+			included++;
+		}
+		return new Answer(answer.toByteArray(), included, cursor(next));
+	}
+
+	private String cursor(int index) {
+		return Base64.getEncoder()
+			.encodeToString(Long.toString(this.firstCursor + index).getBytes(StandardCharsets.US_ASCII));
+	}
+
+	private int index(String cursor) {
+		try {
+			String number = new String(Base64.getDecoder().decode(cursor), StandardCharsets.US_ASCII);
+			return (int) Math.max(-1, Math.min(Integer.MAX_VALUE, Long.parseLong(number) - this.firstCursor));
+		}
+		catch (IllegalArgumentException ex) {
+			throw new Refusal(400, "InvalidCursor", "Invalid Cursor " + cursor);
+		}
+	}
+
+	/**
+	 * Answer to a read.
+	 *
+	 * @param logGroups the encoded list of log groups
+	 * @param count their number
+	 * @param next the cursor after them
+	 */
+	record Answer(byte[] logGroups, int count, String next) {
+
+	}
+
+}
