@@ -13,10 +13,11 @@ import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 import io.github.shardkeeper.sample.feed.GeneratedLines;
@@ -38,6 +39,11 @@ class SampleApplicationTests {
 
 	private final int redisPort = FreePorts.next();
 
+	private final int kafkaPort = FreePorts.next();
+
+	/** Options that select the source. */
+	private List<String> sourceOptions = List.of();
+
 	private final List<SampleInstance> instances = new ArrayList<>();
 
 	@TempDir
@@ -50,8 +56,12 @@ class SampleApplicationTests {
 		}
 	}
 
-	@Test
-	void countsAreExactWhicheverInstanceDies() throws Exception {
+	@ParameterizedTest
+	@ValueSource(strings = { "redis", "kafka" })
+	void countsAreExactWhicheverInstanceDies(String source) throws Exception {
+		if (source.equals("kafka")) {
+			this.sourceOptions = List.of("--spring.profiles.active=kafka", "--sample.kafka.port=" + this.kafkaPort);
+		}
 		start(3);
 		awaitThat(() -> owners().size() == 3);
 
@@ -73,13 +83,15 @@ class SampleApplicationTests {
 		assertThat(any().countedLines()).isEqualTo(LINES);
 
 		killAll();
-		await().atMost(PATIENCE).until(() -> FreePorts.isFree(this.redisPort));
+		await().atMost(PATIENCE).until(() -> FreePorts.isFree(this.redisPort) && FreePorts.isFree(this.kafkaPort));
 	}
 
 	private void start(int count) {
 		for (int i = 0; i < count; i++) {
-			this.instances.add(new SampleInstance(this.logs, List.of("--sample.redis.port=" + this.redisPort,
-					"--sample.lines-limit=" + LINES, "--sample.lines-per-second=" + LINES_PER_SECOND)));
+			List<String> options = new ArrayList<>(List.of("--sample.redis.port=" + this.redisPort,
+					"--sample.lines-limit=" + LINES, "--sample.lines-per-second=" + LINES_PER_SECOND));
+			options.addAll(this.sourceOptions);
+			this.instances.add(new SampleInstance(this.logs, options));
 		}
 	}
 

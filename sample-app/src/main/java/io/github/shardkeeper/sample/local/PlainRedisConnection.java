@@ -6,8 +6,6 @@ import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.ConnectException;
-import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
@@ -39,19 +37,8 @@ final class PlainRedisConnection implements Closeable {
 	 * @throws IOException when connecting fails for another reason
 	 */
 	static @Nullable PlainRedisConnection open(int port) throws IOException {
-		Socket socket = new Socket();
-		try {
-			socket.connect(new InetSocketAddress("127.0.0.1", port), TIMEOUT_MILLIS);
-			return new PlainRedisConnection(socket);
-		}
-		catch (ConnectException ex) {
-			socket.close();
-			return null;
-		}
-		catch (IOException ex) {
-			socket.close();
-			throw ex;
-		}
+		Socket socket = KeeperProcess.connect(port);
+		return (socket != null) ? new PlainRedisConnection(socket) : null;
 	}
 
 	/**

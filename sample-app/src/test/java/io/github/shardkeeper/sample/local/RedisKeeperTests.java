@@ -58,7 +58,7 @@ class RedisKeeperTests {
 		// a
 		// JVM inherits that.
 		List<String> command = new ArrayList<>(List.of("env", "--default-signal=" + signal));
-		command.addAll(RedisKeeper.IN_OWN_PROCESS_GROUP);
+		command.addAll(KeeperProcess.IN_OWN_PROCESS_GROUP);
 		command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
 				FirstInstance.class.getName(), Integer.toString(this.port)));
 		ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
