@@ -6,6 +6,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 
+import org.apache.kafka.common.utils.AppInfoParser;
+
 import io.github.shardkeeper.test.EmbeddedKafka;
 
 /**
@@ -32,6 +34,14 @@ public final class KafkaProcess {
 			.classPath(libraries());
 		settings.forEach(builder::setting);
 		return builder.start();
+	}
+
+	/**
+	 * Says which Kafka it is.
+	 * @return name and version
+	 */
+	public static String version() {
+		return "Kafka " + AppInfoParser.getVersion();
 	}
 
 	/** Nothing where they are on the class path, as in tests. */

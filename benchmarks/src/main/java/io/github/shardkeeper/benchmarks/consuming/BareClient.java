@@ -24,7 +24,7 @@ import io.lettuce.core.codec.StringCodec;
  *
  * @param inGroup whether it reads in a consumer group
  */
-record BareClient(boolean inGroup) implements Contender {
+record BareClient(boolean inGroup) implements Contender<Streams> {
 
 	private static final RedisCodec<String, byte[]> CODEC = RedisCodec.of(StringCodec.UTF8, ByteArrayCodec.INSTANCE);
 

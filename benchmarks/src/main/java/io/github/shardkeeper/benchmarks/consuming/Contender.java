@@ -1,9 +1,11 @@
 package io.github.shardkeeper.benchmarks.consuming;
 
 /**
- * Something that reads streams. Confined to its thread.
+ * Something that reads records. Confined to its thread.
+ *
+ * @param <R> which ones
  */
-interface Contender {
+interface Contender<R extends Records> {
 
 	/** Its name in the table. */
 	String name();
@@ -18,12 +20,22 @@ interface Contender {
 		return 0;
 	}
 
+	/** Whether it takes many records at once. */
+	default boolean inBatches() {
+		return false;
+	}
+
+	/** Whether a contender of ours is to be compared with it. */
+	default boolean isRivalOf(Contender<?> ours) {
+		return true;
+	}
+
 	/**
-	 * Reads all records of all streams from their begin, in a group of its own.
-	 * @param streams the streams
+	 * Reads all records of all shards from their begin, in a group of its own.
+	 * @param records the records
 	 * @param tally is told of every record once it is handled
 	 * @throws Exception when that cannot be done
 	 */
-	void consume(Streams streams, Tally tally) throws Exception;
+	void consume(R records, Tally tally) throws Exception;
 
 }

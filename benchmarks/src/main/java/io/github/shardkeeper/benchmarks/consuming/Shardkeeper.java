@@ -1,6 +1,7 @@
 package io.github.shardkeeper.benchmarks.consuming;
 
 import java.nio.ByteBuffer;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -17,10 +18,12 @@ import io.github.shardkeeper.source.ShardAppender.NewRecord;
  * An application with the starter and one handler, at its defaults.
  *
  * @param name its name in the table
+ * @param inBatches whether the handler takes many records at once
  * @param virtualThreads whether handlers run on virtual threads
  * @param handler makes the bean with the handler
  */
-record Shardkeeper(String name, boolean virtualThreads, Function<Tally, Object> handler) implements Contender {
+record Shardkeeper(String name, boolean inBatches, boolean virtualThreads,
+		Function<Tally, Object> handler) implements Contender<Records> {
 
 	private static final int PATIENCE_SECONDS = 120;
 
@@ -28,16 +31,16 @@ record Shardkeeper(String name, boolean virtualThreads, Function<Tally, Object> 
 	private static final AtomicInteger groups = new AtomicInteger();
 
 	@Override
-	public void consume(Streams streams, Tally tally) throws Exception {
+	public void consume(Records records, Tally tally) throws Exception {
 		Object bean = this.handler.apply(tally);
-		try (ConfigurableApplicationContext application = application(streams, bean)) {
+		try (ConfigurableApplicationContext application = application(records, bean)) {
 			tally.awaitCompletion(PATIENCE_SECONDS);
 		}
 	}
 
 	/** Appends payloads, pipelined, list by list. */
 	static void append(Streams streams, Consumer<Consumer<List<byte[]>>> filler) {
-		Shardkeeper sender = new Shardkeeper("sender", false, (unused) -> new Object());
+		Shardkeeper sender = new Shardkeeper("sender", false, false, (unused) -> new Object());
 		try (ConfigurableApplicationContext application = sender.application(streams, new Object())) {
 			filler.accept((payloads) -> Applications.append(application,
 					payloads.stream()
@@ -47,11 +50,12 @@ record Shardkeeper(String name, boolean virtualThreads, Function<Tally, Object> 
 		}
 	}
 
-	private ConfigurableApplicationContext application(Streams streams, Object bean) {
-		return Applications.start(streams.redis(), bean,
-				Map.of("shardkeeper.group", "group-" + groups.incrementAndGet(),
-						"shardkeeper.topics." + streams.topic() + ".shards", streams.shards(), "benchmark.topic",
-						streams.topic(), "spring.threads.virtual.enabled", this.virtualThreads));
+	private ConfigurableApplicationContext application(Records records, Object bean) {
+		Map<String, Object> properties = new HashMap<>(records.properties());
+		properties.putAll(Map.of("shardkeeper.group", "group-" + groups.incrementAndGet(),
+				"shardkeeper.topics." + records.topic() + ".shards", records.shards(), "benchmark.topic",
+				records.topic(), "spring.threads.virtual.enabled", this.virtualThreads));
+		return Applications.start(records.redis(), bean, properties);
 	}
 
 }

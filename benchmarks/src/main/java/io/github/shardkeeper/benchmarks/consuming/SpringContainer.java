@@ -33,7 +33,7 @@ import org.springframework.data.redis.stream.Subscription;
  * @param pooled whether its blocking reads take their connections from a pool, rather
  * than opening one each
  */
-record SpringContainer(boolean automatic, boolean pooled) implements Contender {
+record SpringContainer(boolean automatic, boolean pooled) implements Contender<Streams> {
 
 	/** Each run is a group of its own, which reads everything. */
 	private static final AtomicInteger groups = new AtomicInteger();

@@ -1,7 +1,7 @@
 package io.github.shardkeeper.benchmarks.consuming;
 
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 
 import io.github.shardkeeper.benchmarks.RedisProcess;
@@ -14,12 +14,10 @@ import io.github.shardkeeper.benchmarks.RedisProcess;
  * @param shards how many
  * @param recordsPerShard how many records are in each
  */
-record Streams(RedisProcess redis, String topic, int shards, int recordsPerShard) {
+record Streams(RedisProcess redis, String topic, int shards, int recordsPerShard) implements Records {
 
 	/** The field that has the payload. */
 	static final String PAYLOAD_FIELD = "v";
-
-	static final int PAYLOAD_BYTES = 100;
 
 	/** The names under which Shardkeeper has put them into Redis. */
 	List<String> keys() {
@@ -28,25 +26,14 @@ record Streams(RedisProcess redis, String topic, int shards, int recordsPerShard
 			.toList();
 	}
 
-	/** Lets Shardkeeper append the records, all shards at the same pace. */
-	void fill() {
-		Shardkeeper.append(this, (appender) -> {
-			List<byte[]> payloads = new ArrayList<>();
-			for (int number = 0; number < this.recordsPerShard; number++) {
-				for (int shard = 0; shard < this.shards; shard++) {
-					payloads.add(Tally.payload(shard, number, PAYLOAD_BYTES));
-					if (payloads.size() == 1000) {
-						appender.accept(payloads);
-						payloads.clear();
-					}
-				}
-			}
-			appender.accept(payloads);
-		});
+	@Override
+	public Map<String, Object> properties() {
+		return Map.of();
 	}
 
-	Tally tally() {
-		return new Tally(this.shards, this.recordsPerShard);
+	/** Lets Shardkeeper append the records. */
+	void fill() {
+		Shardkeeper.append(this, this::payloads);
 	}
 
 }

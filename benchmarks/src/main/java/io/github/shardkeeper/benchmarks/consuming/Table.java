@@ -17,14 +17,14 @@ import io.github.shardkeeper.benchmarks.Samples;
  *
  * @param measured the figures by contender
  */
-record Table(Map<Contender, Figures> measured) {
+record Table(Map<? extends Contender<?>, Figures> measured) {
 
 	void print() {
 		lines().forEach(System.out::println);
 	}
 
 	List<String> lines() {
-		List<Contender> peers = this.measured.keySet()
+		List<? extends Contender<?>> peers = this.measured.keySet()
 			.stream()
 			.filter((contender) -> !(contender instanceof Shardkeeper))
 			.toList();
@@ -49,12 +49,12 @@ record Table(Map<Contender, Figures> measured) {
 	}
 
 	/** By the slowest of our shapes: what its user sees. */
-	private List<String> asked(List<Contender> peers) {
+	private List<String> asked(List<? extends Contender<?>> peers) {
 		GoalTable asked = new GoalTable("times as fast as: median of the slowest shape", "at least");
-		for (Contender peer : peers) {
+		for (Contender<?> peer : peers) {
 			this.measured.entrySet()
 				.stream()
-				.filter((ours) -> ours.getKey() instanceof Shardkeeper)
+				.filter((ours) -> ours.getKey() instanceof Shardkeeper && peer.isRivalOf(ours.getKey()))
 				.min(Comparator.comparingDouble((ours) -> times(ours.getValue(), peer)))
 				.ifPresent((slowest) -> asked.atLeast(peer.name() + " (" + slowest.getKey().name() + ")",
 						times(slowest.getValue(), peer), peer.asked()));
@@ -62,11 +62,11 @@ record Table(Map<Contender, Figures> measured) {
 		return asked.lines();
 	}
 
-	private double times(Figures ours, Contender peer) {
+	private double times(Figures ours, Contender<?> peer) {
 		return ours.rates().dividedBy(this.measured.get(peer).rates()).median();
 	}
 
-	private static String line(Contender contender, Samples rates, Samples processorMicros) {
+	private static String line(Contender<?> contender, Samples rates, Samples processorMicros) {
 		return String.format(Locale.ROOT, "| %s | %,.0f | %,.0f-%,.0f | %.2f |", contender.name(), rates.median(),
 				rates.lowest(), rates.highest(), processorMicros.median());
 	}

@@ -19,6 +19,9 @@ record Contender(String name, long leaseMillis, long heartbeatMillis, boolean st
 
 	static final String SHARDKEEPER = "Shardkeeper";
 
+	/** Shardkeeper that consumes the same topic as Kafka's own consumers. */
+	static final String SHARDKEEPER_ON_KAFKA = "Shardkeeper on Kafka";
+
 	/** Kafka's sessions without any settings. */
 	static final String DEFAULT = "default";
 
@@ -30,11 +33,12 @@ record Contender(String name, long leaseMillis, long heartbeatMillis, boolean st
 		Contender shardkeeper = shardkeeper(SHARDKEEPER, 3000, 500, List.of());
 		Contender quick = shardkeeper(SHARDKEEPER + ", lease 1 s", 1000, 250,
 				List.of("shardkeeper.session.lease=1s", "shardkeeper.session.heartbeat-interval=250ms"));
+		Contender onKafka = new Contender(SHARDKEEPER_ON_KAFKA, 3000, 500, false, KafkaSourceCluster::new);
 		return switch (settings) {
-			case DEFAULT -> with(List.of(shardkeeper), "", KafkaSettings::defaults);
-			case "6s" -> with(List.of(shardkeeper, quick), ", session 6 s",
+			case DEFAULT -> with(List.of(shardkeeper, onKafka), "", KafkaSettings::defaults);
+			case "6s" -> with(List.of(shardkeeper, quick, onKafka), ", session 6 s",
 					(protocol) -> KafkaSettings.sessions(protocol, 6000, 2000));
-			case "tightest" -> with(List.of(shardkeeper, quick), ", session 3 s",
+			case "tightest" -> with(List.of(shardkeeper, quick, onKafka), ", session 3 s",
 					(protocol) -> KafkaSettings.sessions(protocol, 3000, 100));
 			default -> throw new IllegalArgumentException("There are no settings '" + settings + "'");
 		};

@@ -19,6 +19,8 @@ import io.github.shardkeeper.source.ShardAppender.NewRecord;
  */
 final class RedisCluster implements Cluster {
 
+	private static final String KAFKA = "org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration";
+
 	private final RedisProcess redis;
 
 	private final int shards;
@@ -37,14 +39,13 @@ final class RedisCluster implements Cluster {
 	RedisCluster(int shards, List<String> settings) throws IOException, InterruptedException {
 		this.redis = RedisProcess.start();
 		this.shards = shards;
-		this.settings = settings;
+		this.settings = new ArrayList<>(settings);
+		// The others' libraries are on the class path; applications with Redis alone have
+		// none.
+		this.settings.add("spring.autoconfigure.exclude=" + KAFKA);
 		this.sender = Applications.start(this.redis, new Object(),
-				Map.of("shardkeeper.group", "sender", topic(), shards));
+				Map.of("shardkeeper.group", "sender", ShardkeeperInstance.SHARDS, shards));
 		this.appender = this.sender.getBean(ShardAppender.class);
-	}
-
-	private static String topic() {
-		return "shardkeeper.topics." + ShardkeeperInstance.TOPIC + ".shards";
 	}
 
 	@Override
@@ -58,12 +59,7 @@ final class RedisCluster implements Cluster {
 
 	@Override
 	public List<String> instance(String group, String name, Path trace, int release) {
-		List<String> command = new ArrayList<>(List.of("-cp", System.getProperty("java.class.path"),
-				ShardkeeperInstance.class.getName(), "--spring.data.redis.port=" + this.redis.port(),
-				"--shardkeeper.group=" + group, "--shardkeeper.instance-id=" + name, "--shardkeeper.version=" + release,
-				"--" + topic() + "=" + this.shards, "--trace.file=" + trace));
-		this.settings.forEach((setting) -> command.add("--" + setting));
-		return command;
+		return ShardkeeperInstance.command(this.redis, this.shards, group, name, trace, release, this.settings);
 	}
 
 	@Override

@@ -2,6 +2,8 @@ package io.github.shardkeeper.benchmarks.moves;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.Banner;
@@ -13,6 +15,7 @@ import org.springframework.context.annotation.Configuration;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.benchmarks.RedisProcess;
 
 /**
  * An application with the starter whose handler writes a trace of its records. A process
@@ -22,7 +25,31 @@ public final class ShardkeeperInstance {
 
 	static final String TOPIC = "numbers";
 
+	/** Property with the number of shards. */
+	static final String SHARDS = "shardkeeper.topics." + TOPIC + ".shards";
+
 	private ShardkeeperInstance() {
+	}
+
+	/**
+	 * How an instance is started.
+	 * @param redis where the group is coordinated
+	 * @param shards how many there are
+	 * @param group the group that it belongs to
+	 * @param name its name
+	 * @param trace where it writes down what it handles
+	 * @param release the release of the application
+	 * @param settings further properties
+	 * @return what comes behind the command {@code java} and its options
+	 */
+	static List<String> command(RedisProcess redis, int shards, String group, String name, Path trace, int release,
+			List<String> settings) {
+		List<String> command = new ArrayList<>(List.of("-cp", System.getProperty("java.class.path"),
+				ShardkeeperInstance.class.getName(), "--spring.data.redis.port=" + redis.port(),
+				"--shardkeeper.group=" + group, "--shardkeeper.instance-id=" + name, "--shardkeeper.version=" + release,
+				"--" + SHARDS + "=" + shards, "--trace.file=" + trace));
+		settings.forEach((setting) -> command.add("--" + setting));
+		return command;
 	}
 
 	public static void main(String[] arguments) {

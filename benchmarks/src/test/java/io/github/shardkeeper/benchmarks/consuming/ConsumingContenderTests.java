@@ -1,6 +1,7 @@
 package io.github.shardkeeper.benchmarks.consuming;
 
 import java.util.List;
+import java.util.Map;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -8,13 +9,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import io.github.shardkeeper.benchmarks.KafkaProcess;
 import io.github.shardkeeper.benchmarks.RedisProcess;
+import io.github.shardkeeper.test.EmbeddedKafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * All contenders read the same streams, and handle every record once.
+ * All contenders read the same records, and handle every record once.
  */
 class ConsumingContenderTests {
 
@@ -24,34 +27,56 @@ class ConsumingContenderTests {
 
 	private static RedisProcess redis;
 
+	private static EmbeddedKafka kafka;
+
 	private static Streams streams;
+
+	private static Partitions partitions;
 
 	@BeforeAll
 	static void fill() throws Exception {
 		redis = RedisProcess.start();
+		kafka = KafkaProcess.start(Map.of("group.initial.rebalance.delay.ms", "0"));
+		partitions = new Partitions(kafka, redis, "records-in-kafka", SHARDS, RECORDS_PER_SHARD);
+		partitions.fill();
 		streams = new Streams(redis, "records", SHARDS, RECORDS_PER_SHARD);
 		streams.fill();
 	}
 
 	@AfterAll
 	static void stop() {
+		kafka.close();
 		redis.close();
 	}
 
 	@ParameterizedTest
 	@MethodSource("all")
-	void everyContenderHandlesEveryRecordOnce(Contender contender) throws Exception {
+	void everyContenderHandlesEveryRecordOnce(Contender<? super Streams> contender) throws Exception {
+		verify(contender, streams);
+	}
+
+	static List<Contender<? super Streams>> all() {
+		return ConsumingBenchmark.contenders();
+	}
+
+	@ParameterizedTest
+	@MethodSource("ofKafka")
+	void everyContenderHandlesEveryRecordOfKafkaOnce(Contender<? super Partitions> contender) throws Exception {
+		verify(contender, partitions);
+	}
+
+	static List<Contender<? super Partitions>> ofKafka() {
+		return ConsumingBenchmark.kafkaContenders();
+	}
+
+	private static <R extends Records> void verify(Contender<? super R> contender, R records) throws Exception {
 		long begun = System.nanoTime();
 		// Fails where one is missing, out of order or handled twice.
-		Tally tally = ConsumingBenchmark.once(contender, streams);
+		Tally tally = ConsumingBenchmark.once(contender, records);
 
 		// The first and the last record were handled in between.
 		double slowest = SHARDS * RECORDS_PER_SHARD * 1e9 / (System.nanoTime() - begun);
 		assertThat(tally.rate()).isGreaterThanOrEqualTo(slowest).isFinite();
-	}
-
-	static List<Contender> all() {
-		return ConsumingBenchmark.contenders();
 	}
 
 	@Test

@@ -22,7 +22,7 @@ class MovesTests {
 	private final List<Integer> kept = new ArrayList<>();
 
 	@ParameterizedTest
-	@ValueSource(strings = { "Shardkeeper", "Kafka new protocol, session 3 s" })
+	@ValueSource(strings = { "Shardkeeper", "Shardkeeper on Kafka", "Kafka new protocol, session 3 s" })
 	void joinsAndLeavesAreMeasured(String name) throws Exception {
 		Set<Event> events = EnumSet.of(Event.QUIET, Event.JOIN);
 		HandoverScenario scenario = new HandoverScenario(events, 1, 0, 100, 0, 0);

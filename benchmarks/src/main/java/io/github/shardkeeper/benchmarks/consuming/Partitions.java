@@ -1,0 +1,55 @@
+package io.github.shardkeeper.benchmarks.consuming;
+
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.Map;
+
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+import io.github.shardkeeper.benchmarks.RedisProcess;
+import io.github.shardkeeper.test.EmbeddedKafka;
+
+/**
+ * The partitions of one topic, filled, and read by all contenders. Immutable.
+ *
+ * @param kafka where they are
+ * @param redis where Shardkeeper coordinates
+ * @param topic the topic's name
+ * @param shards how many
+ * @param recordsPerShard how many records are in each
+ */
+record Partitions(EmbeddedKafka kafka, RedisProcess redis, String topic, int shards,
+		int recordsPerShard) implements Records {
+
+	@Override
+	public Map<String, Object> properties() {
+		return Map.of("shardkeeper.topics." + this.topic + ".source", "kafka", "spring.kafka.bootstrap-servers",
+				this.kafka.bootstrapServers());
+	}
+
+	/** What every consumer is told; the rest is at its defaults. */
+	Map<String, Object> consumer(String group) {
+		Map<String, Object> properties = new HashMap<>(this.kafka.clientProperties());
+		properties.put(ConsumerConfig.GROUP_ID_CONFIG, group);
+		properties.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
+		properties.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
+		return properties;
+	}
+
+	/** Creates the topic and appends the records. */
+	void fill() {
+		this.kafka.createTopic(this.topic, this.shards);
+		Map<String, Object> properties = new HashMap<>(this.kafka.clientProperties());
+		properties.put(ProducerConfig.LINGER_MS_CONFIG, 20);
+		ByteArraySerializer bytes = new ByteArraySerializer();
+		try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(properties, bytes, bytes)) {
+			payloads((payloads) -> payloads.forEach((payload) -> producer
+				.send(new ProducerRecord<>(this.topic, ByteBuffer.wrap(payload).getInt(), null, payload))));
+		}
+	}
+
+}
