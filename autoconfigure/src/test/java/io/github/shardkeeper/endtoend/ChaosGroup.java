@@ -7,6 +7,8 @@ import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
@@ -25,6 +27,7 @@ import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.test.EmbeddedKafka;
 import io.github.shardkeeper.test.EmbeddedRedis;
 
 /**
@@ -43,6 +46,8 @@ final class ChaosGroup implements AutoCloseable {
 
 	private final int shards;
 
+	private final int partitions;
+
 	private final LettuceConnectionFactory connections;
 
 	private final RedisCoordinationStore store;
@@ -51,21 +56,28 @@ final class ChaosGroup implements AutoCloseable {
 
 	private final Feeder feeder;
 
+	private final KafkaFeeder kafkaFeeder;
+
 	private final UnreliableGroup unreliable;
 
 	/**
 	 * Creates the view of a group and begins to feed it.
 	 * @param size how many instances it has when it is at rest
+	 * @param shards how many are in Redis
+	 * @param partitions how many are in Kafka
 	 * @param interval the time between two records of a shard
 	 */
-	ChaosGroup(EmbeddedRedis redis, String group, int size, int shards, Duration interval) {
+	ChaosGroup(EmbeddedRedis redis, EmbeddedKafka kafka, String group, int size, int shards, int partitions,
+			Duration interval) {
 		this.size = size;
 		this.shards = shards;
+		this.partitions = partitions;
 		this.connections = RedisClients.factory(redis);
 		RedisConnector connector = new RedisConnector(this.connections);
 		this.store = new RedisCoordinationStore(connector, "shardkeeper", group, Duration.ofSeconds(10));
 		this.checkpoints = new RedisCheckpointStore(connector, "shardkeeper", group, Duration.ofSeconds(10));
 		this.feeder = new Feeder(connector, shards, interval, SLICES);
+		this.kafkaFeeder = new KafkaFeeder(kafka, TracingInstance.KAFKA_TOPIC, partitions, interval);
 		this.unreliable = new UnreliableGroup(connector, group, interval);
 	}
 
@@ -108,13 +120,14 @@ final class ChaosGroup implements AutoCloseable {
 	 * until now. Both together, because a member that was just killed still looks alive.
 	 */
 	void awaitRest() {
-		long fed = this.feeder.sent();
-		await("%d members share the shards evenly and have handled %d records of each".formatted(this.size, fed),
-				() -> isBalanced() && states().values().stream().allMatch((state) -> state.count() >= fed));
+		Map<String, Long> fed = new TreeMap<>(byName(this.kafkaFeeder.sent()));
+		shards().forEach((shard) -> fed.putIfAbsent(Trace.name(shard), this.feeder.sent()));
+		await("%d members share the shards evenly and have handled %s".formatted(this.size, fed),
+				() -> isBalanced() && haveHandled(fed));
 	}
 
 	private boolean isBalanced() {
-		int shards = this.shards + 2 * UnreliableHandlers.SHARDS;
+		int shards = this.shards + this.partitions + 2 * UnreliableHandlers.SHARDS;
 		GroupChanges group = this.store.readChanges(0, -1);
 		List<GroupMember> members = members(group);
 		Map<MemberId, Long> loads = group.ownerships()
@@ -137,23 +150,41 @@ final class ChaosGroup implements AutoCloseable {
 	/** Stops feeding; tells how many numbers each shard was fed with. */
 	Map<String, Long> stopFeeding() {
 		Map<String, Long> fed = this.feeder.stopAll();
+		fed.putAll(byName(this.kafkaFeeder.stop()));
 		this.unreliable.stopFeeding();
 		return fed;
 	}
 
 	void awaitAllCommitted(Map<String, Long> fed) {
-		await("all is handled and committed", () -> {
-			Map<String, State> states = states();
-			return fed.entrySet().stream().allMatch((entry) -> states.get(entry.getKey()).count() >= entry.getValue());
-		});
+		await("all is handled and committed", () -> haveHandled(fed));
+	}
+
+	private boolean haveHandled(Map<String, Long> fed) {
+		Map<String, State> states = states();
+		return fed.entrySet().stream().allMatch((entry) -> states.get(entry.getKey()).count() >= entry.getValue());
+	}
+
+	private static Map<String, Long> byName(Map<ShardId, Long> counts) {
+		return counts.entrySet()
+			.stream()
+			.collect(Collectors.toMap((entry) -> Trace.name(entry.getKey()), Map.Entry::getValue));
+	}
+
+	/** Those of both sources. */
+	private List<ShardId> shards() {
+		return Stream
+			.concat(IntStream.range(0, this.shards).mapToObj((shard) -> ShardId.of(TracingInstance.TOPIC, shard)),
+					IntStream.range(0, this.partitions)
+						.mapToObj((partition) -> ShardId.of(TracingInstance.KAFKA_TOPIC, partition)))
+			.toList();
 	}
 
 	/** The committed state of every shard. */
 	Map<String, State> states() {
 		Map<String, State> states = new TreeMap<>();
-		for (int shard = 0; shard < this.shards; shard++) {
-			Map<String, String> state = this.checkpoints.read(ShardId.of(TracingInstance.TOPIC, shard)).state();
-			states.put(Integer.toString(shard), new State(Long.parseLong(state.getOrDefault("sum", "0")),
+		for (ShardId shard : shards()) {
+			Map<String, String> state = this.checkpoints.read(shard).state();
+			states.put(Trace.name(shard), new State(Long.parseLong(state.getOrDefault("sum", "0")),
 					Long.parseLong(state.getOrDefault("count", "0"))));
 		}
 		return states;
@@ -177,6 +208,7 @@ final class ChaosGroup implements AutoCloseable {
 	@Override
 	public void close() {
 		this.feeder.close();
+		this.kafkaFeeder.close();
 		this.unreliable.close();
 		this.store.close();
 		this.checkpoints.close();

@@ -25,6 +25,7 @@ import io.github.shardkeeper.endtoend.Fault.Kind;
 import io.github.shardkeeper.endtoend.FaultPlan.Round;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.test.EmbeddedKafka;
 import io.github.shardkeeper.test.EmbeddedRedis;
 import io.github.shardkeeper.test.FaultyProxy;
 import io.github.shardkeeper.testsupport.RunAlone;
@@ -32,10 +33,10 @@ import io.github.shardkeeper.testsupport.RunAlone;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Four instances as processes, each with a network of its own to a real Redis, while one
- * thing after the other goes wrong, sometimes two at a time. Afterwards a
- * {@link TraceChecker} checks the traces of the handlers, and {@link RecordOutcomes} the
- * records of {@link UnreliableHandlers}.
+ * Four instances as processes, each with a network of its own to a real Redis, and a
+ * Kafka that is the source of one topic, while one thing after the other goes wrong,
+ * sometimes two at a time. Afterwards a {@link TraceChecker} checks the traces of the
+ * handlers, and {@link RecordOutcomes} the records of {@link UnreliableHandlers}.
  * <p>
  * Options are system properties: {@value #DURATION} (one minute, and at least until every
  * kind of fault was there once) and {@value #SEED}, which decides the faults, their order
@@ -50,6 +51,8 @@ class ChaosTests {
 
 	private static final int SHARDS = 64;
 
+	private static final int PARTITIONS = 8;
+
 	private static final List<String> INSTANCES = List.of("i0", "i1", "i2", "i3");
 
 	/** The lease is the default; the timeout shorter, so that a minute sees several. */
@@ -60,10 +63,12 @@ class ChaosTests {
 	/** A machine may have no time for a process for longer than one would think. */
 	private static final Duration LONGEST_STANDSTILL_WITHOUT_FAULT = Duration.ofSeconds(5);
 
-	private static final List<String> ARGUMENTS = Stream.concat(UnreliableHandlers.ARGUMENTS.stream(),
-			Stream.of("--shardkeeper.session.lease=" + LEASE.toSeconds() + "s",
-					"--shardkeeper.session.timeout=" + SESSION_TIMEOUT.toSeconds() + "s", "--trace.work=60ms",
-					"--logging.level.io.github.shardkeeper=debug"))
+	private static final List<String> ARGUMENTS = Stream
+		.concat(UnreliableHandlers.ARGUMENTS.stream(),
+				Stream.of("--shardkeeper.session.lease=" + LEASE.toSeconds() + "s",
+						"--shardkeeper.session.timeout=" + SESSION_TIMEOUT.toSeconds() + "s", "--trace.work=60ms",
+						"--trace.kafka=true", "--shardkeeper.topics." + TracingInstance.KAFKA_TOPIC + ".source=kafka",
+						"--logging.level.io.github.shardkeeper=debug", "--logging.level.org.apache.kafka=error"))
 		.toList();
 
 	private final Path directory = Path.of("target", "chaos");
@@ -77,6 +82,8 @@ class ChaosTests {
 	private final Map<String, FaultyProxy> proxies = new TreeMap<>();
 
 	private EmbeddedRedis redis;
+
+	private EmbeddedKafka kafka;
 
 	private Instances instances;
 
@@ -99,8 +106,12 @@ class ChaosTests {
 		INSTANCES.forEach((instance) -> this.proxies.put(instance, new FaultyProxy(this.redis.port(), "{chaos}")));
 		this.instances = new Instances((instance) -> this.proxies.get(instance).port(), this.directory, "chaos",
 				SHARDS);
-		this.group = new ChaosGroup(this.redis, "chaos", INSTANCES.size(), SHARDS, Duration.ofMillis(150));
-		this.faults = new FaultInjector(this.redis, this.instances, this.proxies, this.group, ARGUMENTS);
+		this.kafka = EmbeddedKafka.start();
+		this.group = new ChaosGroup(this.redis, this.kafka, "chaos", INSTANCES.size(), SHARDS, PARTITIONS,
+				Duration.ofMillis(150));
+		List<String> arguments = new ArrayList<>(ARGUMENTS);
+		arguments.add("--spring.kafka.bootstrap-servers=" + this.kafka.bootstrapServers());
+		this.faults = new FaultInjector(this.redis, this.kafka, this.instances, this.proxies, this.group, arguments);
 	}
 
 	@AfterEach
@@ -110,12 +121,14 @@ class ChaosTests {
 		this.group.close();
 		this.proxies.values().forEach(FaultyProxy::close);
 		this.redis.close();
+		this.kafka.close();
 	}
 
 	@Test
 	void promisesHoldUnderEveryFault() {
-		System.out.printf("chaos: seed %d for %d s; %d instances, %d shards, lease %d s, session timeout %d s%n",
-				this.seed, this.duration.toSeconds(), INSTANCES.size(), SHARDS, LEASE.toSeconds(),
+		System.out.printf(
+				"chaos: seed %d for %d s; %d instances, %d shards, %d partitions in Kafka, lease %d s, session timeout %d s%n",
+				this.seed, this.duration.toSeconds(), INSTANCES.size(), SHARDS, PARTITIONS, LEASE.toSeconds(),
 				SESSION_TIMEOUT.toSeconds());
 		this.begin = Trace.nowMicros();
 		INSTANCES.forEach(this.faults::startInstance);

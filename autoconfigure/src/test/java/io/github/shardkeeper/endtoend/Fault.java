@@ -29,6 +29,12 @@ record Fault(Kind kind, int instance, boolean toLeader, Duration length) {
 		/** {@code kill -9} of Redis, started again on the same data. */
 		REDIS_KILL(200, 6000, Concerns.REDIS, false),
 
+		/** {@code kill -9} of Kafka's only broker, started again on the same data. */
+		KAFKA_KILL(200, 4000, Concerns.KAFKA, false),
+
+		/** {@code SIGSTOP} of Kafka's only broker. */
+		KAFKA_FREEZE(500, 5000, Concerns.KAFKA, false),
+
 		/** All connections reset, and let in again before the lease ends. */
 		RESET(0, 1000, Concerns.NETWORK, false),
 
@@ -114,7 +120,7 @@ record Fault(Kind kind, int instance, boolean toLeader, Duration length) {
 
 	private enum Concerns {
 
-		PROCESS, ALL_PROCESSES, REDIS, NETWORK
+		PROCESS, ALL_PROCESSES, REDIS, KAFKA, NETWORK
 
 	}
 

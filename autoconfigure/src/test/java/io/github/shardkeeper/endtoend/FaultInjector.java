@@ -14,12 +14,13 @@ import java.util.concurrent.TimeUnit;
 import io.github.shardkeeper.endtoend.TraceChecker.Freeze;
 import io.github.shardkeeper.test.Disturbance;
 import io.github.shardkeeper.test.Disturbance.Role;
+import io.github.shardkeeper.test.EmbeddedKafka;
 import io.github.shardkeeper.test.EmbeddedRedis;
 import io.github.shardkeeper.test.FaultyProxy;
 
 /**
  * Makes things go wrong, and puts them right again. Thread-safe, but for two faults of
- * one instance, or of Redis, at a time.
+ * one instance, of Redis or of Kafka at a time.
  */
 final class FaultInjector implements AutoCloseable {
 
@@ -34,6 +35,8 @@ final class FaultInjector implements AutoCloseable {
 	private static final Set<Role> DATA = Set.of(Role.DATA);
 
 	private final EmbeddedRedis redis;
+
+	private final EmbeddedKafka kafka;
 
 	private final Instances instances;
 
@@ -54,9 +57,10 @@ final class FaultInjector implements AutoCloseable {
 	 * @param proxies each instance's way to Redis
 	 * @param arguments what each instance is started with
 	 */
-	FaultInjector(EmbeddedRedis redis, Instances instances, Map<String, FaultyProxy> proxies, ChaosGroup group,
-			List<String> arguments) {
+	FaultInjector(EmbeddedRedis redis, EmbeddedKafka kafka, Instances instances, Map<String, FaultyProxy> proxies,
+			ChaosGroup group, List<String> arguments) {
 		this.redis = redis;
+		this.kafka = kafka;
 		this.instances = instances;
 		this.proxies = proxies;
 		this.group = group;
@@ -85,6 +89,8 @@ final class FaultInjector implements AutoCloseable {
 			case LONG_FREEZE -> freeze(instance, () -> untilMoved(instance, length));
 			case ROLLING_RESTART -> rollingRestart();
 			case REDIS_KILL -> killRedis(length);
+			case KAFKA_KILL -> killKafka(length);
+			case KAFKA_FREEZE -> freezeKafka(length);
 			case RESET, DISCONNECTION -> disturb(instance, Disturbance.refuse(Disturbance.ALL), () -> pause(length));
 			case SHORT_SILENCE -> disturb(instance, Disturbance.hold(Disturbance.ALL), () -> pause(length));
 			case LONG_SILENCE ->
@@ -140,6 +146,22 @@ final class FaultInjector implements AutoCloseable {
 		this.redis.kill();
 		pause(length);
 		this.redis.restart();
+	}
+
+	private void killKafka(Duration length) {
+		this.kafka.kill();
+		pause(length);
+		this.kafka.restart();
+	}
+
+	private void freezeKafka(Duration length) {
+		this.kafka.freeze();
+		try {
+			pause(length);
+		}
+		finally {
+			this.kafka.thaw();
+		}
 	}
 
 	private void disturb(String instance, Disturbance disturbance, Runnable meanwhile) {

@@ -14,6 +14,8 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.github.shardkeeper.shard.ShardId;
+
 /**
  * Traces of all instances.
  *
@@ -41,6 +43,11 @@ record Trace(List<Line> lines, List<Line> interrupted, List<StoreCall> storeCall
 	 */
 	static long nowMicros() {
 		return System.nanoTime() / 1000;
+	}
+
+	/** The name of a shard in traces: of the first topic, its id alone. */
+	static String name(ShardId shard) {
+		return shard.topic().equals(TracingInstance.TOPIC) ? shard.id() : shard.toString();
 	}
 
 	static Trace read(Path directory) {

@@ -35,12 +35,12 @@ final class TraceWriter {
 
 	void call(boolean completed, long beginMicros, ShardId shard, Token token, long number, long sum, long count) {
 		write("%s %d %d %s %s %s %d %d %d%n".formatted(completed ? Trace.HANDLED : Trace.INTERRUPTED, beginMicros,
-				Trace.nowMicros(), this.instance, shard.id(), token, number, sum, count));
+				Trace.nowMicros(), this.instance, Trace.name(shard), token, number, sum, count));
 	}
 
 	void storeCall(String what, long beginMicros, ShardId shard, Token token, String reply) {
-		write("%s %d %d %s %s %s %s%n".formatted(what, beginMicros, Trace.nowMicros(), this.instance, shard.id(), token,
-				reply));
+		write("%s %d %d %s %s %s %s%n".formatted(what, beginMicros, Trace.nowMicros(), this.instance, Trace.name(shard),
+				token, reply));
 	}
 
 	/** One write per line: whole lines even if the process is killed. */

@@ -51,9 +51,8 @@ final class TracedCheckpoints implements CheckpointStore {
 		});
 	}
 
-	/** Traces name shards by their ids alone. */
 	private static boolean isTraced(ShardId shard) {
-		return shard.topic().equals(TracingInstance.TOPIC);
+		return shard.topic().equals(TracingInstance.TOPIC) || shard.topic().equals(TracingInstance.KAFKA_TOPIC);
 	}
 
 	@Override

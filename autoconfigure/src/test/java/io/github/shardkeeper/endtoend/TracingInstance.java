@@ -28,6 +28,9 @@ public final class TracingInstance {
 
 	static final String TOPIC = "numbers";
 
+	/** Topic in Kafka, consumed if {@code trace.kafka} is set. */
+	static final String KAFKA_TOPIC = "numbers-in-kafka";
+
 	private TracingInstance() {
 	}
 
@@ -51,6 +54,12 @@ public final class TracingInstance {
 		}
 
 		@Bean
+		@ConditionalOnBooleanProperty("trace.kafka")
+		KafkaTracer kafkaTracer(Tracer tracer) {
+			return new KafkaTracer(tracer);
+		}
+
+		@Bean
 		@ConditionalOnBooleanProperty("trace.unreliable")
 		UnreliableHandlers unreliableHandlers() {
 			return new UnreliableHandlers();
@@ -65,6 +74,16 @@ public final class TracingInstance {
 							: bean;
 				}
 			};
+		}
+
+	}
+
+	/** Does the same with records of Kafka. */
+	record KafkaTracer(Tracer tracer) {
+
+		@ShardConsumer(KAFKA_TOPIC)
+		void handle(String number, ShardContext context, ShardState state) throws InterruptedException {
+			this.tracer.handle(number, context, state);
 		}
 
 	}
