@@ -80,7 +80,7 @@ final class KafkaShardReader implements ShardReader {
 	/** Shards that are started and not stopped. */
 	private final Map<ShardId, ReadPosition> positions = new ConcurrentHashMap<>();
 
-	/** Shards whose ids name no partition. */
+	/** Shards whose ids name no partition, or whose offsets are of another source. */
 	private final Map<ShardId, String> unreadable = new ConcurrentHashMap<>();
 
 	/** Carried out by the polling thread, in their order. */
@@ -129,6 +129,7 @@ final class KafkaShardReader implements ShardReader {
 
 	@Override
 	public void start(ShardId shard, @Nullable Offset after, RecordSink sink) {
+		stop(shard);
 		TopicPartition partition = this.directory.partition(shard);
 		if (partition == null) {
 			this.unreadable.put(shard,
@@ -136,12 +137,18 @@ final class KafkaShardReader implements ShardReader {
 						.formatted(shard));
 			return;
 		}
-		ReadPosition position = new ReadPosition(shard, partition,
-				(after != null) ? KafkaOffsets.number(after) : KafkaOffsets.BEFORE_ALL, sink, this.directory.number());
-		ReadPosition earlier = this.positions.put(shard, position);
-		if (earlier != null) {
-			earlier.stop();
+		long last;
+		try {
+			last = (after != null) ? KafkaOffsets.number(after) : KafkaOffsets.BEFORE_ALL;
 		}
+		catch (IllegalArgumentException ex) {
+			this.unreadable.put(shard,
+					"The checkpoint of %s is not of Kafka: %s. Set its position with ShardPositions, or use another group or topic"
+						.formatted(shard, ex.getMessage()));
+			return;
+		}
+		ReadPosition position = new ReadPosition(shard, partition, last, sink, this.directory.number());
+		this.positions.put(shard, position);
 		execute(() -> begin(position));
 	}
 

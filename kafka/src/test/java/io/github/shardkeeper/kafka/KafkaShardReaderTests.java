@@ -174,6 +174,23 @@ class KafkaShardReaderTests {
 	}
 
 	@Test
+	void checkpointOfAnotherSourceIsAProblemOfItsShardUntilItsPositionIsSet() throws InterruptedException {
+		this.reader.start(SHARD, new Offset("1795234348101-0"), new RecordingSink(true));
+		this.reader.poll();
+		assertThat(this.reader.problems()).containsOnlyKeys(SHARD)
+			.hasEntrySatisfying(SHARD,
+					(problem) -> assertThat(problem).contains("'1795234348101-0' is no offset of a Kafka partition")
+						.contains("ShardPositions"));
+		assertThat(consumer().assignment()).containsExactly(this.otherPartition);
+		this.sink = start(SHARD);
+		this.reader.poll();
+		deliver(this.partition, 5);
+
+		assertThat(this.sink.await(1)).hasSize(1);
+		assertThat(this.reader.problems()).isEmpty();
+	}
+
+	@Test
 	void closedReaderClosesItsConsumerAndCallsNoSink() throws InterruptedException {
 		MockConsumer<String, byte[]> consumer = consumer();
 		this.reader.close();
