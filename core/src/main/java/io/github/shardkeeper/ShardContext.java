@@ -1,5 +1,8 @@
 package io.github.shardkeeper;
 
+import java.time.Instant;
+import java.util.Optional;
+
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -49,5 +52,14 @@ public interface ShardContext {
 	 * @return whether the shard is held
 	 */
 	boolean isHeld();
+
+	/**
+	 * Returns the time that the schedule of a shard without records has for the run that
+	 * is under way: the time that was due, also if the run began later or is repeated.
+	 * @return the time; empty outside of a run, and for handlers without a schedule
+	 */
+	default Optional<Instant> scheduledTime() {
+		return Optional.empty();
+	}
 
 }

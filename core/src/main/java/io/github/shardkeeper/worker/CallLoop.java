@@ -109,9 +109,11 @@ final class CallLoop implements ShardOwnership.Loop {
 	}
 
 	private void call(MonotonicTime begun) {
+		this.scope.owned().runFor((this.runs != null) ? this.runs.time() : null);
 		HandlerCalls.Result result = this.scope.calls()
 			.callHandler(this.handler.takesState() ? this.progress.state() : null, begun,
 					(view) -> this.handler.handle(null, this.scope.owned(), view, null));
+		this.scope.owned().runFor(null);
 		MonotonicTime now = this.context.clock().now();
 		if (result.failure() != null) {
 			failed(result, result.failure(), now);
@@ -251,6 +253,11 @@ final class CallLoop implements ShardOwnership.Loop {
 				logger.warn("The runs of {} from {} on were missed and are left out; the next one is of {}",
 						this.scope.owned(), skipped.from(), skipped.until());
 			}
+		}
+
+		/** Returns the time of the run that is under way. */
+		Instant time() {
+			return this.position.next();
 		}
 
 		/** Returns whether a run has begun and its call has not returned. */

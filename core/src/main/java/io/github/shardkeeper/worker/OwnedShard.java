@@ -1,5 +1,10 @@
 package io.github.shardkeeper.worker;
 
+import java.time.Instant;
+import java.util.Optional;
+
+import org.jspecify.annotations.Nullable;
+
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -26,6 +31,9 @@ final class OwnedShard implements ShardContext {
 
 	private volatile boolean lost;
 
+	/** Time of the run that is under way, {@code null} for none. */
+	private volatile @Nullable Instant scheduledTime;
+
 	OwnedShard(ShardId shard, Token token, MemberId member, WorkerContext context) {
 		this.group = context.group();
 		this.shard = shard;
@@ -41,6 +49,15 @@ final class OwnedShard implements ShardContext {
 
 	boolean isLost() {
 		return this.lost;
+	}
+
+	void runFor(@Nullable Instant time) {
+		this.scheduledTime = time;
+	}
+
+	@Override
+	public Optional<Instant> scheduledTime() {
+		return Optional.ofNullable(this.scheduledTime);
 	}
 
 	@Override

@@ -10,6 +10,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.schedule.RunPosition;
 import io.github.shardkeeper.schedule.RunRules.MissedRuns;
@@ -104,6 +105,7 @@ class ScheduledCallsTests {
 		pass(MINUTE);
 
 		assertThat(this.bean.calls).hasSize(3);
+		assertThat(this.bean.times).isEmpty();
 		assertThat(this.shard.checkpoint().offset()).isNull();
 	}
 
@@ -222,6 +224,9 @@ class ScheduledCallsTests {
 		pass(Duration.ZERO);
 
 		assertThat(this.bean.calls).hasSize(3);
+		assertThat(this.bean.times).containsExactly(MIDNIGHT.plus(HOUR), MIDNIGHT.plus(HOUR.multipliedBy(2)),
+				MIDNIGHT.plus(HOUR.multipliedBy(3)));
+		assertThat(this.bean.context.scheduledTime()).as("after the call").isEmpty();
 		assertThat(position().next()).isEqualTo(MIDNIGHT.plus(HOUR.multipliedBy(4)));
 	}
 
@@ -332,6 +337,10 @@ class ScheduledCallsTests {
 
 		private final List<String> calls = new ArrayList<>();
 
+		private final List<Instant> times = new ArrayList<>();
+
+		private ShardContext context;
+
 		private Supplier<String> clock;
 
 		private Runnable onCall;
@@ -339,7 +348,9 @@ class ScheduledCallsTests {
 		private boolean failing;
 
 		@ShardConsumer("orders")
-		void run(ShardState state) {
+		void run(ShardContext shard, ShardState state) {
+			this.context = shard;
+			shard.scheduledTime().ifPresent(this.times::add);
 			this.calls.add(this.clock.get());
 			state.increment("count", 1);
 			Runnable then = this.onCall;
