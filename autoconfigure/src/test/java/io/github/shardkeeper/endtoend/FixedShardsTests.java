@@ -152,7 +152,7 @@ class FixedShardsTests {
 
 			runs.names = null;
 			eventually(() -> assertThat(health(two)).contains("The shards of 'tenants' cannot be listed",
-					"as the test wants"));
+					"caused by the test"));
 			awaitRunsOfEachShard(3);
 
 			runs.names = List.of("acme", "globex", "initech");
@@ -243,7 +243,7 @@ class FixedShardsTests {
 				public Collection<String> names(String topic) {
 					List<String> names = runs.names;
 					if (names == null) {
-						throw new IllegalStateException("as the test wants");
+						throw new IllegalStateException("caused by the test");
 					}
 					return names;
 				}

@@ -359,7 +359,7 @@ class ScheduledCallsTests {
 				then.run();
 			}
 			if (this.failing) {
-				throw new IllegalStateException("as the test wants it");
+				throw new IllegalStateException("caused by the test");
 			}
 		}
 

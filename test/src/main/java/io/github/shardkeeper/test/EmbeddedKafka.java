@@ -569,11 +569,10 @@ public final class EmbeddedKafka implements AutoCloseable {
 			// Compaction and retention act soon, and with less memory.
 			all.putAll(Map.of("log.initial.task.delay.ms", "500", "log.cleaner.backoff.ms", "500",
 					"log.cleaner.dedupe.buffer.size", "4194304", "log.retention.check.interval.ms", "1000"));
-			// A killed broker cannot return before its session has ended. A single one
-			// does not
-			// lose its partitions to others by that.
-			all.put("broker.session.timeout.ms", (this.brokers > 1) ? "3000" : "1000");
-			all.put("broker.heartbeat.interval.ms", (this.brokers > 1) ? "500" : "200");
+			// A killed broker cannot return before its session has ended; one that is slow
+			// for longer is fenced.
+			all.put("broker.session.timeout.ms", "3000");
+			all.put("broker.heartbeat.interval.ms", "500");
 		}
 
 	}

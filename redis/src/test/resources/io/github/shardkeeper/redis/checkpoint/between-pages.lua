@@ -17,6 +17,6 @@ if event then
   elseif string.find(event, 'again') then
     return statePage('0')
   elseif string.find(event, 'error') then
-    return redis.error_reply('ERR as the test wants it')
+    return redis.error_reply('ERR caused by the test')
   end
 end
