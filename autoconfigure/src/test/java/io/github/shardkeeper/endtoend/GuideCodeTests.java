@@ -34,6 +34,7 @@ class GuideCodeTests {
 
 	private static final String IMPORTS = """
 			package io.github.shardkeeper.endtoend;
+			import com.aliyun.openservices.log.common.auth.*;
 			import com.example.DirectorySource;
 			import io.github.shardkeeper.*;
 			import io.github.shardkeeper.ShardPositions.Seek;

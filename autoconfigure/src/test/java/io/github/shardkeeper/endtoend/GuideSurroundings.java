@@ -101,6 +101,16 @@ abstract class GuideSurroundings {
 
 	}
 
+	interface TokenCache {
+
+		String keyId();
+
+		String secret();
+
+		String securityToken();
+
+	}
+
 	interface Bank {
 
 		CompletableFuture<Void> transfer(Payment payment);

@@ -569,7 +569,8 @@ public final class EmbeddedKafka implements AutoCloseable {
 			// Compaction and retention act soon, and with less memory.
 			all.putAll(Map.of("log.initial.task.delay.ms", "500", "log.cleaner.backoff.ms", "500",
 					"log.cleaner.dedupe.buffer.size", "4194304", "log.retention.check.interval.ms", "1000"));
-			// A killed broker cannot return before its session has ended; one that is slow
+			// A killed broker cannot return before its session has ended; one that is
+			// slow
 			// for longer is fenced.
 			all.put("broker.session.timeout.ms", "3000");
 			all.put("broker.heartbeat.interval.ms", "500");
