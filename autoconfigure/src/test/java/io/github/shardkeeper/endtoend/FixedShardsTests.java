@@ -142,7 +142,7 @@ class FixedShardsTests {
 
 			runs.names = List.of("globex", "initech");
 			eventually(() -> assertThat(owners(one)).containsOnlyKeys("globex", "initech"));
-			assertThat(shard(one, "acme").state()).isEqualTo("FREE");
+			eventually(() -> assertThat(shard(one, "acme").state()).isEqualTo("FREE"));
 			assertThat(runs.revoked).contains("acme");
 			eventually(() -> assertThat(one.getBean(ShardkeeperHealthIndicator.class).health().getStatus())
 				.isEqualTo(Status.UP));
