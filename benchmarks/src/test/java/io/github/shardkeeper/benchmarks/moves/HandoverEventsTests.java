@@ -13,16 +13,19 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class HandoverEventsTests {
 
-	private static final Contender OURS = Contender.of(Contender.DEFAULT).get(0);
+	private static final Contender OURS = named("Shardkeeper");
 
-	private static final Contender KAFKA = Contender.of(Contender.DEFAULT).get(1);
+	private static final Contender ON_KAFKA = named(Contender.SHARDKEEPER_ON_KAFKA);
+
+	private static final Contender KAFKA = named("Kafka range");
 
 	@Test
 	void withoutTheOptionItDependsOnSettingsAndContender() {
 		assertThat(events(KAFKA, true)).containsExactlyInAnyOrder(Event.QUIET, Event.JOIN, Event.KILL,
 				Event.STALLED_JOIN);
 		assertThat(events(OURS, true)).contains(Event.BYSTANDER, Event.FREEZE, Event.STALLED_JOIN);
-		assertThat(events(Contender.of(Contender.DEFAULT).get(2), true)).doesNotContain(Event.STALLED_JOIN);
+		assertThat(events(ON_KAFKA, true)).isEqualTo(events(OURS, true));
+		assertThat(events(named("Kafka cooperative-sticky"), true)).doesNotContain(Event.STALLED_JOIN);
 		assertThat(events(KAFKA, false)).contains(Event.FREEZE).doesNotContain(Event.STALLED_JOIN);
 	}
 
@@ -57,6 +60,14 @@ class HandoverEventsTests {
 			.hasToString("handover-6s-part.csv");
 		assertThat(HandoverBenchmark.rawFigures("rolling-6s", Options.parse("--contenders=Kafka")))
 			.hasToString("rolling-6s-part.csv");
+	}
+
+	private static Contender named(String name) {
+		return Contender.of(Contender.DEFAULT)
+			.stream()
+			.filter((contender) -> contender.name().equals(name))
+			.findFirst()
+			.orElseThrow();
 	}
 
 	private static Set<Event> events(Contender contender, boolean defaults, String... arguments) {
