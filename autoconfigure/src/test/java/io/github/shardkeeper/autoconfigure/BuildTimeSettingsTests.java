@@ -30,54 +30,65 @@ class BuildTimeSettingsTests {
 	private static final String RUN = UUID.randomUUID().toString();
 
 	@TempDir
-	private Path directory;
+	private static Path builds;
+
+	private static int numberOfBuilds;
+
+	/** With the defaults, by the first test that needs it. */
+	private static Path enabled;
 
 	@Test
 	void startsWithTheValuesOfTheBuild() throws Exception {
-		process();
+		Path build = enabled();
 
-		assertThat(run()).contains("Handled hello", "Started with [RedisCoordinationStore]");
-		assertThat(run("--shardkeeper.store=REDIS", "--shardkeeper.enabled=true")).contains("Handled hello");
+		assertThat(run(build)).contains("Handled hello", "Started with [RedisCoordinationStore]");
+		assertThat(run(build, "--shardkeeper.store=REDIS", "--shardkeeper.enabled=true")).contains("Handled hello");
 	}
 
 	@Test
 	void otherValueThanAtBuildTimeFailsStartup() throws Exception {
-		process();
+		Path build = enabled();
 
-		assertThat(run("--shardkeeper.store=memory")).doesNotContain("Handled", "Started with")
+		assertThat(run(build, "--shardkeeper.store=memory")).doesNotContain("Handled", "Started with")
 			.contains("APPLICATION FAILED TO START",
 					"'shardkeeper.store' is 'memory', but this application was processed ahead of time (AOT) with 'redis'",
 					"Build the application with 'shardkeeper.store: memory', or start it with 'redis'.");
-		assertThat(run("--shardkeeper.enabled=false")).doesNotContain("Handled", "Started with")
+		assertThat(run(build, "--shardkeeper.enabled=false")).doesNotContain("Handled", "Started with")
 			.contains("'shardkeeper.enabled' is 'false'", "(AOT) with 'true'");
 	}
 
 	@Test
 	void applicationBuiltWithoutShardkeeperCannotEnableIt() throws Exception {
-		process("--shardkeeper.enabled=false");
+		Path build = process("--shardkeeper.enabled=false");
 
-		assertThat(run("--shardkeeper.enabled=false")).contains("Started with []");
-		assertThat(run("--spring.main.lazy-initialization=true")).doesNotContain("Started with")
+		assertThat(run(build, "--shardkeeper.enabled=false")).contains("Started with []");
+		assertThat(run(build, "--spring.main.lazy-initialization=true")).doesNotContain("Started with")
 			.contains("'shardkeeper.enabled' is 'true'", "(AOT) with 'false'");
 	}
 
-	/** Generates the sources and compiles them. */
-	private void process(String... more) throws Exception {
+	private static Path enabled() throws Exception {
+		if (enabled == null) {
+			enabled = process();
+		}
+		return enabled;
+	}
+
+	/** Generates the sources, compiles them, and returns their directory. */
+	private static Path process(String... more) throws Exception {
+		Path directory = Files.createDirectory(builds.resolve(Integer.toString(++numberOfBuilds)));
+		Path classes = directory.resolve("classes");
 		List<String> arguments = new ArrayList<>(
-				List.of(AheadOfTimeApplication.class.getName(), this.directory.resolve("sources").toString(),
-						this.directory.resolve("resources").toString(), classes().toString(), "test", "test"));
+				List.of(AheadOfTimeApplication.class.getName(), directory.resolve("sources").toString(),
+						directory.resolve("resources").toString(), classes.toString(), "test", "test"));
 		arguments.addAll(arguments(more));
 		SpringApplicationAotProcessor.main(arguments.toArray(String[]::new));
-		List<String> options = new ArrayList<>(List.of("-proc:none", "-nowarn", "-d", classes().toString(), "-cp",
-				classes() + File.pathSeparator + System.getProperty("java.class.path")));
-		try (Stream<Path> sources = Files.walk(this.directory.resolve("sources"))) {
+		List<String> options = new ArrayList<>(List.of("-proc:none", "-nowarn", "-d", classes.toString(), "-cp",
+				classes + File.pathSeparator + System.getProperty("java.class.path")));
+		try (Stream<Path> sources = Files.walk(directory.resolve("sources"))) {
 			sources.filter((path) -> path.toString().endsWith(".java")).map(Path::toString).forEach(options::add);
 		}
 		assertThat(ToolProvider.getSystemJavaCompiler().run(null, null, null, options.toArray(String[]::new))).isZero();
-	}
-
-	private Path classes() {
-		return this.directory.resolve("classes");
+		return classes;
 	}
 
 	private static List<String> arguments(String... more) {
@@ -90,14 +101,13 @@ class BuildTimeSettingsTests {
 	}
 
 	/** Returns the output of the process after its end. */
-	private String run(String... more) throws IOException, InterruptedException {
-		List<String> command = new ArrayList<>(
-				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Dspring.aot.enabled=true",
-						"-XX:TieredStopAtLevel=1", "-cp",
-						classes() + File.pathSeparator + System.getProperty("java.class.path"),
-						AheadOfTimeApplication.class.getName()));
+	private static String run(Path classes, String... more) throws IOException, InterruptedException {
+		List<String> command = new ArrayList<>(List.of(
+				Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Dspring.aot.enabled=true",
+				"-XX:TieredStopAtLevel=1", "-cp", classes + File.pathSeparator + System.getProperty("java.class.path"),
+				AheadOfTimeApplication.class.getName()));
 		command.addAll(arguments(more));
-		Path log = Files.createTempFile(this.directory, "run", ".log");
+		Path log = Files.createTempFile(builds, "run", ".log");
 		Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
 		try {
 			assertThat(process.waitFor(2, TimeUnit.MINUTES)).isTrue();

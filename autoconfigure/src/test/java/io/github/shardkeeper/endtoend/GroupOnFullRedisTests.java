@@ -72,8 +72,7 @@ class GroupOnFullRedisTests {
 		long full = this.feeder.sent();
 		Duration consuming = this.group.awaitHealthy(this.feeder);
 		// One that is slow for a moment may be suspended once; refused heartbeats would
-		// do it
-		// again and again.
+		// do it again and again.
 		Awaitility.await().atMost(LEASE.multipliedBy(20)).until(() -> {
 			int before = suspensions();
 			pause(LEASE.multipliedBy(2));

@@ -13,18 +13,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * The store's clock steps by less than a second, or by an hour at the worst moment, while
  * a member is cut off and its subscription is closed: nothing but its lease keeps it from
- * consuming beside its heir. Each course is a seed; the checker sees every call.
+ * consuming beside its heir. Each schedule is a seed; the checker sees every call.
+ * {@code -Dshardkeeper.simulation.clock-steps=…} is the number of schedules of each kind.
  */
 class ClockStepTests {
 
-	private static final int SEEDS = 60;
+	private static final int SEEDS = Integer.getInteger("shardkeeper.simulation.clock-steps", 20);
 
 	/** Long enough to run at the end of the lease, if nobody interrupts it. */
 	private static final Duration CALL = Duration.ofMillis(1900);
 
 	@Test
 	void stepAheadGivesNoSecondOwner() {
-		inEveryCourse((story, random, cutOff) -> {
+		inEverySchedule((story, random, cutOff) -> {
 			cutOff.now();
 			in(story, random.nextInt(2000), () -> step(story, random.nextInt(100, 1000)));
 		});
@@ -32,7 +33,7 @@ class ClockStepTests {
 
 	@Test
 	void stepsThatAddUpGiveNoSecondOwner() {
-		inEveryCourse((story, random, cutOff) -> {
+		inEverySchedule((story, random, cutOff) -> {
 			cutOff.now();
 			for (int i = 0; i < 10; i++) {
 				in(story, 200 * i + random.nextInt(200), () -> step(story, random.nextInt(20, 180)));
@@ -43,7 +44,7 @@ class ClockStepTests {
 	/** Only who beats in between is written down at another time. */
 	@Test
 	void stepBackAndAheadBetweenHeartbeatsGivesNoSecondOwner() {
-		inEveryCourse((story, random, cutOff) -> {
+		inEverySchedule((story, random, cutOff) -> {
 			int back = random.nextInt(100, 1000);
 			int length = random.nextInt(20, 500);
 			step(story, -back);
@@ -76,7 +77,7 @@ class ClockStepTests {
 	 */
 	@Test
 	void stepJustBeforeASearchReapsNobodyElse() {
-		inEveryCourse((story, random, cutOff) -> {
+		inEverySchedule((story, random, cutOff) -> {
 			SimulatedInstance dead = story.start();
 			story.pass(Duration.ofSeconds(8));
 			dead.die();
@@ -108,7 +109,7 @@ class ClockStepTests {
 		}
 	}
 
-	private static void inEveryCourse(Course course) {
+	private static void inEverySchedule(Steps steps) {
 		SplittableRandom seeds = new SplittableRandom(1);
 		for (int seed = 0; seed < SEEDS; seed++) {
 			SplittableRandom random = seeds.split();
@@ -121,14 +122,14 @@ class ClockStepTests {
 				story.callsTake(victim, CALL);
 				story.feed();
 				story.pass(Duration.ofSeconds(4).plusMillis(random.nextInt(1000)));
-				course.run(story, random, () -> {
+				steps.run(story, random, () -> {
 					victim.link.cut(Way.CONTROL, Duration.ofSeconds(9));
 					victim.link.cut(Way.EVENTS, Duration.ofSeconds(9));
 				});
 				story.pass(Duration.ofSeconds(7));
 			}
 			catch (AssertionError ex) {
-				throw new AssertionError("Course " + seed + ": " + ex.getMessage(), ex);
+				throw new AssertionError("Seed " + seed + ": " + ex.getMessage(), ex);
 			}
 		}
 	}
@@ -143,7 +144,7 @@ class ClockStepTests {
 
 	/** Events in a group of three whose shards are all moving. */
 	@FunctionalInterface
-	private interface Course {
+	private interface Steps {
 
 		void run(Story story, RandomGenerator random, CutOff cutOff);
 

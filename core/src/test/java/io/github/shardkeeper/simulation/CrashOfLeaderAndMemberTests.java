@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class CrashOfLeaderAndMemberTests {
 
-	private static final int GROUPS = Integer.getInteger("shardkeeper.simulation.crashes", 300);
+	private static final int GROUPS = Integer.getInteger("shardkeeper.simulation.crashes", 100);
 
 	private static final Duration BOUND = SimulatedGroup.LEASE.multipliedBy(2);
 

@@ -22,7 +22,7 @@ final class Faults {
 
 	private final RandomGenerator random;
 
-	/** One kind in a course: two of them together may well be the death of a member. */
+	/** One kind in a schedule: two of them together may well be the death of a member. */
 	private final int harmlessKind;
 
 	/**

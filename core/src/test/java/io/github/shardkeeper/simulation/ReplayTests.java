@@ -12,13 +12,13 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A course depends on its seed alone: not on identity hash codes, and not on the order in
- * which a JVM of its own choice iterates over immutable sets and maps. Otherwise a
+ * A schedule depends on its seed alone: not on identity hash codes, and not on the order
+ * in which a JVM of its own choice iterates over immutable sets and maps. Otherwise a
  * failure that one JVM has found could not be replayed by another.
  */
 class ReplayTests {
 
-	private static final int COURSES = 300;
+	private static final int SCHEDULES = 100;
 
 	private SilentLogs logs;
 
@@ -38,14 +38,14 @@ class ReplayTests {
 		// sets changes with every JVM by itself.
 		Process other = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
 				"-XX:+UnlockExperimentalVMOptions", "-XX:hashCode=2", "-XX:TieredStopAtLevel=1", "-cp",
-				System.getProperty("java.class.path"), Courses.class.getName(), "1", Integer.toString(COURSES))
+				System.getProperty("java.class.path"), OutcomePrinter.class.getName(), "1", Integer.toString(SCHEDULES))
 			.redirectError(ProcessBuilder.Redirect.INHERIT)
 			.start();
 		try (SimulatedGroup.Host host = new SimulatedGroup.Host()) {
 			List<String> theirs = lines(other);
-			assertThat(theirs).hasSize(COURSES);
-			for (int i = 0; i < COURSES; i++) {
-				assertThat(theirs.get(i)).isEqualTo(Courses.line(i + 1, host));
+			assertThat(theirs).hasSize(SCHEDULES);
+			for (int i = 0; i < SCHEDULES; i++) {
+				assertThat(theirs.get(i)).isEqualTo(OutcomePrinter.line(i + 1, host));
 			}
 		}
 		finally {

@@ -102,7 +102,7 @@ final class Simulation {
 				Duration.ofMillis(ordinary ? 0 : this.random.nextInt(1000)), ordinary ? 0 : this.random.nextInt(3));
 	}
 
-	/** Runs the course. */
+	/** Runs the schedule. */
 	Outcome run() {
 		int count = 2 + this.random.nextInt(3);
 		for (int i = 0; i < count; i++) {
@@ -222,7 +222,7 @@ final class Simulation {
 		this.group.in(LOOK_PERIOD.toMillis(), this::look);
 	}
 
-	/** From here on, and in a harmless course all the time, no shard moves any more. */
+	/** From here on, and in a harmless schedule all the time, no shard moves any more. */
 	private void atRest() {
 		Map<ShardId, Token> tokens = this.group.tokens();
 		if (this.harmless) {

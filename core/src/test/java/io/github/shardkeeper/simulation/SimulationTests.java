@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Many courses of whole groups with faults, each decided by its seed. How many run is
+ * Many schedules of whole groups with faults, each decided by its seed. How many run is
  * said by {@code -Dshardkeeper.simulation.schedules=…}, beginning with the seed
  * {@code -Dshardkeeper.simulation.first=…}; one that failed is replayed, with all its
  * logs, by {@code -Dshardkeeper.simulation.seed=…}.
@@ -39,7 +39,7 @@ class SimulationTests {
 	private static final long FIRST = (REPLAY != null) ? REPLAY : Long.getLong("shardkeeper.simulation.first", 1);
 
 	private static final long SCHEDULES = (REPLAY != null) ? 1
-			: Long.getLong("shardkeeper.simulation.schedules", 20_000);
+			: Long.getLong("shardkeeper.simulation.schedules", 5_000);
 
 	private static final @Nullable String DIGESTS = System.getProperty("shardkeeper.simulation.digests");
 

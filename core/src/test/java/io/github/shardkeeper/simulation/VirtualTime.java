@@ -12,11 +12,11 @@ import org.jspecify.annotations.Nullable;
  * happen. Code under test may block in it: {@link #block} lets other events happen
  * meanwhile, on another thread, and comes back when its own moment has come. However many
  * threads wait, one runs; so the order of everything follows from the events alone, and
- * the same seed gives the same course.
+ * the same seed gives the same schedule.
  */
 final class VirtualTime {
 
-	/** More events than that in one course: something spins. */
+	/** More events than that in one schedule: something spins. */
 	private static final int MOST_EVENTS = 2_000_000;
 
 	/**
@@ -82,7 +82,7 @@ final class VirtualTime {
 		return event;
 	}
 
-	/** Ends the course after the event that happens now. */
+	/** Ends the schedule after the event that happens now. */
 	void end() {
 		this.ending = true;
 	}
@@ -188,7 +188,7 @@ final class VirtualTime {
 		}
 	}
 
-	/** The next event whose time it is, {@code null} when the course has ended. */
+	/** The next event whose time it is, {@code null} when the schedule has ended. */
 	private @Nullable Event take() {
 		while (true) {
 			Event event = (!this.ending || this.waiting > 0) ? peek() : null;
@@ -324,7 +324,7 @@ final class VirtualTime {
 
 	}
 
-	/** The threads, of which one runs; may serve one course after the other. */
+	/** The threads, of which one runs; may serve one schedule after the other. */
 	static final class Runners implements AutoCloseable {
 
 		private final Deque<Runner> idle = new ArrayDeque<>();

@@ -1,12 +1,12 @@
 package io.github.shardkeeper.simulation;
 
 /**
- * Runs some courses and prints how each of them went, so that another JVM can be asked
- * for them. Arguments: the first seed, and how many.
+ * Runs schedules and prints their outcomes, for comparison with those of another JVM.
+ * Arguments: the first seed, and the number of schedules.
  */
-final class Courses {
+final class OutcomePrinter {
 
-	private Courses() {
+	private OutcomePrinter() {
 	}
 
 	public static void main(String[] arguments) {
