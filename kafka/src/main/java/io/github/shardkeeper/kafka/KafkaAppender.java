@@ -8,16 +8,13 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
-import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.InterruptException;
-import org.apache.kafka.common.errors.NotEnoughReplicasAfterAppendException;
 import org.apache.kafka.common.errors.RetriableException;
-import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +22,7 @@ import io.github.shardkeeper.SendFailedException;
 import io.github.shardkeeper.kafka.TopicDirectory.Described;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.NumericOffsets;
 import io.github.shardkeeper.source.RecordFields;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 
@@ -138,12 +136,16 @@ final class KafkaAppender implements AutoCloseable {
 		SendFailedException failure = null;
 		try {
 			TopicPartition partition = existing(shard);
+			Thread caller = Thread.currentThread();
 			current.send(record(newRecord, partition), (metadata, exception) -> {
 				if (exception == null) {
-					offset.complete(KafkaOffsets.text(metadata.offset()));
+					offset.complete(NumericOffsets.of(metadata.offset()));
 				}
 				else {
-					offset.completeExceptionally(failure(shard, exception));
+					// The producer calls back on the caller's thread only if it has not
+					// queued
+					// the record.
+					offset.completeExceptionally(failure(shard, exception, Thread.currentThread() != caller));
 				}
 			});
 			// The future of a record that was not even queued has failed already.
@@ -205,21 +207,14 @@ final class KafkaAppender implements AutoCloseable {
 		return created;
 	}
 
-	private SendFailedException failure(ShardId shard, Exception exception) {
+	private SendFailedException failure(ShardId shard, Exception exception, boolean queued) {
 		// Kafka refuses without appending, except where it says so.
-		boolean refused = exception instanceof ApiException && !(exception instanceof RetriableException)
-				|| exception instanceof BufferExhaustedException
-				|| exception instanceof TimeoutException && !isExpiry(exception);
-		boolean mayHaveBeenAppended = !refused || exception instanceof NotEnoughReplicasAfterAppendException;
+		boolean refused = exception instanceof ApiException && !(exception instanceof RetriableException);
+		boolean mayHaveBeenAppended = queued && !refused;
 		return new SendFailedException(
 				"%s %s. Kafka: %s".formatted(mayHaveBeenAppended ? "No acknowledgement from" : "Not sent to", shard,
 						this.failures.message(exception)),
 				exception, mayHaveBeenAppended);
-	}
-
-	/** Whether a batch has waited too long, rather than the record for a place in one. */
-	private static boolean isExpiry(Exception exception) {
-		return String.valueOf(exception.getMessage()).startsWith("Expiring");
 	}
 
 	private synchronized Producer<byte[], byte[]> open() {

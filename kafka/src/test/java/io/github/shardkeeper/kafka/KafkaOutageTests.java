@@ -116,7 +116,9 @@ class KafkaOutageTests {
 			sink.await(1);
 			kafka.freeze();
 			assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> source.append(SHARD, 2, 2))
+				.withCauseInstanceOf(SendFailedException.class)
 				.satisfies((failure) -> assertThat(((SendFailedException) failure.getCause()).mayHaveBeenAppended())
+					.as(failure.getMessage())
 					.isTrue());
 			await().atMost(PATIENCE).until(() -> !source.failures().isEmpty());
 

@@ -1,0 +1,126 @@
+package io.github.shardkeeper.kafka;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+
+import org.apache.kafka.clients.producer.Callback;
+import org.apache.kafka.clients.producer.MockProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.SendFailedException;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
+import io.github.shardkeeper.test.EmbeddedKafka;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+/**
+ * What failures of a producer say about a record. The topic is that of a broker, the
+ * producer is not: the times at which requests end cannot be chosen otherwise.
+ */
+class KafkaAppenderTests {
+
+	private static final ShardId SHARD = ShardId.of("orders", 0);
+
+	private static EmbeddedKafka kafka;
+
+	private final KafkaSourceSettings settings = KafkaSourceSettings.of(Map.of("orders", KafkaTopic.named("orders")),
+			kafka.clientProperties());
+
+	private final KafkaFailure failures = new KafkaFailure(this.settings.servers());
+
+	private final KafkaAdmin admin = new KafkaAdmin(this.settings.adminProperties(""), this.failures);
+
+	private final ScheduledExecutorService executor = Executors.newSingleThreadScheduledExecutor();
+
+	private final TopicDirectory directory = new TopicDirectory(this.settings, this.admin, this.failures,
+			this.executor);
+
+	@BeforeAll
+	static void start() {
+		kafka = EmbeddedKafka.start();
+		kafka.createTopic("orders", 1);
+	}
+
+	@AfterAll
+	static void stop() {
+		kafka.close();
+	}
+
+	@BeforeEach
+	void list() {
+		assertThat(this.directory.topics().get("orders").size()).isEqualTo(1);
+	}
+
+	@AfterEach
+	void close() {
+		this.executor.shutdownNow();
+		this.admin.close();
+	}
+
+	@Test
+	void recordOfARequestThatTimedOutMayHaveBeenAppended() throws Exception {
+		SendFailedException failure = failureOfTheSenderThread(
+				new TimeoutException("Disconnected from node 1 due to timeout"));
+		assertThat(failure).hasMessageContaining("No acknowledgement from orders/0")
+			.hasMessageContaining("due to timeout");
+		assertThat(failure.mayHaveBeenAppended()).isTrue();
+	}
+
+	@Test
+	void recordThatTheBrokerRefusesWasNotAppended() throws Exception {
+		SendFailedException failure = failureOfTheSenderThread(new RecordTooLargeException("too large"));
+		assertThat(failure).hasMessageContaining("Not sent to orders/0");
+		assertThat(failure.mayHaveBeenAppended()).isFalse();
+	}
+
+	@Test
+	void recordThatWasNotQueuedWasNotAppended() {
+		MockProducer<byte[], byte[]> producer = new MockProducer<>(false, null, new ByteArraySerializer(),
+				new ByteArraySerializer()) {
+
+			@Override
+			public synchronized Future<RecordMetadata> send(ProducerRecord<byte[], byte[]> each, Callback callback) {
+				TimeoutException timeout = new TimeoutException("Topic orders not present in metadata after 10 ms.");
+				callback.onCompletion(null, timeout);
+				return CompletableFuture.failedFuture(timeout);
+			}
+
+		};
+		assertThatExceptionOfType(SendFailedException.class).isThrownBy(() -> append(producer))
+			.withMessageContaining("Not sent to orders/0")
+			.satisfies((failure) -> assertThat(failure.mayHaveBeenAppended()).isFalse());
+	}
+
+	private SendFailedException failureOfTheSenderThread(RuntimeException failure) throws Exception {
+		MockProducer<byte[], byte[]> producer = new MockProducer<>(false, null, new ByteArraySerializer(),
+				new ByteArraySerializer());
+		CompletableFuture<Offset> offset = append(producer);
+		Thread sender = new Thread(() -> producer.errorNext(failure));
+		sender.start();
+		sender.join();
+		return (SendFailedException) catchThrowable(offset::join).getCause();
+	}
+
+	private CompletableFuture<Offset> append(MockProducer<byte[], byte[]> producer) {
+		KafkaAppender appender = new KafkaAppender(() -> producer, this.directory, this.failures, 1_000_000);
+		return appender.append(List.of(new NewRecord(SHARD, null, new byte[] { 1 }))).get(0);
+	}
+
+}
