@@ -222,15 +222,12 @@ final class PropertiesValidator {
 			requireBetween(prefix + "schedule.missed-after", missedAfter, Duration.ofSeconds(1), Duration.ofDays(1));
 		}
 		topic.weights().forEach((shard, weight) -> {
-			requireShard(prefix, "weights", shard, topic);
 			requireBetween(prefix + "weights." + shard, weight, 1, ShardTraits.MOST_WEIGHT);
 		});
 		topic.zones().forEach((shard, zone) -> {
-			requireShard(prefix, "zones", shard, topic);
 			requireName(prefix + "zones." + shard, zone);
 		});
 		topic.pinned().forEach((shard, instance) -> {
-			requireShard(prefix, "pinned", shard, topic);
 			requireName(prefix + "pinned." + shard, instance);
 		});
 		if (topic.mode() == Mode.BROADCAST) {
@@ -245,22 +242,6 @@ final class PropertiesValidator {
 				"Set it to 1 or more, or leave it out to keep any number of records.");
 		if (trim.maxAge() != null) {
 			requireAtLeast(prefix + "max-age", trim.maxAge(), Duration.ofSeconds(1));
-		}
-	}
-
-	private void requireShard(String prefix, String map, String shard, Topic topic) {
-		if (topic.namesBean() != null || topic.names().contains(shard)) {
-			return;
-		}
-		if (!topic.names().isEmpty()) {
-			reject("'%s%s.%s' is set, but the topic has no shard '%s'.".formatted(prefix, map, shard, shard),
-					"Its shards are %s: correct the name, or '%snames'.".formatted(String.join(", ", topic.names()),
-							prefix));
-			return;
-		}
-		if (!shard.matches("0|[1-9][0-9]{0,8}") || Integer.parseInt(shard) >= topic.shards()) {
-			reject("'%s%s.%s' is set, but the topic has no shard '%s'.".formatted(prefix, map, shard, shard),
-					"Its shards are 0 to %d: correct the number, or '%sshards'.".formatted(topic.shards() - 1, prefix));
 		}
 	}
 

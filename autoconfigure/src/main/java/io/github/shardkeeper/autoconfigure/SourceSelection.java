@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -62,11 +63,19 @@ final class SourceSelection {
 			if (source != null && !existing.contains(source) && !existing.contains(beanName(source))) {
 				throw unknown(name, source, own);
 			}
-			check(name, topic, (source != null) ? source : this.defaultSource);
+			check(name, topic, sourceOf(topic));
 		});
 	}
 
+	private @Nullable String sourceOf(Topic topic) {
+		return (topic.source() != null) ? topic.source() : this.defaultSource;
+	}
+
 	private static void check(String name, Topic topic, @Nullable String source) {
+		boolean onStore = "redis".equals(source) || "memory".equals(source);
+		if (onStore || FIXED.equals(source)) {
+			checkTraits(name, topic);
+		}
 		if (FIXED.equals(source)) {
 			checkFixed(name, topic);
 			return;
@@ -77,15 +86,13 @@ final class SourceSelection {
 						.formatted(name, topic.names().isEmpty() ? "names-bean" : "names"),
 					"Set 'shardkeeper.topics.%s.source' to 'fixed', or remove the property.".formatted(name));
 		}
-		boolean onStore = "redis".equals(source) || "memory".equals(source);
 		if (onStore && topic.reset() != null) {
 			throw new ShardkeeperConfigurationException(
 					"'shardkeeper.topics.%s.reset' is set, but the source '%s' always resumes at the first record that is available."
 						.formatted(name, source),
 					"Remove the property.");
 		}
-		if (!onStore && source != null && BUILT_IN.containsKey(source)
-				&& (topic.trim().maxLength() != null || topic.trim().maxAge() != null)) {
+		if (!onStore && source != null && BUILT_IN.containsKey(source) && topic.trim().hasLimit()) {
 			throw new ShardkeeperConfigurationException(
 					"'shardkeeper.topics.%s.trim' is set, but the source '%s' has a retention of its own."
 						.formatted(name, source),
@@ -93,10 +100,31 @@ final class SourceSelection {
 		}
 	}
 
+	/** Other sources have other shards, and more or fewer of them at any time. */
+	private static void checkTraits(String name, Topic topic) {
+		topic.weights().keySet().forEach((shard) -> requireShard(name, topic, "weights", shard));
+		topic.zones().keySet().forEach((shard) -> requireShard(name, topic, "zones", shard));
+		topic.pinned().keySet().forEach((shard) -> requireShard(name, topic, "pinned", shard));
+	}
+
+	private static void requireShard(String name, Topic topic, String map, String shard) {
+		boolean named = topic.namesBean() != null || !topic.names().isEmpty();
+		if (named ? topic.namesBean() == null && !topic.names().contains(shard)
+				: !shard.matches("0|[1-9][0-9]{0,8}") || Integer.parseInt(shard) >= topic.shards()) {
+			throw new ShardkeeperConfigurationException(
+					"'shardkeeper.topics.%s.%s.%s' is set, but the topic has no shard '%s'.".formatted(name, map, shard,
+							shard),
+					named ? "Its shards are %s: correct the name, or 'shardkeeper.topics.%s.names'."
+						.formatted(String.join(", ", topic.names()), name)
+							: "Its shards are 0 to %d: correct the number, or 'shardkeeper.topics.%s.shards'."
+								.formatted(topic.shards() - 1, name));
+		}
+	}
+
 	private static void checkFixed(String name, Topic topic) {
 		Map<String, Boolean> ofRecords = new TreeMap<>();
 		ofRecords.put("reset", topic.reset() != null);
-		ofRecords.put("trim", topic.trim().maxLength() != null || topic.trim().maxAge() != null);
+		ofRecords.put("trim", topic.trim().hasLimit());
 		ofRecords.put("start", StartPosition.parse(topic.start()) != StartPosition.EARLIEST);
 		ofRecords.put("selector", topic.selector() != null && !topic.selector().isEmpty());
 		ofRecords.forEach((property, set) -> {
@@ -193,8 +221,7 @@ final class SourceSelection {
 	/** Returns the topics of a built-in source. */
 	Map<String, Topic> topics(String source) {
 		Map<String, Topic> selected = new TreeMap<>(this.topics);
-		selected.values()
-			.removeIf((topic) -> !source.equals((topic.source() != null) ? topic.source() : this.defaultSource));
+		selected.values().removeIf((topic) -> !source.equals(sourceOf(topic)));
 		return selected;
 	}
 
@@ -239,8 +266,19 @@ final class SourceSelection {
 		return (others.size() == 1) ? others.get(0) : null;
 	}
 
-	/** Topics to which a template sends. */
-	record SendableTopics(TopicSources sources, ObjectProvider<ShardAppender> appenders) implements SendTopics {
+	/** Topics to which a template sends. Thread-safe. */
+	static final class SendableTopics implements SendTopics {
+
+		private final TopicSources sources;
+
+		private final ObjectProvider<ShardAppender> beans;
+
+		private final Map<String, ShardAppender> appenders = new ConcurrentHashMap<>();
+
+		SendableTopics(TopicSources sources, ObjectProvider<ShardAppender> beans) {
+			this.sources = sources;
+			this.beans = beans;
+		}
 
 		@Override
 		public Set<String> names() {
@@ -254,7 +292,11 @@ final class SourceSelection {
 
 		@Override
 		public ShardAppender appender(String topic) {
-			ShardAppender appender = capability(this.sources, topic, ShardAppender.class, this.appenders);
+			return this.appenders.computeIfAbsent(topic, this::findAppender);
+		}
+
+		private ShardAppender findAppender(String topic) {
+			ShardAppender appender = capability(this.sources, topic, ShardAppender.class, this.beans);
 			if (appender == null) {
 				throw new IllegalArgumentException(
 						"The source '%s' of topic '%s' takes no records".formatted(this.sources.name(topic), topic));

@@ -85,7 +85,9 @@ class SourceSelectionTests {
 	@Test
 	void ownSourceWithoutOtherTopicsReplacesTheDefault() {
 		this.runner.withBean("files", ShardSource.class, () -> new MemoryStreamSource(Map.of("orders", 2)))
-			.withPropertyValues("shardkeeper.topics.orders.source=files")
+			.withPropertyValues("shardkeeper.topics.orders.source=files",
+					// Its shards are not those of 'shards'.
+					"shardkeeper.topics.orders.weights.17=2", "shardkeeper.topics.orders.zones.eu-1=eu")
 			.run((context) -> {
 				assertThat(context).doesNotHaveBean(RedisStreamSource.class);
 				assertThat(context.getBean(TopicSources.class).names()).containsExactly("orders");

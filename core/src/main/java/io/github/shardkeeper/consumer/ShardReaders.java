@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
@@ -91,7 +92,7 @@ final class ShardReaders implements ShardReadControl, AutoCloseable {
 
 	@Override
 	public void committed(ShardId shard, Offset offset) {
-		of(shard.topic()).reader.committed(shard, offset);
+		of(shard.topic()).committed(shard, offset);
 	}
 
 	private PolledReader of(String topic) {
@@ -105,7 +106,7 @@ final class ShardReaders implements ShardReadControl, AutoCloseable {
 	@Override
 	public Map<ShardId, String> problems() {
 		Map<ShardId, String> problems = new HashMap<>();
-		this.readers.values().forEach((reader) -> problems.putAll(reader.reader.problems()));
+		this.readers.values().forEach((reader) -> reader.addProblems(problems));
 		return problems;
 	}
 
@@ -132,9 +133,38 @@ final class ShardReaders implements ShardReadControl, AutoCloseable {
 
 		private volatile @Nullable String problem;
 
+		private final AtomicBoolean reported = new AtomicBoolean();
+
 		PolledReader(ShardReader reader, String suffix) {
 			this.reader = reader;
 			this.suffix = suffix;
+		}
+
+		/** The checkpoint is committed, whatever the source does with that news. */
+		void committed(ShardId shard, Offset offset) {
+			try {
+				this.reader.committed(shard, offset);
+			}
+			catch (RuntimeException ex) {
+				reportFirst("committed", ex);
+			}
+		}
+
+		/** Health and endpoint answer, even if one source does not. */
+		void addProblems(Map<ShardId, String> problems) {
+			try {
+				problems.putAll(this.reader.problems());
+			}
+			catch (RuntimeException ex) {
+				reportFirst("problems", ex);
+			}
+		}
+
+		private void reportFirst(String method, RuntimeException failure) {
+			if (this.reported.compareAndSet(false, true)) {
+				logger.warn("{}.{} must not throw; consumption goes on, and further failures are not logged",
+						this.reader.getClass().getName(), method, failure);
+			}
 		}
 
 		MonotonicTime poll() throws InterruptedException {

@@ -19,7 +19,7 @@ import io.github.shardkeeper.schedule.RunTrigger.Every;
 /**
  * The machine of one shard's schedule: which run is due, and the position to commit. All
  * times are of the wall clock. A clock that is set back repeats no run, but leaves out
- * one at most; a longer wait begins anew. Confined to the shard's worker.
+ * one at most; a longer wait starts over. Confined to the shard's worker.
  */
 public final class RunSchedule {
 
@@ -128,7 +128,7 @@ public final class RunSchedule {
 		return false;
 	}
 
-	/** Begins anew if the next run is later than it can be: the clock was set back. */
+	/** Starts over if the next run is later than it can be: the clock was set back. */
 	private void correct(Instant now) {
 		Instant time = millis(now);
 		Instant first = after(time);

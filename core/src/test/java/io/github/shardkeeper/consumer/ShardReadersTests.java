@@ -91,6 +91,16 @@ class ShardReadersTests {
 	}
 
 	@Test
+	void whatAReaderThrowsInsteadOfAnsweringHasNoEffectOnOthers() {
+		this.orders.broken = true;
+		this.visits.problems.put(VISIT, "two");
+
+		this.readers.committed(ORDER, new Offset("1"));
+
+		assertThat(this.readers.problems()).containsOnly(Map.entry(VISIT, "two"));
+	}
+
+	@Test
 	void closeEndsLoopsAndReaders() {
 		this.readers.startLoops(this.loops, false);
 
@@ -140,6 +150,20 @@ class ShardReadersTests {
 
 		private boolean closed;
 
+		private boolean broken;
+
+		@Override
+		public void committed(ShardId shard, Offset offset) {
+			requireUnbroken();
+			super.committed(shard, offset);
+		}
+
+		private void requireUnbroken() {
+			if (this.broken) {
+				throw new IllegalStateException("caused by the test");
+			}
+		}
+
 		@Override
 		public boolean poll() {
 			if (this.failure != null) {
@@ -150,6 +174,7 @@ class ShardReadersTests {
 
 		@Override
 		public Map<ShardId, String> problems() {
+			requireUnbroken();
 			return this.problems;
 		}
 

@@ -32,7 +32,7 @@ import io.github.shardkeeper.source.ShardSource;
  */
 public final class FixedShardSource implements ShardSource {
 
-	/** Any offset that is not a position in a schedule: the schedule begins anew. */
+	/** Any offset that is not a position in a schedule: the schedule starts over. */
 	private static final Offset BEGINNING = new Offset("beginning");
 
 	private static final Duration MIN_INTERVAL = Duration.ofMillis(100);
@@ -156,7 +156,7 @@ public final class FixedShardSource implements ShardSource {
 		if (position instanceof StartPosition.From || position instanceof StartPosition.After) {
 			throw new IllegalArgumentException(
 					"'%s' is an offset, and shards without records have none; a reset to ".formatted(position)
-							+ "'earliest' begins their schedule anew");
+							+ "'earliest' starts their schedule over");
 		}
 		Map<ShardId, Offset> offsets = new HashMap<>();
 		shards.forEach((shard) -> offsets.put(shard, BEGINNING));
