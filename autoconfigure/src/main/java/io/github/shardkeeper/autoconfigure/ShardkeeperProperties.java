@@ -456,6 +456,10 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	public record Trim(@Nullable Long maxLength, @Nullable Duration maxAge,
 			@DefaultValue("false") boolean beyondCheckpoints) {
 
+		boolean hasLimit() {
+			return this.maxLength != null || this.maxAge != null;
+		}
+
 	}
 
 	/**

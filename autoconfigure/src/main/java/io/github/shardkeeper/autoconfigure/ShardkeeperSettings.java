@@ -199,7 +199,7 @@ final class ShardkeeperSettings {
 		Map<String, TrimRule> rules = new HashMap<>();
 		this.properties.topics().forEach((name, topic) -> {
 			Trim trim = topic.trim();
-			if (trim.maxLength() != null || trim.maxAge() != null) {
+			if (trim.hasLimit()) {
 				rules.put(name, new TrimRule(trim.maxLength(), trim.maxAge(), trim.beyondCheckpoints()));
 			}
 		});

@@ -78,7 +78,8 @@ final class KafkaFeeder implements AutoCloseable {
 				this.acknowledged.set(partition, number);
 			}
 			else {
-				// The partition gets nothing more, and whoever asks hears of it.
+				// The partition gets nothing more, and the test that asks gets the
+				// failure.
 				this.failure.compareAndSet(null, ex);
 			}
 		});

@@ -38,6 +38,7 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.kafka.TopicDirectory.Described;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.NumericOffsets;
 import io.github.shardkeeper.source.ResetPolicy;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource.Watch;
@@ -139,12 +140,12 @@ final class KafkaShardReader implements ShardReader {
 		}
 		long last;
 		try {
-			last = (after != null) ? KafkaOffsets.number(after) : KafkaOffsets.BEFORE_ALL;
+			last = (after != null) ? NumericOffsets.number(after) : NumericOffsets.BEFORE_ALL;
 		}
 		catch (IllegalArgumentException ex) {
 			this.unreadable.put(shard,
-					"The checkpoint of %s is not of Kafka: %s. Set its position with ShardPositions, or use another group or topic"
-						.formatted(shard, ex.getMessage()));
+					"The checkpoint of %s is not of Kafka: '%s' is no offset of a Kafka partition; one is a number like 1042. Set its position with ShardPositions, or use another group or topic"
+						.formatted(shard, after));
 			return;
 		}
 		ReadPosition position = new ReadPosition(shard, partition, last, sink, this.directory.number());
@@ -175,7 +176,7 @@ final class KafkaShardReader implements ShardReader {
 		GroupMirror group = this.mirror;
 		TopicPartition partition = (group != null) ? this.directory.partition(shard) : null;
 		if (group != null && partition != null) {
-			group.committed(partition, KafkaOffsets.number(offset) + 1);
+			group.committed(partition, NumericOffsets.number(offset) + 1);
 		}
 	}
 
@@ -342,7 +343,7 @@ final class KafkaShardReader implements ShardReader {
 		this.assigned = readable.size();
 		this.paused = (int) readable.stream().filter(ReadPosition::isPaused).count();
 		ofAnotherTopic.forEach((position) -> reset(current, position, "its Kafka topic was deleted and created again",
-				KafkaOffsets.BEFORE_ALL, now));
+				NumericOffsets.BEFORE_ALL, now));
 		if (this.assigned == 0) {
 			this.silentSince = now;
 		}
@@ -533,7 +534,7 @@ final class KafkaShardReader implements ShardReader {
 			reset(current, position, "the partition has lost records that were read", divergence.offset(), now);
 		}
 		else {
-			reset(current, position, "the offset is not in the partition", KafkaOffsets.BEFORE_ALL, now);
+			reset(current, position, "the offset is not in the partition", NumericOffsets.BEFORE_ALL, now);
 		}
 	}
 

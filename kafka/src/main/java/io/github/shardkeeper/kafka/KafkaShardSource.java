@@ -31,6 +31,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.NumericOffsets;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
@@ -60,7 +61,7 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 	private static final long IDLE_SECONDS = 30;
 
 	/** Kafka answers with -1 if no record is as late as a time. */
-	private static final Offset NO_RECORD = KafkaOffsets.text(-2);
+	private static final long NO_RECORD = -2;
 
 	private static final AtomicInteger SOURCES = new AtomicInteger();
 
@@ -149,39 +150,28 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 	public Map<ShardId, Offset> before(StartPosition position, Collection<ShardId> shards) {
 		Objects.requireNonNull(position, "position must not be null");
 		Objects.requireNonNull(shards, "shards must not be null");
+		Map<ShardId, Long> latest = Map.of();
+		Map<ShardId, Long> earlier = Map.of();
 		if (position instanceof StartPosition.Latest) {
-			return ask(shards, OffsetSpec.latest());
+			latest = ask(shards, OffsetSpec.latest());
 		}
-		if (position instanceof StartPosition.At at) {
-			return at(shards, Math.max(0, at.time().toEpochMilli()));
+		else if (position instanceof StartPosition.At at) {
+			// Before the times: a record that is appended meanwhile must not be skipped.
+			latest = ask(shards, OffsetSpec.latest());
+			earlier = ask(shards, OffsetSpec.forTimestamp(Math.max(0, at.time().toEpochMilli())));
+			// Without a record of the time or later, the next one to be appended is the
+			// first.
+			Map<ShardId, Long> ends = latest;
+			earlier.replaceAll((shard, offset) -> (offset == NO_RECORD) ? ends.getOrDefault(shard, offset) : offset);
 		}
-		long before = KafkaOffsets.BEFORE_ALL;
-		if (position instanceof StartPosition.From from) {
-			before = Math.max(KafkaOffsets.BEFORE_ALL, KafkaOffsets.number(from.first()) - 1);
-		}
-		else if (position instanceof StartPosition.After after) {
-			before = KafkaOffsets.number(after.last());
-		}
-		Map<ShardId, Offset> offsets = new HashMap<>();
-		for (ShardId shard : shards) {
-			offsets.put(shard, KafkaOffsets.text(before));
-		}
-		return offsets;
-	}
-
-	/**
-	 * Without a record of the time or later, the next one to be appended is the first.
-	 */
-	private Map<ShardId, Offset> at(Collection<ShardId> shards, long millis) {
-		// Before the times: a record that is appended meanwhile must not be skipped.
-		Map<ShardId, Offset> ends = ask(shards, OffsetSpec.latest());
-		Map<ShardId, Offset> offsets = ask(shards, OffsetSpec.forTimestamp(millis));
-		offsets.replaceAll((shard, offset) -> offset.equals(NO_RECORD) ? ends.getOrDefault(shard, offset) : offset);
-		return offsets;
+		Map<ShardId, Long> last = latest;
+		Map<ShardId, Long> times = earlier;
+		return NumericOffsets.before(position, shards, (shard) -> last.getOrDefault(shard, NumericOffsets.BEFORE_ALL),
+				(shard, time) -> times.getOrDefault(shard, NumericOffsets.BEFORE_ALL));
 	}
 
 	/** Returns the offsets before those that are found, -2 for none. */
-	private Map<ShardId, Offset> ask(Collection<ShardId> shards, OffsetSpec wanted) {
+	private Map<ShardId, Long> ask(Collection<ShardId> shards, OffsetSpec wanted) {
 		Map<ShardId, TopicPartition> partitions = new HashMap<>();
 		Map<TopicPartition, OffsetSpec> wantedByPartition = new HashMap<>();
 		for (ShardId shard : shards) {
@@ -190,9 +180,8 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 			wantedByPartition.put(partition, wanted);
 		}
 		Map<TopicPartition, Long> found = this.offsets.ask(wantedByPartition);
-		Map<ShardId, Offset> offsets = new HashMap<>();
-		partitions.forEach(
-				(shard, partition) -> offsets.put(shard, KafkaOffsets.text(found.getOrDefault(partition, 0L) - 1)));
+		Map<ShardId, Long> offsets = new HashMap<>();
+		partitions.forEach((shard, partition) -> offsets.put(shard, found.getOrDefault(partition, 0L) - 1));
 		return offsets;
 	}
 

@@ -10,6 +10,7 @@ import org.apache.kafka.common.Uuid;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.NumericOffsets;
 import io.github.shardkeeper.source.ShardReader.RecordSink;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -99,7 +100,7 @@ final class ReadPosition {
 
 	private static SourceRecord convert(ConsumerRecord<String, byte[]> each) {
 		byte[] value = each.value();
-		return new SourceRecord(KafkaOffsets.text(each.offset()), each.key(), (value != null) ? value : EMPTY,
+		return new SourceRecord(NumericOffsets.of(each.offset()), each.key(), (value != null) ? value : EMPTY,
 				RecordText.headers(each.headers(), value == null), each.timestamp());
 	}
 

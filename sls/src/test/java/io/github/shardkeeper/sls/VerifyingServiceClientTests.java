@@ -79,7 +79,9 @@ class VerifyingServiceClientTests {
 		client.shutdown();
 	}
 
-	/** Shows that the server answers whoever trusts it, and why the class exists. */
+	/**
+	 * Shows that the server answers a client that trusts it, and why the class exists.
+	 */
 	@Test
 	void connectionsOfTheVendorAcceptAnyCertificate() throws Exception {
 		DefaultServiceClient client = new DefaultServiceClient(new ClientConfiguration());

@@ -138,7 +138,7 @@ record HandoverScenario(Set<Event> events, int rounds, int kills, long quietMill
 	}
 
 	/**
-	 * Kafka's members begin to count anew when shards were shared out, so what happens a
+	 * Kafka's members start counting again when shards were shared out, so what happens a
 	 * fixed time later always finds them at the same place between two heartbeats. Every
 	 * part of the time between two of them gets its share of the rounds.
 	 */
