@@ -38,7 +38,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * sometimes two at a time. Afterwards a {@link TraceChecker} checks the traces of the
  * handlers, and {@link RecordOutcomes} the records of {@link UnreliableHandlers}.
  * <p>
- * Options are system properties: {@value #DURATION} (one minute, and at least until every
+ * Options are system properties: {@value #DURATION} (20 seconds, and at least until every
  * kind of fault was there once) and {@value #SEED}, which decides the faults, their order
  * and their lengths, as a run prints it. Traces and logs stay in {@code target/chaos}.
  */
@@ -73,7 +73,7 @@ class ChaosTests {
 
 	private final Path directory = Path.of("target", "chaos");
 
-	private final Duration duration = DurationStyle.detectAndParse(System.getProperty(DURATION, "1m"));
+	private final Duration duration = DurationStyle.detectAndParse(System.getProperty(DURATION, "20s"));
 
 	private final long seed = Long.getLong(SEED, ThreadLocalRandom.current().nextLong(1_000_000));
 

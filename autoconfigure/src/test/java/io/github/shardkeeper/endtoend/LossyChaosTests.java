@@ -40,7 +40,6 @@ import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.test.EmbeddedRedis;
-import io.github.shardkeeper.testsupport.RunAlone;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -54,7 +53,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * {@value #SEED}, which a run prints first. Traces and logs stay in
  * {@code target/lossy-chaos}.
  */
-@RunAlone
 class LossyChaosTests {
 
 	private static final String SEED = "shardkeeper.chaos.seed";

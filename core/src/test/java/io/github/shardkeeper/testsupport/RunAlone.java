@@ -9,9 +9,9 @@ import org.junit.jupiter.api.Tag;
 
 /**
  * Marks tests that measure durations or load the machine: the build runs them alone, and
- * others two at a time.
+ * others several at a time.
  */
-@Target(ElementType.TYPE)
+@Target({ ElementType.TYPE, ElementType.METHOD })
 @Retention(RetentionPolicy.RUNTIME)
 @Tag("alone")
 public @interface RunAlone {

@@ -25,6 +25,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.RunAlone;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -78,6 +79,7 @@ class PipelinedCommitsTests {
 	}
 
 	@Test
+	@RunAlone
 	void pipelinedCommitsAreFasterThanSequentialOnes() {
 		// The run that other processes disturbed least.
 		long oneByOne = shortest((round) -> {
