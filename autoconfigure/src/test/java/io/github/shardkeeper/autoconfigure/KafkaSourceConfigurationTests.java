@@ -1,18 +1,22 @@
 package io.github.shardkeeper.autoconfigure;
 
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.Deserializer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -173,7 +177,55 @@ class KafkaSourceConfigurationTests {
 	}
 
 	@Test
-	void sslBundleOfTheApplicationIsUsed() {
+	void recordsAreReadOverTlsWithTheSslBundleOfTheApplication(@TempDir Path directory) throws Exception {
+		Path certificate = selfSigned(directory);
+		String password = "secret";
+		try (EmbeddedKafka secured = EmbeddedKafka.builder()
+			.setting("listener.security.protocol.map", "CONTROLLER:PLAINTEXT,INTERNAL:PLAINTEXT,CLIENT:SSL")
+			.setting("ssl.keystore.location", certificate.toString())
+			.setting("ssl.keystore.password", password)
+			.setting("ssl.keystore.type", "PKCS12")
+			.start()) {
+			try (Admin admin = Admin.create(Map.of("bootstrap.servers", secured.bootstrapServers(), "security.protocol",
+					"SSL", "ssl.truststore.location", certificate.toString(), "ssl.truststore.password", password,
+					"ssl.truststore.type", "PKCS12"))) {
+				admin.createTopics(List.of(new NewTopic("orders", 1, (short) 1))).all().get();
+			}
+			ApplicationContextRunner overTls = this.runner.withPropertyValues(
+					"spring.kafka.bootstrap-servers=" + secured.bootstrapServers(),
+					"spring.kafka.security.protocol=SSL");
+			Recorder recorder = new Recorder();
+			overTls.withBean(Recorder.class, () -> recorder)
+				.withPropertyValues("spring.kafka.ssl.bundle=brokers",
+						"spring.ssl.bundle.jks.brokers.truststore.location=file:" + certificate,
+						"spring.ssl.bundle.jks.brokers.truststore.password=" + password,
+						"spring.ssl.bundle.jks.brokers.truststore.type=PKCS12")
+				.run((context) -> {
+					context.getBean(ShardTemplate.class).send("orders", "key", "an order");
+					ShardRecord<String> received = recorder.records.poll(20, TimeUnit.SECONDS);
+					assertThat(received).isNotNull();
+					assertThat(received.payload()).isEqualTo("an order");
+				});
+			overTls.run((context) -> await().untilAsserted(
+					() -> assertThat(context.getBean(TopicSources.class).of("orders").problems().get("orders"))
+						.contains("no TLS connection to " + secured.bootstrapServers())
+						.contains("'spring.kafka.ssl.*'")));
+		}
+	}
+
+	private static Path selfSigned(Path directory) throws Exception {
+		Path file = directory.resolve("broker.p12");
+		Process keytool = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+				"-genkeypair", "-alias", "broker", "-keyalg", "EC", "-dname", "CN=broker", "-ext", "SAN=ip:127.0.0.1",
+				"-storetype", "PKCS12", "-keystore", file.toString(), "-storepass", "secret")
+			.inheritIO()
+			.start();
+		assertThat(keytool.waitFor()).isZero();
+		return file;
+	}
+
+	@Test
+	void missingSslBundleFailsStartup() {
 		this.runner.withPropertyValues("spring.kafka.ssl.bundle=no-such-bundle")
 			.run((context) -> assertThat(context.getStartupFailure()).rootCause()
 				.hasMessageContaining("no-such-bundle"));

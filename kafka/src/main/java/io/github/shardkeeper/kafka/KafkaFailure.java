@@ -9,6 +9,7 @@ import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.AuthorizationException;
 import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.errors.SslAuthenticationException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.jspecify.annotations.Nullable;
 
@@ -57,6 +58,10 @@ final class KafkaFailure {
 
 	String message(Throwable failure) {
 		Throwable cause = unwrapped(failure);
+		if (cause instanceof SslAuthenticationException) {
+			return "no TLS connection to %s (%s). Correct 'spring.kafka.ssl.*' or its bundle: it must trust the brokers' certificates, which must name their addresses"
+				.formatted(this.servers, text(cause));
+		}
 		if (cause instanceof AuthenticationException) {
 			return "%s does not accept the credentials or the connection (%s). Correct 'spring.kafka.security.*', "
 				.formatted(this.servers, cause.getMessage())

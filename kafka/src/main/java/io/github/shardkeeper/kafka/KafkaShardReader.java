@@ -15,6 +15,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
+import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -62,6 +63,11 @@ final class KafkaShardReader implements ShardReader {
 
 	private static final Duration CLOSE_TIMEOUT = Duration.ofMillis(500);
 
+	/** Longest time for the first records, which are not delivered. */
+	private static final Duration WARM_UP = Duration.ofMillis(300);
+
+	private static final Duration WARM_UP_STEP = Duration.ofMillis(20);
+
 	private final Supplier<Consumer<String, byte[]>> consumers;
 
 	private final OffsetLookup offsets;
@@ -104,6 +110,9 @@ final class KafkaShardReader implements ShardReader {
 
 	private boolean rearrange;
 
+	/** Whether records have been fetched, or were tried to. */
+	private boolean warm;
+
 	private @Nullable MonotonicTime nextRetry;
 
 	private int assigned;
@@ -116,6 +125,8 @@ final class KafkaShardReader implements ShardReader {
 
 	private MonotonicTime silentSince;
 
+	private final BrokerAnswers brokers;
+
 	KafkaShardReader(Supplier<Consumer<String, byte[]>> consumers, OffsetLookup offsets, TopicDirectory directory,
 			KafkaFailure failures, @Nullable GroupMirror mirror, Duration fetchWait) {
 		this.consumers = consumers;
@@ -125,6 +136,7 @@ final class KafkaShardReader implements ShardReader {
 		this.mirror = mirror;
 		this.silenceLimit = SILENCE.plus(fetchWait);
 		this.silentSince = this.clock.now();
+		this.brokers = new BrokerAnswers(this.silenceLimit, this.silentSince);
 		this.watch = directory.watch(() -> execute(() -> this.rearrange = true));
 	}
 
@@ -225,6 +237,9 @@ final class KafkaShardReader implements ShardReader {
 		for (Runnable command = this.commands.poll(); command != null; command = this.commands.poll()) {
 			command.run();
 		}
+		if (!this.warm) {
+			this.warm = !this.byPartition.isEmpty() || warmUp(current);
+		}
 		MonotonicTime retry = this.nextRetry;
 		MonotonicTime now = this.clock.now();
 		if (this.rearrange || retry != null && !now.isBefore(retry)) {
@@ -269,6 +284,36 @@ final class KafkaShardReader implements ShardReader {
 			}
 		}
 		return null;
+	}
+
+	/**
+	 * Fetches the last record of a partition of each broker before the first shard is
+	 * assigned, which would otherwise wait until brokers are connected and classes are
+	 * loaded. Delivers nothing. A failure has no consequences. Returns whether there was
+	 * a broker to fetch from.
+	 */
+	private boolean warmUp(Consumer<String, byte[]> current) {
+		Map<TopicPartition, OffsetSpec> latest = new HashMap<>();
+		this.directory.onePartitionPerLeader().forEach((partition) -> latest.put(partition, OffsetSpec.latest()));
+		if (latest.isEmpty()) {
+			return false;
+		}
+		try {
+			Map<TopicPartition, Long> ends = this.offsets.ask(latest);
+			current.assign(ends.keySet());
+			ends.forEach((partition, end) -> current.seek(partition, Math.max(0, end - 1)));
+			MonotonicTime until = this.clock.now().plus(WARM_UP);
+			while (this.commands.isEmpty() && this.clock.now().isBefore(until)
+					&& current.poll(WARM_UP_STEP).isEmpty()) {
+				logger.trace("No record yet");
+			}
+		}
+		catch (StoreUnavailableException | KafkaException ex) {
+			logger.debug("Nothing was fetched before the first shard is assigned", ex);
+		}
+		current.assign(Set.of());
+		this.rearrange = true;
+		return true;
 	}
 
 	private void begin(ReadPosition position) {
@@ -413,7 +458,23 @@ final class KafkaShardReader implements ShardReader {
 			}
 		}
 		deliver(current, records);
+		MonotonicTime read = this.clock.now();
+		if (this.brokers.isDue(read)) {
+			this.brokers.check(awaitedBrokers(), current.metrics(), read);
+		}
 		return isAnswered(!records.isEmpty());
+	}
+
+	private Set<Integer> awaitedBrokers() {
+		Set<Integer> leaders = new HashSet<>();
+		for (ReadPosition position : this.byPartition.values()) {
+			Described described = this.directory.described(position.partition().topic());
+			Integer leader = (described != null) ? described.leaders().get(position.partition().partition()) : null;
+			if (leader != null && position.isAssigned() && !position.isPaused()) {
+				leaders.add(leader);
+			}
+		}
+		return leaders;
 	}
 
 	/** Offers the records of each partition; those that a sink refuses are read again. */
@@ -614,8 +675,14 @@ final class KafkaShardReader implements ShardReader {
 							described.partitions(), partition.partition())
 					: null;
 		}
-		return described.leaderless().contains(partition.partition())
-				? "The Kafka partition %s has no leader: check the brokers".formatted(partition) : null;
+		Integer leader = described.leaders().get(partition.partition());
+		if (leader == null) {
+			return "The Kafka partition %s has no leader: check the brokers".formatted(partition);
+		}
+		return this.brokers.isSilent(leader)
+				? "The leader of the Kafka partition %s, broker %d, does not answer: check it and the network to it"
+					.formatted(partition, leader)
+				: null;
 	}
 
 	@Override

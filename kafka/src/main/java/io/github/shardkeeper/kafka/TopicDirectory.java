@@ -1,6 +1,7 @@
 package io.github.shardkeeper.kafka;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -124,6 +125,15 @@ final class TopicDirectory {
 	/** Returns why the last refresh failed, {@code null} if it succeeded. */
 	@Nullable StoreUnavailableException failure() {
 		return this.contents.failure();
+	}
+
+	/** Returns a partition of each broker that leads one. */
+	Collection<TopicPartition> onePartitionPerLeader() {
+		Map<Integer, TopicPartition> partitions = new HashMap<>();
+		this.contents.described()
+			.forEach((topic, described) -> described.leaders()
+				.forEach((partition, leader) -> partitions.putIfAbsent(leader, new TopicPartition(topic, partition))));
+		return partitions.values();
 	}
 
 	/** Returns the description of a Kafka topic, {@code null} if it has none now. */
@@ -428,14 +438,14 @@ final class TopicDirectory {
 
 		private void found(TopicDescription description) {
 			TopicDirectory.this.missingOnce.remove(description.name());
-			Set<Integer> leaderless = new TreeSet<>();
+			Map<Integer, Integer> leaders = new HashMap<>();
 			for (TopicPartitionInfo partition : description.partitions()) {
-				if (partition.leader() == null || partition.leader().isEmpty()) {
-					leaderless.add(partition.partition());
+				if (partition.leader() != null && !partition.leader().isEmpty()) {
+					leaders.put(partition.partition(), partition.leader().id());
 				}
 			}
 			this.described.put(description.name(),
-					new Described(description.topicId(), description.partitions().size(), leaderless));
+					new Described(description.topicId(), description.partitions().size(), leaders));
 		}
 
 		/** Returns whether Kafka has answered for this topic. */
@@ -535,9 +545,10 @@ final class TopicDirectory {
 	 *
 	 * @param id changes if it is deleted and created again
 	 * @param partitions the number of partitions
-	 * @param leaderless partitions that cannot be read now
+	 * @param leaders the ids of the leaders by partition; a partition without one cannot
+	 * be read now
 	 */
-	record Described(Uuid id, int partitions, Set<Integer> leaderless) {
+	record Described(Uuid id, int partitions, Map<Integer, Integer> leaders) {
 
 	}
 

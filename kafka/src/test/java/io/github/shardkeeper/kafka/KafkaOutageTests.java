@@ -97,7 +97,7 @@ class KafkaOutageTests {
 			assertThat(PolledSource.payloads(sink.await(2))).containsExactly("r4", "r5");
 			assertThat(PolledSource.payloads(other.await(1))).containsExactly("r6");
 			await().untilAsserted(() -> assertThat(source.source().problems()).isEmpty());
-			assertThat(source.reader().problems()).isEmpty();
+			await().untilAsserted(() -> assertThat(source.reader().problems()).isEmpty());
 			assertThat(sink.pending()).isEmpty();
 		}
 	}
@@ -127,6 +127,51 @@ class KafkaOutageTests {
 			await().atMost(PATIENCE).until(() -> source.answers() > answers);
 			source.append(SHARD, 3, 3);
 			await().until(() -> PolledSource.payloads(sink.pending()).contains("r3"));
+		}
+	}
+
+	@Test
+	void brokerThatOnlyThisClientCannotReachIsAProblemOfItsShardsOnly() {
+		try (EmbeddedKafka unreachable = EmbeddedKafka.builder()
+			.brokers(2)
+			// Its controller believes in it, as it would if only clients could not reach
+			// it.
+			.setting("broker.session.timeout.ms", "120000")
+			.start()) {
+			unreachable.createTopic("halves", 2);
+			Map<Integer, ShardId> byLeader = new HashMap<>();
+			try (PolledSource source = PolledSource.of(unreachable.clientProperties(), "orders",
+					KafkaTopic.named("halves")); Admin admin = unreachable.admin()) {
+				admin.describeTopics(List.of("halves"))
+					.topicNameValues()
+					.get("halves")
+					.toCompletionStage()
+					.toCompletableFuture()
+					.join()
+					.partitions()
+					.forEach((partition) -> byLeader.put(partition.leader().id(),
+							ShardId.of("orders", partition.partition())));
+				assertThat(byLeader).containsOnlyKeys(1, 2);
+				RecordingSink one = source.start(byLeader.get(1), null);
+				RecordingSink two = source.start(byLeader.get(2), null);
+				source.append(byLeader.get(1), 1, 1);
+				source.append(byLeader.get(2), 1, 1);
+				one.await(1);
+				two.await(1);
+
+				unreachable.freeze(2);
+				await().atMost(PATIENCE)
+					.untilAsserted(() -> assertThat(source.reader().problems()).hasEntrySatisfying(byLeader.get(2),
+							(problem) -> assertThat(problem).contains("broker 2, does not answer")));
+				assertThat(source.reader().problems()).containsOnlyKeys(byLeader.get(2));
+				source.append(byLeader.get(1), 2, 2);
+				assertThat(PolledSource.payloads(one.await(1))).containsExactly("r2");
+
+				unreachable.thaw();
+				source.append(byLeader.get(2), 2, 2);
+				assertThat(PolledSource.payloads(two.await(1))).containsExactly("r2");
+				await().untilAsserted(() -> assertThat(source.reader().problems()).isEmpty());
+			}
 		}
 	}
 
