@@ -87,9 +87,9 @@ class SlsSourceConfiguration {
 				ObjectProvider<CredentialsProvider> provider) {
 			CredentialsProvider bean = provider.getIfUnique();
 			boolean hasKey = StringUtils.hasText(sls.accessKeyId()) || StringUtils.hasText(sls.accessKeySecret());
-			if (bean != null && hasKey) {
+			if (bean != null && (hasKey || StringUtils.hasText(sls.securityToken()))) {
 				throw new ShardkeeperConfigurationException(
-						"'shardkeeper.sls.access-key-id' is set, and there is also a CredentialsProvider bean.",
+						"'shardkeeper.sls' has credentials, and there is also a CredentialsProvider bean.",
 						"Remove the properties 'access-key-id', 'access-key-secret' and 'security-token', or the bean.");
 			}
 			if (bean != null) {

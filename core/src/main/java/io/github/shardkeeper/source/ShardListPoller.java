@@ -15,6 +15,8 @@ import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardSource.Watch;
+import io.github.shardkeeper.time.MonotonicClock;
+import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * Shards of the topics of a source that does not notify of changes. Lists them when it is
@@ -26,9 +28,14 @@ public final class ShardListPoller implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(ShardListPoller.class);
 
+	/** Longer than a listing takes that does not hang. */
+	private static final Duration SLOW = Duration.ofSeconds(10);
+
 	private final Lister lister;
 
 	private final Duration interval;
+
+	private final MonotonicClock clock;
 
 	private final ShardListWatchers watchers = new ShardListWatchers();
 
@@ -39,6 +46,9 @@ public final class ShardListPoller implements AutoCloseable {
 
 	/** Written while listing. */
 	private volatile Map<String, String> problems = Map.of();
+
+	/** {@code null} if the lister is not being called. */
+	private volatile @Nullable Listing underWay;
 
 	/** Number of listeners; guarded by this, as is the thread. */
 	private int watching;
@@ -52,6 +62,10 @@ public final class ShardListPoller implements AutoCloseable {
 	 * @param interval the time between two listings
 	 */
 	public ShardListPoller(Set<String> topics, Lister lister, Duration interval) {
+		this(topics, lister, interval, MonotonicClock.SYSTEM);
+	}
+
+	ShardListPoller(Set<String> topics, Lister lister, Duration interval, MonotonicClock clock) {
 		Objects.requireNonNull(topics, "topics must not be null");
 		Objects.requireNonNull(lister, "lister must not be null");
 		Objects.requireNonNull(interval, "interval must not be null");
@@ -60,6 +74,7 @@ public final class ShardListPoller implements AutoCloseable {
 		}
 		this.lister = lister;
 		this.interval = interval;
+		this.clock = clock;
 		Map<String, TopicShards> unknown = new TreeMap<>();
 		topics.forEach((topic) -> unknown.put(topic, TopicShards.NONE));
 		this.topics = Collections.unmodifiableMap(unknown);
@@ -76,11 +91,22 @@ public final class ShardListPoller implements AutoCloseable {
 	}
 
 	/**
-	 * Returns the topics that could not be listed, for {@link ShardSource#problems()}.
+	 * Returns the topics that could not be listed, for {@link ShardSource#problems()},
+	 * also one whose listing has not ended for 10 s.
 	 * @return the reason by topic
 	 */
 	public Map<String, String> problems() {
-		return this.problems;
+		Map<String, String> known = this.problems;
+		Listing listing = this.underWay;
+		Duration taken = (listing != null) ? listing.since().until(this.clock.now()) : Duration.ZERO;
+		if (listing == null || taken.compareTo(SLOW) <= 0) {
+			return known;
+		}
+		Map<String, String> all = new TreeMap<>(known);
+		all.put(listing.topic(),
+				"The shards of '%s' are being listed for %d s: the source must return or fail within some seconds"
+					.formatted(listing.topic(), taken.toSeconds()));
+		return all;
 	}
 
 	/**
@@ -136,6 +162,7 @@ public final class ShardListPoller implements AutoCloseable {
 	}
 
 	private TopicShards list(String topic, TopicShards known, Map<String, String> failed) {
+		this.underWay = new Listing(topic, this.clock.now());
 		try {
 			TopicShards found = Objects.requireNonNull(this.lister.list(topic),
 					"The source has returned null: return TopicShards.NONE if there are no shards");
@@ -153,6 +180,9 @@ public final class ShardListPoller implements AutoCloseable {
 			}
 			failed.put(topic, problem);
 			return known;
+		}
+		finally {
+			this.underWay = null;
 		}
 	}
 
@@ -178,6 +208,10 @@ public final class ShardListPoller implements AutoCloseable {
 		 * after the interval. The message of a {@link RuntimeException} is shown as it is
 		 */
 		TopicShards list(String topic) throws Exception;
+
+	}
+
+	private record Listing(String topic, MonotonicTime since) {
 
 	}
 

@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.AfterEach;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardSource.Watch;
+import io.github.shardkeeper.testsupport.SettableClock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -71,6 +73,35 @@ class ShardListPollerTests {
 		this.poller.watch(changed::countDown);
 
 		assertThat(changed.await(10, TimeUnit.SECONDS)).isTrue();
+	}
+
+	@Test
+	void listingThatHangsIsAProblemOfItsTopic() {
+		SettableClock clock = new SettableClock();
+		CountDownLatch released = new CountDownLatch(1);
+		AtomicBoolean hangs = new AtomicBoolean();
+		AtomicBoolean waiting = new AtomicBoolean();
+		try (ShardListPoller hanging = new ShardListPoller(Set.of("orders"), (topic) -> {
+			if (hangs.get()) {
+				waiting.set(true);
+				released.await();
+			}
+			return TopicShards.count(2);
+		}, Duration.ofMillis(5), clock)) {
+			hanging.watch(() -> {
+			});
+			hangs.set(true);
+			await().untilTrue(waiting);
+			clock.advance(Duration.ofSeconds(9));
+			assertThat(hanging.problems()).isEmpty();
+			clock.advance(Duration.ofSeconds(2));
+			assertThat(hanging.problems()).containsOnly(Map.entry("orders",
+					"The shards of 'orders' are being listed for 11 s: the source must return or fail within some seconds"));
+			assertThat(hanging.topics()).containsEntry("orders", TopicShards.count(2));
+
+			released.countDown();
+			await().untilAsserted(() -> assertThat(hanging.problems()).isEmpty());
+		}
 	}
 
 	@Test
