@@ -44,7 +44,7 @@ public final class DirectorySource implements ShardSource {
 	}
 
 	private TopicShards list(String topic) throws IOException {
-		try (Stream<Path> files = Files.list(this.root.resolve(topic))) {
+		try (Stream<Path> files = Files.list(this.root.resolve(topic)).filter(Files::isRegularFile)) {
 			return TopicShards.ids(files.map((file) -> file.getFileName().toString()).toList());
 		}
 	}
