@@ -133,8 +133,6 @@ abstract class GuideSurroundings {
 
 		void insertAll(List<Visit> visits);
 
-		Collection<String> activeTenants();
-
 	}
 
 	interface Mails {
