@@ -75,6 +75,11 @@ record Contender(String name, long leaseMillis, long heartbeatMillis, boolean st
 		return this.leaseMillis > 0;
 	}
 
+	/** Returns whether it is Shardkeeper with a topic of Kafka. */
+	boolean isOnKafka() {
+		return this.name.equals(SHARDKEEPER_ON_KAFKA);
+	}
+
 	/** Starts the servers that instances need. */
 	interface Opener {
 

@@ -48,6 +48,17 @@ class GoalsTests {
 	}
 
 	@Test
+	void movesOnKafkaAreComparedWithRedisStreams() {
+		ContenderResults onKafka = results(Contender.SHARDKEEPER_ON_KAFKA, LEASE_MILLIS);
+		onKafka.add(Event.JOIN, moved(50));
+		assertThat(new Goals(List.of(onKafka), 1).lines()).isEmpty();
+
+		this.shardkeeper.add(Event.JOIN, moved(25));
+		assertThat(new Goals(List.of(this.shardkeeper, onKafka), 1).lines())
+			.contains("| Shardkeeper on Kafka, join: p50, beside Redis Streams + 20 ms | 50 | 45 | **missed** |");
+	}
+
+	@Test
 	void limitIsKept() {
 		this.shardkeeper.add(Event.JOIN, moved(25));
 
