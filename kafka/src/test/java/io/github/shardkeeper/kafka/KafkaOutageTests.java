@@ -140,8 +140,12 @@ class KafkaOutageTests {
 			.start()) {
 			unreachable.createTopic("halves", 2);
 			Map<Integer, ShardId> byLeader = new HashMap<>();
-			try (PolledSource source = PolledSource.of(unreachable.clientProperties(), "orders",
-					KafkaTopic.named("halves")); Admin admin = unreachable.admin()) {
+			// The test's own records wait for no copy on the broker that is frozen.
+			Map<String, Object> properties = unreachable.clientProperties();
+			properties.put("acks", "1");
+			properties.put("enable.idempotence", "false");
+			try (PolledSource source = PolledSource.of(properties, "orders", KafkaTopic.named("halves"));
+					Admin admin = unreachable.admin()) {
 				admin.describeTopics(List.of("halves"))
 					.topicNameValues()
 					.get("halves")

@@ -51,7 +51,7 @@ class GoalsTests {
 	void movesOnKafkaAreComparedWithRedisStreams() {
 		ContenderResults onKafka = results(Contender.SHARDKEEPER_ON_KAFKA, LEASE_MILLIS);
 		onKafka.add(Event.JOIN, moved(50));
-		assertThat(new Goals(List.of(onKafka), 1).lines()).isEmpty();
+		assertThat(new Goals(List.of(onKafka), 1).lines()).noneMatch((line) -> line.contains("join"));
 
 		this.shardkeeper.add(Event.JOIN, moved(25));
 		assertThat(new Goals(List.of(this.shardkeeper, onKafka), 1).lines())
