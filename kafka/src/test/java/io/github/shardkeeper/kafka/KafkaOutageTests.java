@@ -12,6 +12,7 @@ import java.util.stream.Stream;
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.common.KafkaFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 
@@ -138,24 +139,20 @@ class KafkaOutageTests {
 			// it.
 			.setting("broker.session.timeout.ms", "120000")
 			.start()) {
-			unreachable.createTopic("halves", 2);
 			Map<Integer, ShardId> byLeader = new HashMap<>();
-			// The test's own records wait for no copy on the broker that is frozen.
-			Map<String, Object> properties = unreachable.clientProperties();
-			properties.put("acks", "1");
-			properties.put("enable.idempotence", "false");
-			try (PolledSource source = PolledSource.of(properties, "orders", KafkaTopic.named("halves"));
-					Admin admin = unreachable.admin()) {
-				admin.describeTopics(List.of("halves"))
-					.topicNameValues()
-					.get("halves")
-					.toCompletionStage()
-					.toCompletableFuture()
-					.join()
-					.partitions()
-					.forEach((partition) -> byLeader.put(partition.leader().id(),
-							ShardId.of("orders", partition.partition())));
-				assertThat(byLeader).containsOnlyKeys(1, 2);
+			try (Admin admin = unreachable.admin()) {
+				// Each partition at one broker: nothing waits for a frozen copy.
+				join(admin.createTopics(List.of(new NewTopic("halves", 2, (short) 1))).all());
+				await().atMost(PATIENCE).ignoreExceptions().untilAsserted(() -> {
+					join(admin.describeTopics(List.of("halves")).allTopicNames()).get("halves")
+						.partitions()
+						.forEach((partition) -> byLeader.put(partition.leader().id(),
+								ShardId.of("orders", partition.partition())));
+					assertThat(byLeader).containsOnlyKeys(1, 2);
+				});
+			}
+			try (PolledSource source = PolledSource.of(unreachable.clientProperties(), "orders",
+					KafkaTopic.named("halves"))) {
 				RecordingSink one = source.start(byLeader.get(1), null);
 				RecordingSink two = source.start(byLeader.get(2), null);
 				source.append(byLeader.get(1), 1, 1);
@@ -306,6 +303,10 @@ class KafkaOutageTests {
 			assertThat(PolledSource.payloads(aloneSink.await(1))).containsExactly("r2");
 			assertThat(sink.pending()).isEmpty();
 		}
+	}
+
+	private static <T> T join(KafkaFuture<T> future) {
+		return future.toCompletionStage().toCompletableFuture().join();
 	}
 
 }
