@@ -2,6 +2,8 @@ package io.github.shardkeeper.source;
 
 import java.util.List;
 
+import io.github.shardkeeper.shard.Offset;
+
 /**
  * Reads all shards of an instance over one connection or a few, and passes the records of
  * each shard to its {@link RecordSink}: each record once, in order, from {@link #start
@@ -39,6 +41,19 @@ public interface ShardReader extends ShardReadControl, AutoCloseable {
 		 * until {@link ShardReader#resume(ShardId)}
 		 */
 		boolean offer(List<SourceRecord> records);
+
+		/**
+		 * Notifies the sink that the shard is read on at another position, because its
+		 * next records do not exist any more. Applies to the records offered after this
+		 * call. The worker commits the position before it handles the first of them:
+		 * otherwise the next owner would not find its position either, and skip records
+		 * that this owner was about to handle.
+		 * @param after the offset before the next record
+		 * @param offsetsReused whether offsets may now denote other records than before,
+		 * for example in a topic that was deleted and created again
+		 */
+		default void movedTo(Offset after, boolean offsetsReused) {
+		}
 
 		/**
 		 * Notifies the sink that the shard is closed and that its last record has been

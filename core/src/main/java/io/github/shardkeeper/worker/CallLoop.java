@@ -15,6 +15,7 @@ import io.github.shardkeeper.schedule.RunPosition;
 import io.github.shardkeeper.schedule.RunRules;
 import io.github.shardkeeper.schedule.RunSchedule.Skipped;
 import io.github.shardkeeper.schedule.RunSchedule;
+import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -57,6 +58,11 @@ final class CallLoop implements ShardOwnership.Loop {
 
 	@Override
 	public boolean offer(List<SourceRecord> records) {
+		throw new IllegalStateException("%s takes no records".formatted(this.handler.name()));
+	}
+
+	@Override
+	public void movedTo(Offset after, boolean offsetsReused) {
 		throw new IllegalStateException("%s takes no records".formatted(this.handler.name()));
 	}
 

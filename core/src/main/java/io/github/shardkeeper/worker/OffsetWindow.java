@@ -93,6 +93,17 @@ final class OffsetWindow {
 		this.position = offset;
 	}
 
+	/**
+	 * Moves an empty window. If offsets are reused, those that an earlier owner has done
+	 * denote other records now.
+	 */
+	void moveTo(Offset offset, boolean offsetsReused) {
+		this.position = offset;
+		if (offsetsReused) {
+			this.doneBefore.clear();
+		}
+	}
+
 	/** Returns the last offset below the window, {@code null} for none. */
 	@Nullable Offset position() {
 		return this.position;

@@ -6,6 +6,7 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
@@ -26,7 +27,7 @@ final class RecordBuffer {
 	private final BufferBudget.Share share;
 
 	/** Guarded by this, as are the next four fields. */
-	private final Deque<List<SourceRecord>> batches = new ArrayDeque<>();
+	private final Deque<Read> reads = new ArrayDeque<>();
 
 	private int records;
 
@@ -40,6 +41,9 @@ final class RecordBuffer {
 	private List<SourceRecord> batch = List.of();
 
 	private int next;
+
+	/** Move that comes before the batch, {@code null} for none. */
+	private @Nullable Move move;
 
 	private int removed;
 
@@ -60,7 +64,7 @@ final class RecordBuffer {
 	boolean add(List<SourceRecord> more) {
 		long size = size(more);
 		synchronized (this) {
-			this.batches.add(more);
+			this.reads.add(new Read(null, more));
 			this.records += more.size();
 			this.bytes += size;
 			this.full = this.records >= this.limits.records() || this.bytes >= this.limits.bytes();
@@ -69,27 +73,46 @@ final class RecordBuffer {
 		}
 	}
 
+	/** Adds a move to another position, before the records that are added next. */
+	synchronized void add(Move to) {
+		this.reads.add(new Read(to, List.of()));
+	}
+
 	synchronized void end() {
 		this.ended = true;
 	}
 
 	synchronized boolean isAtEnd() {
-		return this.ended && this.batches.isEmpty() && this.next == this.batch.size();
+		return this.ended && this.reads.isEmpty() && this.move == null && this.next == this.batch.size();
 	}
 
-	/** Returns the next record without removing it, {@code null} if there is none. */
+	/**
+	 * Returns the next record without removing it, {@code null} if there is none, or a
+	 * move comes first.
+	 */
 	@Nullable SourceRecord peek() {
-		if (this.next == this.batch.size()) {
+		if (this.move == null && this.next == this.batch.size()) {
 			synchronized (this) {
-				List<SourceRecord> following = this.batches.poll();
+				Read following = this.reads.poll();
 				if (following == null) {
 					return null;
 				}
-				this.batch = following;
+				this.batch = following.records();
 				this.next = 0;
+				this.move = following.move();
 			}
 		}
-		return this.batch.get(this.next);
+		return (this.move == null) ? this.batch.get(this.next) : null;
+	}
+
+	/** Returns the move that comes before the next record, {@code null} for none. */
+	@Nullable Move peekMove() {
+		return (peek() == null) ? this.move : null;
+	}
+
+	/** Removes the move that {@link #peekMove} has returned. */
+	void removeMove() {
+		this.move = null;
 	}
 
 	/** Removes the record that {@link #peek} has returned. */
@@ -141,17 +164,34 @@ final class RecordBuffer {
 		}
 	}
 
+	/** Removes all records, and the moves unless one comes first. */
 	void clear() {
+		this.move = peekMove();
 		this.batch = List.of();
 		this.next = 0;
 		this.removed = 0;
 		this.removedBytes = 0;
 		synchronized (this) {
-			this.batches.clear();
+			this.reads.clear();
 			this.records = 0;
 			this.bytes = 0;
 		}
 		this.share.close();
+	}
+
+	/** Result of a read: records, or a move with none. Immutable. */
+	private record Read(@Nullable Move move, List<SourceRecord> records) {
+
+	}
+
+	/**
+	 * Move of the shard by its source. Immutable.
+	 *
+	 * @param after the offset before the next record
+	 * @param offsetsReused whether offsets may now denote other records than before
+	 */
+	record Move(Offset after, boolean offsetsReused) {
+
 	}
 
 	private static long size(List<SourceRecord> records) {

@@ -120,6 +120,18 @@ final class RecordIntake {
 		return null;
 	}
 
+	/**
+	 * Moves the shard if its source has done so and every earlier record is done. The
+	 * worker has to wait for the commit.
+	 */
+	void move() {
+		RecordBuffer.Move move = this.buffer.peekMove();
+		if (move != null && this.progress.window().isEmpty() && !this.progress.isMoving()) {
+			this.progress.moveTo(move, this.scope.context().clock().now());
+			this.buffer.removeMove();
+		}
+	}
+
 	boolean isAtEnd() {
 		return this.parts.isEmpty() && this.buffer.isAtEnd();
 	}

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.loop.WakeTimer;
+import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
@@ -21,7 +22,7 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
  * <p>
  * With the ordering {@code shard} the worker makes the calls itself. Otherwise they run
  * on other threads, and the worker processes their results. Confined to the shard's
- * worker, except for {@link #offer} and {@link #ended}.
+ * worker, except for {@link #offer}, {@link #movedTo} and {@link #ended}.
  */
 final class RecordLoop implements ShardOwnership.Loop {
 
@@ -74,6 +75,11 @@ final class RecordLoop implements ShardOwnership.Loop {
 	}
 
 	@Override
+	public void movedTo(Offset after, boolean offsetsReused) {
+		this.intake.buffer().add(new RecordBuffer.Move(after, offsetsReused));
+	}
+
+	@Override
 	public void ended() {
 		this.intake.buffer().end();
 	}
@@ -107,7 +113,8 @@ final class RecordLoop implements ShardOwnership.Loop {
 	}
 
 	private boolean mayHandOut(MonotonicTime now) {
-		if (this.results.isHalted(now) || this.scope.lifecycle().isLeaving() || this.commits.mustWait()) {
+		if (this.results.isHalted(now) || this.scope.lifecycle().isLeaving() || this.commits.mustWait()
+				|| this.progress.isMoving()) {
 			return false;
 		}
 		if (!this.context.lease().permitsHandOut(now)) {
@@ -175,6 +182,7 @@ final class RecordLoop implements ShardOwnership.Loop {
 			}
 		}
 		this.results.processAcknowledged();
+		this.intake.move();
 		return this.order.isIdle();
 	}
 

@@ -12,6 +12,7 @@ import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.checkpoint.StateView;
 import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
+import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.SourceRecord;
 
@@ -210,6 +211,12 @@ final class ShardOwnership {
 		}
 
 		@Override
+		public void movedTo(Offset after, boolean offsetsReused) {
+			ShardOwnership.this.loop.movedTo(after, offsetsReused);
+			ShardOwnership.this.scope.wake().run();
+		}
+
+		@Override
 		public void ended() {
 			ShardOwnership.this.loop.ended();
 			ShardOwnership.this.scope.wake().run();
@@ -219,12 +226,15 @@ final class ShardOwnership {
 
 	/**
 	 * Handles an acquired shard, turn by turn. Confined to the worker, but for
-	 * {@link #offer} and {@link #ended}.
+	 * {@link #offer}, {@link #movedTo} and {@link #ended}.
 	 */
 	sealed interface Loop permits RecordLoop, CallLoop {
 
 		/** Takes records; returns whether there is room for more. */
 		boolean offer(List<SourceRecord> records);
+
+		/** Moves the shard before the records that are offered next. */
+		void movedTo(Offset after, boolean offsetsReused);
 
 		void ended();
 

@@ -56,6 +56,9 @@ final class ShardProgress {
 
 	private boolean commitSoon;
 
+	/** Whether the source has moved the shard, and the store does not know it yet. */
+	private boolean moving;
+
 	/** Creates the progress at the checkpoint, or at the position of a pending seek. */
 	ShardProgress(Acquisition.Acquired acquired, ShardScope scope) {
 		ConsumerSettings consumer = scope.settings();
@@ -174,6 +177,23 @@ final class ShardProgress {
 		changed(1, now);
 	}
 
+	/**
+	 * Moves the shard to where its source reads on. No record may be handled before that
+	 * is committed: see {@link #isMoving}.
+	 */
+	void moveTo(RecordBuffer.Move move, MonotonicTime now) {
+		this.window.moveTo(move.after(), move.offsetsReused());
+		this.pending.move();
+		this.moving = true;
+		changed(1, now);
+		commitSoon();
+	}
+
+	/** Returns whether a move of the source is not committed yet. */
+	boolean isMoving() {
+		return this.moving;
+	}
+
 	private void changed(int records, MonotonicTime since) {
 		this.uncommittedRecords += records;
 		if (this.commitDue == null) {
@@ -221,6 +241,7 @@ final class ShardProgress {
 	void committed(PendingCommit contents, MonotonicTime now) {
 		this.queue.committed(contents.changedInQueue(), now);
 		contents.retries().forEach((retry) -> this.queue.lookAt(now.plus(retry.delay())));
+		this.moving &= !contents.moved;
 	}
 
 	void notCommitted(PendingCommit contents, MonotonicTime now) {
@@ -246,6 +267,13 @@ final class ShardProgress {
 		private long bytes;
 
 		private long seek;
+
+		/** Whether it contains a move of the source. */
+		private boolean moved;
+
+		void move() {
+			this.moved = true;
+		}
 
 		void seek(long number) {
 			this.seek = number;
@@ -307,6 +335,7 @@ final class ShardProgress {
 			both.removed.addAll(this.removed);
 			both.bytes = earlier.bytes + this.bytes;
 			both.seek = Math.max(earlier.seek, this.seek);
+			both.moved = earlier.moved || this.moved;
 			return both;
 		}
 

@@ -43,7 +43,8 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Reactions of a worker to a seek. On the test's own thread and by the test's own clock.
+ * Reactions of a worker to a seek, and to a move by its source. On the test's own thread
+ * and by the test's own clock.
  */
 class RepositioningTests {
 
@@ -146,9 +147,7 @@ class RepositioningTests {
 
 	@Test
 	void recordsDoneAheadAreHandledAgainAfterASeek() {
-		this.checkpoints.acquireNow(SHARD, Token.NONE);
-		this.checkpoints.commit(SHARD, Token.NONE, new Commit(CommitNumber.ofWhole(1), new Offset("3"),
-				Set.of(new Offset("5")), Map.of(), List.of(), Set.of(), List.of()));
+		doneAhead("3", "5");
 		request("4", false);
 		start();
 		deliver(5, 5);
@@ -584,6 +583,145 @@ class RepositioningTests {
 		assertThat(this.checkpoints.due(SHARD, 0, 0, Set.of()).nextIn()).isNotNull();
 	}
 
+	@Test
+	void moveOfTheSourceIsCommittedBeforeTheNextRecordIsHandled() {
+		this.settings.commits(CommitMode.BACKGROUND, Duration.ofSeconds(5), 500);
+		start();
+		deliver(1, 3);
+		this.checkpoints.holdAnswers();
+		move("99", false);
+		deliver(100, 101);
+		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("99"), Map.of("n", "3")));
+		assertThat(this.application.calls).as("the store has not answered yet").endsWith("r3");
+
+		this.checkpoints.answerAll();
+		this.threads.runAll();
+		assertThat(this.application.calls).containsExactly("assigned", "r1", "r2", "r3", "r100", "r101");
+	}
+
+	@Test
+	void moveOfTheSourceIsKeptForTheNextOwner() {
+		start();
+		move("99", false);
+		worker(NEWER);
+		this.threads.runAll();
+
+		assertThat(this.reader.calls()).endsWith("start after 99");
+	}
+
+	@Test
+	void moveOfTheSourceWaitsUntilEarlierRecordsAreDone() {
+		this.settings.commits(CommitMode.MANUAL, Duration.ofSeconds(1), 500);
+		startWith("handleByHand");
+		this.reader.deliver(SHARD, 1, 2);
+		this.reader.sink(SHARD).movedTo(new Offset("99"), false);
+		this.reader.deliver(SHARD, 100, 100);
+		this.threads.runAll();
+		this.threads.pass(Duration.ofSeconds(2));
+		assertThat(this.application.calls).containsExactly("assigned", "r1", "r2");
+		assertThat(checkpoint().offset()).isNull();
+
+		this.application.acknowledgments.forEach(Acknowledgment::acknowledge);
+		this.threads.runAll();
+		assertThat(checkpoint().offset()).isEqualTo(new Offset("99"));
+		assertThat(this.application.calls).endsWith("r2", "r100");
+	}
+
+	@Test
+	void lastOfSeveralMovesOfTheSourceCounts() {
+		start();
+		this.checkpoints.holdAnswers();
+		move("99", false);
+		move("199", false);
+		this.checkpoints.answer();
+		this.threads.runAll();
+		deliver(200, 200);
+		assertThat(this.application.calls).as("the second one is not answered").containsExactly("assigned");
+		this.checkpoints.answerAll();
+		this.threads.runAll();
+
+		assertThat(this.checkpoints.committed()).extracting(Offset::value).containsExactly("99", "199", "200");
+		assertThat(this.application.calls).containsExactly("assigned", "r200");
+	}
+
+	@Test
+	void drainHandsAMoveOfTheSourceOver() {
+		ShardWorker worker = start();
+		deliver(1, 3);
+		this.reader.sink(SHARD).movedTo(new Offset("99"), false);
+		this.reader.deliver(SHARD, 100, 100);
+		worker.drain();
+		this.threads.runAll();
+
+		assertThat(this.ended).containsExactly("orders/1 token 10 fence 0");
+		assertThat(this.application.calls).doesNotContain("r100");
+		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("99"), Map.of("n", "3")));
+	}
+
+	@Test
+	void drainDoesNotMoveTheShardPastRecordsThatAreNotHandled() {
+		ShardWorker worker = start();
+		deliver(1, 3);
+		this.reader.deliver(SHARD, 4, 5);
+		this.reader.sink(SHARD).movedTo(new Offset("99"), false);
+		worker.drain();
+		this.threads.runAll();
+
+		assertThat(this.application.calls).doesNotContain("r4");
+		assertThat(checkpoint().offset()).isEqualTo(new Offset("3"));
+	}
+
+	@Test
+	void moveOfTheSourceSurvivesLostWrites() {
+		start();
+		deliver(1, 3);
+		this.checkpoints.empty();
+		move("99", false);
+		deliver(100, 100);
+
+		assertThat(this.application.calls).endsWith("r3", "r100");
+		assertThat(this.checkpoints.committed()).extracting(Offset::value).containsExactly("3", "99", "100");
+	}
+
+	@Test
+	void recordsWithReusedOffsetsAreHandledAfterAMoveOfTheSource() {
+		doneAhead("3", "5");
+		start();
+		move("-1", true);
+		deliver(0, 5);
+
+		assertThat(this.application.calls).containsExactly("assigned", "r0", "r1", "r2", "r3", "r4", "r5");
+		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("5"), Map.of("n", "6")));
+	}
+
+	@Test
+	void recordsDoneAheadAreNotHandledAgainIfTheSourceMovesOverLostRecords() {
+		doneAhead("3", "5");
+		start();
+		move("4", false);
+		deliver(5, 6);
+
+		assertThat(this.application.calls).containsExactly("assigned", "r6");
+	}
+
+	@Test
+	void seekReplacesAMoveOfTheSource() {
+		ShardWorker worker = start();
+		deliver(1, 3);
+		this.reader.sink(SHARD).movedTo(new Offset("99"), false);
+		seek(worker, "1", false);
+		deliver(2, 2);
+
+		assertThat(this.reader.calls()).endsWith("start after 1");
+		assertThat(this.application.calls).endsWith("revoked", "assigned", "r2");
+		assertThat(checkpoint().offset()).isEqualTo(new Offset("2"));
+	}
+
+	private void move(String after, boolean offsetsReused) {
+		this.reader.sink(SHARD).movedTo(new Offset(after), offsetsReused);
+		this.threads.runAll();
+	}
+
 	private void seek(ShardWorker worker, String after, boolean clearsState) {
 		request(after, clearsState);
 		worker.attend();
@@ -601,6 +739,12 @@ class RepositioningTests {
 	private void committedEarlier(String offset, Map<String, String> state) {
 		this.checkpoints.acquireNow(SHARD, Token.NONE);
 		this.checkpoints.commit(SHARD, Token.NONE, Commit.of(CommitNumber.ofWhole(1), new Offset(offset), state));
+	}
+
+	private void doneAhead(String offset, String ahead) {
+		this.checkpoints.acquireNow(SHARD, Token.NONE);
+		this.checkpoints.commit(SHARD, Token.NONE, new Commit(CommitNumber.ofWhole(1), new Offset(offset),
+				Set.of(new Offset(ahead)), Map.of(), List.of(), Set.of(), List.of()));
 	}
 
 	private Checkpoint checkpoint() {

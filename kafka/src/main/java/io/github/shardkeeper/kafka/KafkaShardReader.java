@@ -388,7 +388,7 @@ final class KafkaShardReader implements ShardReader {
 		this.assigned = readable.size();
 		this.paused = (int) readable.stream().filter(ReadPosition::isPaused).count();
 		ofAnotherTopic.forEach((position) -> reset(current, position, "its Kafka topic was deleted and created again",
-				NumericOffsets.BEFORE_ALL, now));
+				NumericOffsets.BEFORE_ALL, true, now));
 		if (this.assigned == 0) {
 			this.silentSince = now;
 		}
@@ -592,19 +592,20 @@ final class KafkaShardReader implements ShardReader {
 		OffsetAndMetadata divergence = (failure instanceof LogTruncationException truncated)
 				? truncated.divergentOffsets().get(partition) : null;
 		if (divergence != null) {
-			reset(current, position, "the partition has lost records that were read", divergence.offset(), now);
+			reset(current, position, "the partition has lost records that were read", divergence.offset(), false, now);
 		}
 		else {
-			reset(current, position, "the offset is not in the partition", NumericOffsets.BEFORE_ALL, now);
+			reset(current, position, "the offset is not in the partition", NumericOffsets.BEFORE_ALL, false, now);
 		}
 	}
 
 	/**
 	 * Applies the reset policy.
 	 * @param first the first offset that can be new, -1 for that of the partition
+	 * @param anotherTopic whether the records are those of another Kafka topic
 	 */
 	private void reset(Consumer<String, byte[]> current, ReadPosition position, String reason, long first,
-			MonotonicTime now) {
+			boolean anotherTopic, MonotonicTime now) {
 		TopicPartition partition = position.partition();
 		ShardId shard = position.shard();
 		long begin;
@@ -618,7 +619,7 @@ final class KafkaShardReader implements ShardReader {
 			return;
 		}
 		if (position.isAtBeginning()) {
-			position.moveTo(begin);
+			position.begin(begin);
 			current.seek(partition, begin);
 			return;
 		}
@@ -638,7 +639,9 @@ final class KafkaShardReader implements ShardReader {
 		long resumed = (policy == ResetPolicy.LATEST) ? end : Math.max(begin, first);
 		logger.warn("{}. Reading resumes at offset {} ({}). {}", what, resumed, setting, (resumed > wanted)
 				? "Up to %d records are lost".formatted(resumed - wanted) : "It is unknown how many records are lost");
-		position.moveTo(resumed);
+		// Before the beginning there is only what the topic has removed itself.
+		boolean removed = first == NumericOffsets.BEFORE_ALL && !anotherTopic && wanted < begin;
+		position.reset(resumed, !removed);
 		setTopicId(position);
 		current.seek(partition, resumed);
 	}

@@ -114,7 +114,18 @@ final class ReadPosition {
 		return this.next == 0;
 	}
 
-	void moveTo(long offset) {
+	/** Starts reading at an offset, which is the first record that exists. */
+	void begin(long offset) {
+		this.next = offset;
+	}
+
+	/** Moves reading to an offset because the next record does not exist any more. */
+	void reset(long offset, boolean offsetsReused) {
+		synchronized (this) {
+			if (!this.stopped) {
+				this.sink.movedTo(NumericOffsets.of(offset - 1), offsetsReused);
+			}
+		}
 		this.next = offset;
 	}
 

@@ -256,6 +256,7 @@ class KafkaReadingTests {
 					"r12");
 			assertThat(source.reader().problems()).isEmpty();
 			assertThat(output).contains("was deleted and created again");
+			assertThat(sink.moves()).containsExactly("reused after -1");
 		}
 	}
 
@@ -291,6 +292,7 @@ class KafkaReadingTests {
 				.contains("from 7 to before 10")
 				.contains("Reading resumes at offset 7 ('shardkeeper.topics.orders.reset: earliest')")
 				.contains("Up to 5 records are lost");
+			assertThat(sink.moves()).containsExactly("after 6");
 			assertThat(source.reader().problems()).isEmpty();
 			assertThat(source.failures()).isEmpty();
 		}
@@ -304,6 +306,20 @@ class KafkaReadingTests {
 			source.append(SHARD, 11, 11);
 
 			assertThat(PolledSource.payloads(sink.await(1))).containsExactly("r11");
+		}
+	}
+
+	@Test
+	void positionAfterAResetIsGivenToTheWorker() throws Exception {
+		try (PolledSource source = truncated(ResetPolicy.LATEST)) {
+			RecordingSink sink = source.start(SHARD, "1");
+			await().until(() -> !sink.moves().isEmpty());
+			source.append(SHARD, 11, 11);
+			source.reader().stop(SHARD);
+
+			assertThat(sink.moves()).containsExactly("after 9");
+			assertThat(PolledSource.payloads(source.start(SHARD, "9").await(1))).as("what the next owner reads")
+				.containsExactly("r11");
 		}
 	}
 
@@ -331,6 +347,7 @@ class KafkaReadingTests {
 
 			assertThat(PolledSource.payloads(sink.await(3))).containsExactly("r1", "r2", "r3");
 			assertThat(output).contains("offset 501").contains("It is unknown how many records are lost");
+			assertThat(sink.moves()).containsExactly("reused after -1");
 		}
 	}
 

@@ -225,7 +225,7 @@ final class ShardFetch {
 		this.cursor = resumed;
 		this.skip = 0;
 		this.fresh = true;
-		return new Fetched(List.of(), false);
+		return new Moved(SlsOffset.before(resumed).toOffset());
 	}
 
 	private String position(String from) {
@@ -264,6 +264,15 @@ final class ShardFetch {
 	 * @param atEnd whether there is nothing more to read now
 	 */
 	record Fetched(List<SourceRecord> records, boolean atEnd) implements Result {
+
+	}
+
+	/**
+	 * The next logs do not exist any more, so that reading resumes at another position.
+	 *
+	 * @param after the offset before the next record
+	 */
+	record Moved(Offset after) implements Result {
 
 	}
 

@@ -154,6 +154,10 @@ final class SlsShardReader implements ShardReader {
 				reading.done = true;
 				return null;
 			}
+			if (result instanceof ShardFetch.Moved moved) {
+				// A cursor holds a time: a logstore that is created again has others.
+				reading.sink.movedTo(moved.after(), false);
+			}
 			deliver(reading);
 		}
 		catch (Exception | OutOfMemoryError ex) {

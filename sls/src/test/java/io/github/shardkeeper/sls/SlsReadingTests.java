@@ -139,6 +139,20 @@ class SlsReadingTests {
 	}
 
 	@Test
+	void positionAfterAResetIsGivenToTheWorker() {
+		Offset checkpoint = expire(ResetPolicy.LATEST, false);
+		String latest = this.source.before(StartPosition.LATEST, List.of(ZERO)).get(ZERO).value();
+		RecordingSink sink = start(ZERO, checkpoint);
+		await().until(() -> !sink.moves().isEmpty());
+		append(ZERO, "r6");
+		this.reader.stop(ZERO);
+
+		assertThat(sink.moves()).containsExactly("after " + latest);
+		assertThat(payloads(start(ZERO, new Offset(latest)).await(1))).as("what the next owner reads")
+			.containsExactly("r6");
+	}
+
+	@Test
 	void expiredPositionStopsTheShardUntilItIsSet() {
 		Offset checkpoint = expire(ResetPolicy.STOP, false);
 		RecordingSink sink = start(ZERO, checkpoint);

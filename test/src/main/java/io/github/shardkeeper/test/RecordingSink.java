@@ -4,9 +4,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
+import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.SourceRecord;
 
@@ -18,6 +20,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 public final class RecordingSink implements ShardReader.RecordSink {
 
 	private final BlockingQueue<SourceRecord> records = new LinkedBlockingQueue<>();
+
+	private final List<String> moves = new CopyOnWriteArrayList<>();
 
 	private volatile boolean room;
 
@@ -47,9 +51,23 @@ public final class RecordingSink implements ShardReader.RecordSink {
 	}
 
 	@Override
+	public void movedTo(Offset after, boolean offsetsReused) {
+		this.moves.add((offsetsReused ? "reused after " : "after ") + after);
+	}
+
+	@Override
 	public void ended() {
 		this.deliveredAtEnd = this.delivered;
 		this.ends++;
+	}
+
+	/**
+	 * Returns the moves of the shard, like {@code after 41}, or {@code reused after 41}
+	 * where offsets may be reused.
+	 * @return the moves in their order
+	 */
+	public List<String> moves() {
+		return List.copyOf(this.moves);
 	}
 
 	/** Has room for more records from now on. */
