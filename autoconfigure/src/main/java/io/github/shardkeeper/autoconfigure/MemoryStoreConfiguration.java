@@ -10,6 +10,11 @@ import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
+import io.github.shardkeeper.cluster.lock.LockStore;
+import io.github.shardkeeper.cluster.memory.MemoryCluster;
+import io.github.shardkeeper.cluster.memory.MemoryLockStore;
+import io.github.shardkeeper.cluster.memory.MemoryViewStore;
+import io.github.shardkeeper.cluster.session.ViewStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
@@ -20,9 +25,31 @@ import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 class MemoryStoreConfiguration {
 
 	@Bean
-	@ConditionalOnMissingBean
-	CoordinationStore shardkeeperCoordinationStore() {
+	@ConditionalOnMissingBean(CoordinationStore.class)
+	MemoryCoordinationStore shardkeeperCoordinationStore() {
 		return new MemoryCoordinationStore();
+	}
+
+	/** Stores of the cluster tools; missing with an application's coordination store. */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnBean(MemoryCoordinationStore.class)
+	static class ClusterStores {
+
+		@Bean
+		MemoryCluster shardkeeperMemoryCluster(MemoryCoordinationStore group) {
+			return new MemoryCluster(group);
+		}
+
+		@Bean
+		ViewStore shardkeeperViewStore(MemoryCluster cluster) {
+			return new MemoryViewStore(cluster);
+		}
+
+		@Bean
+		LockStore shardkeeperLockStore(MemoryCluster cluster) {
+			return new MemoryLockStore(cluster);
+		}
+
 	}
 
 	@Bean

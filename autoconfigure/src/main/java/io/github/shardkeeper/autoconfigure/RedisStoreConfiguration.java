@@ -18,6 +18,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
+import io.github.shardkeeper.cluster.lock.LockStore;
+import io.github.shardkeeper.cluster.session.ViewStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.MemberRuntime;
@@ -28,6 +30,9 @@ import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.redis.checkpoint.RedisCheckpointStore;
 import io.github.shardkeeper.redis.checkpoint.RedisDeadLetterStore;
 import io.github.shardkeeper.redis.checkpoint.RedisTopicGroups;
+import io.github.shardkeeper.redis.cluster.ClusterLink;
+import io.github.shardkeeper.redis.cluster.RedisLockStore;
+import io.github.shardkeeper.redis.cluster.RedisViewStore;
 import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
 import io.github.shardkeeper.redis.stream.RedisStreamSource;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -65,9 +70,30 @@ class RedisStoreConfiguration {
 		@ConditionalOnMissingBean
 		CoordinationStore shardkeeperCoordinationStore(RedisConnector connector, ShardkeeperProperties properties,
 				CoordinationSettings settings) {
-			Duration third = settings.lease().dividedBy(3);
 			return new RedisCoordinationStore(connector, properties.keyPrefix(), settings.group(),
-					(third.compareTo(MAX_CONTROL_TIMEOUT) < 0) ? third : MAX_CONTROL_TIMEOUT, wait(properties));
+					controlTimeout(settings), wait(properties));
+		}
+
+		private static Duration controlTimeout(CoordinationSettings settings) {
+			Duration third = settings.lease().dividedBy(3);
+			return (third.compareTo(MAX_CONTROL_TIMEOUT) < 0) ? third : MAX_CONTROL_TIMEOUT;
+		}
+
+		@Bean
+		ClusterLink shardkeeperClusterLink(RedisConnector connector, ShardkeeperProperties properties,
+				CoordinationSettings settings) {
+			return new ClusterLink(connector, properties.keyPrefix(), settings.group(), controlTimeout(settings),
+					wait(properties));
+		}
+
+		@Bean
+		ViewStore shardkeeperViewStore(ClusterLink link) {
+			return new RedisViewStore(link);
+		}
+
+		@Bean
+		LockStore shardkeeperLockStore(ClusterLink link) {
+			return new RedisLockStore(link);
 		}
 
 		@Bean

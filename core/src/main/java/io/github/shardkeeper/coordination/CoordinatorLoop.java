@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
@@ -72,6 +73,8 @@ final class CoordinatorLoop {
 
 	private final HeartbeatEvents heartbeatEvents = new HeartbeatEvents();
 
+	private final List<SessionListener> sessionListeners = new CopyOnWriteArrayList<>();
+
 	private volatile boolean leading;
 
 	private volatile Map<String, TopicShards> topics = Map.of();
@@ -97,7 +100,8 @@ final class CoordinatorLoop {
 		this.lease = lease;
 		this.runtime = runtime;
 		this.clock = runtime.clock();
-		this.membership = new Membership(settings, assignment.name(), store, heartbeats, runtime.random(), this.clock);
+		this.membership = new Membership(settings, assignment.name(), store, heartbeats, runtime.random(), this.clock,
+				(ended) -> this.sessionListeners.forEach((listener) -> listener.sessionEnded(ended)));
 		this.problems = new GroupProblemPublisher(settings, store);
 		this.holdings = new HoldingDriver(settings, store, heartbeats, lease, this.clock);
 		this.leader = new LeaderDriver(settings, assignment, () -> this.topics, store, this.clock, () -> post(() -> {
@@ -143,6 +147,10 @@ final class CoordinatorLoop {
 				this.leader.handle(new LeaderEvent.ShardsChanged(current));
 			}
 		});
+	}
+
+	void addSessionListener(SessionListener listener) {
+		this.sessionListeners.add(listener);
 	}
 
 	CompletableFuture<Void> leave(Duration patience) {
@@ -369,6 +377,8 @@ final class CoordinatorLoop {
 			logger.info(this.leading ? "Leads group '{}' (epoch {})" : "No longer leads group '{}' (epoch {})",
 					this.settings.group(), reply.epoch());
 		}
+		this.sessionListeners
+			.forEach((listener) -> listener.heartbeatAnswered(member, reply.membership(), reply.lost()));
 		this.membership.keepSubscribed(reply.subscribed(), sentAt);
 	}
 
@@ -547,6 +557,7 @@ final class CoordinatorLoop {
 				logger.warn("The lease in group '{}' has ended: nothing is consumed until a heartbeat is answered",
 						CoordinatorLoop.this.settings.group());
 				Objects.requireNonNull(CoordinatorLoop.this.consumption).suspend();
+				CoordinatorLoop.this.sessionListeners.forEach(SessionListener::leaseEnded);
 				if (CoordinatorLoop.this.lease.isHeld(CoordinatorLoop.this.clock.now())) {
 					// Another thread renewed it and reported that before the end.
 					handOutResumed();
@@ -560,6 +571,7 @@ final class CoordinatorLoop {
 				logger.info("The lease in group '{}' is held again", CoordinatorLoop.this.settings.group());
 			}
 			Objects.requireNonNull(CoordinatorLoop.this.consumption).resume();
+			CoordinatorLoop.this.sessionListeners.forEach(SessionListener::leaseResumed);
 		}
 
 	}

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 import org.jspecify.annotations.Nullable;
@@ -58,6 +59,8 @@ final class Membership {
 
 	private final MonotonicClock clock;
 
+	private final Consumer<MemberId> onEnd;
+
 	private volatile @Nullable MemberId member;
 
 	/** Longest lease of all members that may hold shards, by the last answer. */
@@ -91,7 +94,8 @@ final class Membership {
 	private int answersWithoutSubscription;
 
 	Membership(CoordinationSettings settings, String strategy, CoordinationStore store, HeartbeatScheduler heartbeats,
-			RandomGenerator random, MonotonicClock clock) {
+			RandomGenerator random, MonotonicClock clock, Consumer<MemberId> onEnd) {
+		this.onEnd = onEnd;
 		this.clock = clock;
 		this.subscribedAt = clock.now();
 		this.subscribeAgainAt = this.subscribedAt;
@@ -309,8 +313,12 @@ final class Membership {
 			this.subscription.close();
 			this.subscription = null;
 		}
+		MemberId ended = this.member;
 		this.member = null;
 		this.joining = null;
+		if (ended != null) {
+			this.onEnd.accept(ended);
+		}
 	}
 
 }

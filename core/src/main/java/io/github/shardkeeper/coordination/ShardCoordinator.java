@@ -63,6 +63,16 @@ public final class ShardCoordinator implements AutoCloseable {
 		this.loop.start(topics, consumption);
 	}
 
+	/** Returns whether the coordinator was started and not closed since. */
+	public boolean isRunning() {
+		return this.loop.isRunning();
+	}
+
+	/** Adds a listener to the sessions that begin from now on. */
+	public void addSessionListener(SessionListener listener) {
+		this.loop.addSessionListener(listener);
+	}
+
 	/**
 	 * Updates the shards of the same topics. New shards are assigned at once, also if the
 	 * leader's own source does not know them yet. Shards are never removed: one with an

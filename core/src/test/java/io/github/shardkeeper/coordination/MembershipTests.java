@@ -155,7 +155,8 @@ class MembershipTests {
 		HeartbeatScheduler heartbeats = new HeartbeatScheduler(this.store,
 				new Lease(settings.lease(), this.clock.now()), settings.heartbeatInterval(),
 				TestRuntime.on(this.clock));
-		return new Membership(settings, "sticky", this.store, heartbeats, new Random(1), this.clock);
+		return new Membership(settings, "sticky", this.store, heartbeats, new Random(1), this.clock, (ended) -> {
+		});
 	}
 
 	private final class HangingStore extends ForwardingStore {

@@ -1,7 +1,9 @@
 package io.github.shardkeeper.redis;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
@@ -10,7 +12,7 @@ import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.RedisConnector.PubSubConnection;
 
-/** A subscription to one channel on a connection of its own. Thread-safe. */
+/** A subscription to channels of one slot on a connection of its own. Thread-safe. */
 public final class RedisSubscription implements AutoCloseable {
 
 	private final RedisConnector connector;
@@ -31,39 +33,49 @@ public final class RedisSubscription implements AutoCloseable {
 	 */
 	public static RedisSubscription open(RedisConnector connector, String channel, Duration timeout,
 			Runnable onMessage) {
+		return open(connector, List.of(channel), timeout, (message) -> onMessage.run());
+	}
+
+	/**
+	 * Subscribes to several channels, like
+	 * {@link #open(RedisConnector, String, Duration, Runnable)}.
+	 * @param onMessage called with every message
+	 */
+	public static RedisSubscription open(RedisConnector connector, List<String> channels, Duration timeout,
+			Consumer<String> onMessage) {
 		try {
 			return connector.startupTimeout()
-				.call(timeout, (patience) -> openInTime(connector, channel, patience, onMessage));
+				.call(timeout, (patience) -> openInTime(connector, channels, patience, onMessage));
 		}
 		catch (RedisException | IllegalStateException ex) {
 			// A client that is being stopped throws IllegalStateException.
-			throw RedisFailure.unavailable("cannot subscribe to " + channel, ex);
+			throw RedisFailure.unavailable("cannot subscribe to " + String.join(", ", channels), ex);
 		}
 	}
 
-	private static RedisSubscription openInTime(RedisConnector connector, String channel, Duration timeout,
-			Runnable onMessage) {
-		PubSubConnection connection = connector.openPubSub(channel, timeout);
+	private static RedisSubscription openInTime(RedisConnector connector, List<String> channels, Duration timeout,
+			Consumer<String> onMessage) {
+		PubSubConnection connection = connector.openPubSub(channels.get(0), timeout);
 		connection.connection().addListener(new RedisPubSubAdapter<>() {
 			@Override
 			public void message(String from, String message) {
-				onMessage.run();
+				onMessage.accept(message);
 			}
 		});
 		RedisSubscription subscription = new RedisSubscription(connector, connection);
-		subscription.subscribe(channel, timeout);
+		subscription.subscribe(channels, timeout);
 		return subscription;
 	}
 
-	private void subscribe(String channel, Duration timeout) {
+	private void subscribe(List<String> channels, Duration timeout) {
 		RedisFuture<Void> subscribed = null;
 		try {
-			subscribed = this.connection.connection().async().subscribe(channel);
+			subscribed = this.connection.connection().async().subscribe(channels.toArray(String[]::new));
 			BlockingWait.on(subscribed, timeout, (cause) -> BlockingWait.noAnswer(timeout, cause));
 		}
 		catch (RuntimeException ex) {
 			close();
-			throw RedisFailure.unavailable("cannot subscribe to " + channel, ex, subscribed);
+			throw RedisFailure.unavailable("cannot subscribe to " + String.join(", ", channels), ex, subscribed);
 		}
 	}
 

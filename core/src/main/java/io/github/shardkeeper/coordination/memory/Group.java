@@ -2,16 +2,20 @@ package io.github.shardkeeper.coordination.memory;
 
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.SortedSet;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.coordination.ForgetReply;
 import io.github.shardkeeper.protocol.GroupChanges;
+import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.GroupProblems;
 import io.github.shardkeeper.protocol.GroupProblems.GroupStatus;
 import io.github.shardkeeper.protocol.LeaderEvent.EndClaimsReply;
@@ -27,7 +31,7 @@ import io.github.shardkeeper.shard.Token;
  * The state of a group, and the steps of its transitions; the counterpart of
  * {@code control.lua}. Confined to the lock of its store.
  */
-final class Group {
+final class Group implements MemoryGroup {
 
 	/** Minimum step of a clock that counts as one. */
 	private static final long SET_BACK_MILLIS = 100;
@@ -68,6 +72,8 @@ final class Group {
 
 	private long nowMicros;
 
+	private final Map<Class<?>, Attachment> attachments = new LinkedHashMap<>();
+
 	/**
 	 * Creates an empty group.
 	 * @param known whether no member can hold a shard of it, so that its first member
@@ -97,6 +103,7 @@ final class Group {
 		copy.longestLeaseMillis = this.longestLeaseMillis;
 		copy.claimsUntil = this.claimsUntil;
 		copy.claimsSince = this.claimsSince;
+		this.attachments.forEach((type, attachment) -> copy.attachments.put(type, attachment.copy()));
 		return copy;
 	}
 
@@ -104,7 +111,44 @@ final class Group {
 		this.nowMicros = ChronoUnit.MICROS.between(Instant.EPOCH, now);
 	}
 
-	long nowMillis() {
+	@Override
+	public boolean isInClaimPeriod() {
+		return claimsUntil() > 0;
+	}
+
+	@Override
+	public long membership() {
+		return this.membership;
+	}
+
+	@Override
+	public boolean isMember(MemberId member) {
+		return this.sessions.get(member) != null;
+	}
+
+	@Override
+	public boolean hasLease(MemberId member) {
+		Session session = this.sessions.get(member);
+		return session != null && session.leaseEnd() > nowMillis();
+	}
+
+	@Override
+	public List<GroupMember> members() {
+		return this.sessions.members();
+	}
+
+	@Override
+	public <T extends Attachment> T attachment(Class<T> type, Supplier<T> initial) {
+		return type.cast(this.attachments.computeIfAbsent(type, (absent) -> initial.get()));
+	}
+
+	@Override
+	public <T> List<T> attachments(Class<T> type) {
+		return this.attachments.values().stream().filter(type::isInstance).map(type::cast).toList();
+	}
+
+	@Override
+	public long nowMillis() {
 		return Math.floorDiv(this.nowMicros, 1000L);
 	}
 
@@ -225,10 +269,6 @@ final class Group {
 		return this.status;
 	}
 
-	long membership() {
-		return this.membership;
-	}
-
 	boolean canTake(@Nullable MemberId id) {
 		Session session = (id != null) ? this.sessions.get(id) : null;
 		return session != null && !session.isLeaving();
@@ -330,7 +370,8 @@ final class Group {
 	}
 
 	/** Returns a new token. Tokens never repeat, also if the clock is set back. */
-	private Token nextToken() {
+	@Override
+	public Token nextToken() {
 		this.lastToken = Math.max(this.lastToken + 1, this.nowMicros);
 		return new Token(this.lastToken);
 	}

@@ -124,7 +124,7 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 
 	@Override
 	public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate, LoadReport load) {
-		return transition((group) -> {
+		return inGroup((group) -> {
 			Session session = group.sessions.get(member);
 			if (session == null) {
 				return new HeartbeatReply.Expired();
@@ -135,17 +135,17 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 
 	@Override
 	public GroupChanges readChanges(long afterGeneration, long seenMembership) {
-		return transition((group) -> group.changesSince(afterGeneration, seenMembership));
+		return inGroup((group) -> group.changesSince(afterGeneration, seenMembership));
 	}
 
 	@Override
 	public LoadChanges readLoads(long afterVersion) {
-		return transition((group) -> group.loadsSince(afterVersion));
+		return inGroup((group) -> group.loadsSince(afterVersion));
 	}
 
 	@Override
 	public PlanReply applyPlan(MemberId leader, long epoch, List<Transition> transitions) {
-		return transition((group) -> {
+		return inGroup((group) -> {
 			if (!group.leads(leader, epoch)) {
 				return new PlanReply.Deposed();
 			}
@@ -155,13 +155,12 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 
 	@Override
 	public EndClaimsReply endClaims(MemberId leader, long epoch, long untilMillis) {
-		return transition(
-				(group) -> group.leads(leader, epoch) ? group.endClaims(untilMillis) : EndClaimsReply.DEPOSED);
+		return inGroup((group) -> group.leads(leader, epoch) ? group.endClaims(untilMillis) : EndClaimsReply.DEPOSED);
 	}
 
 	@Override
 	public boolean publishProblems(MemberId leader, long epoch, GroupProblems problems) {
-		return transition((group) -> {
+		return inGroup((group) -> {
 			boolean leads = group.leads(leader, epoch);
 			if (leads) {
 				group.publish(epoch, problems);
@@ -173,17 +172,17 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	@Override
 	public List<ReleaseReply> releaseShards(MemberId owner, List<HoldingAction.Release> releases,
 			Duration quietPeriod) {
-		return transition((group) -> new HeldShards(group, owner).release(releases, quietPeriod.toMillis()));
+		return inGroup((group) -> new HeldShards(group, owner).release(releases, quietPeriod.toMillis()));
 	}
 
 	@Override
 	public ClaimReply claimShards(MemberId member, Map<ShardId, Token> held) {
-		return transition((group) -> new HeldShards(group, member).claim(held, true));
+		return inGroup((group) -> new HeldShards(group, member).claim(held, true));
 	}
 
 	@Override
 	public ClaimReply presentShards(MemberId member, Map<ShardId, Token> held) {
-		return transition((group) -> new HeldShards(group, member).claim(held, false));
+		return inGroup((group) -> new HeldShards(group, member).claim(held, false));
 	}
 
 	@Override
@@ -193,7 +192,7 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 
 	@Override
 	public ReapReply reapMembers(MemberId leader, long epoch, SteadyTime steady, Duration crashQuietPeriod) {
-		return transition((group) -> {
+		return inGroup((group) -> {
 			if (!group.leads(leader, epoch)) {
 				return new ReapReply.Deposed();
 			}
@@ -205,7 +204,7 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 
 	@Override
 	public ForgetReply forgetShards(String topic) {
-		return transition((group) -> group.forget(topic));
+		return inGroup((group) -> group.forget(topic));
 	}
 
 	@Override
@@ -262,14 +261,23 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 		return this.subscriptions.stream().anyMatch((subscription) -> subscription.member.equals(member));
 	}
 
+	/**
+	 * Makes a transition of what is kept beside the group, atomically with its own.
+	 * @param transition makes it; must not block
+	 * @return its result
+	 */
+	public <T> T transition(Function<? super MemoryGroup, T> transition) {
+		return inGroup(transition::apply);
+	}
+
 	private void change(Consumer<Group> change) {
-		transition((group) -> {
+		inGroup((group) -> {
 			change.accept(group);
 			return true;
 		});
 	}
 
-	private <T> T transition(Function<Group, T> transition) {
+	private <T> T inGroup(Function<Group, T> transition) {
 		T reply;
 		List<MemberId> concerned;
 		synchronized (this.lock) {

@@ -32,7 +32,7 @@ import io.github.shardkeeper.shard.TopicShards;
  * ignored; missing fields are unknown, a missing capacity is 1. Does not use the
  * application's mapper, because instances of different versions share the format.
  */
-final class DescriptionFormat {
+public final class DescriptionFormat {
 
 	private static final JsonMapper MAPPER = new JsonMapper();
 
@@ -84,7 +84,7 @@ final class DescriptionFormat {
 		}
 	}
 
-	static MemberDescription read(String json) {
+	public static MemberDescription read(String json) {
 		SortedMap<String, TopicShards> topics = new TreeMap<>();
 		JsonNode root = MAPPER.readTree(json);
 		Set<String> exact = new HashSet<>();

@@ -1,0 +1,64 @@
+package io.github.shardkeeper.autoconfigure;
+
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.thread.Threading;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.core.env.Environment;
+
+import io.github.shardkeeper.cluster.ClusterLocks;
+import io.github.shardkeeper.cluster.ClusterView;
+import io.github.shardkeeper.cluster.lock.LockStore;
+import io.github.shardkeeper.cluster.lock.StoredLocks;
+import io.github.shardkeeper.cluster.session.CallbackThreads;
+import io.github.shardkeeper.cluster.session.ClusterMembership;
+import io.github.shardkeeper.cluster.session.ClusterMessages;
+import io.github.shardkeeper.cluster.session.ClusterSession;
+import io.github.shardkeeper.cluster.session.SharedView;
+import io.github.shardkeeper.cluster.session.ViewStore;
+import io.github.shardkeeper.consumer.ShardConsumerRunner;
+import io.github.shardkeeper.coordination.MemberRuntime;
+import io.github.shardkeeper.coordination.ShardCoordinator;
+
+/**
+ * Cluster tools. They are lazy: each is created when something injects it, and the first
+ * one opens the connections.
+ */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnBean(ViewStore.class)
+class ClusterToolsConfiguration {
+
+	@Bean
+	CallbackThreads shardkeeperCallbackThreads(Environment environment) {
+		return new CallbackThreads(Threading.VIRTUAL.isActive(environment));
+	}
+
+	@Bean
+	ClusterSession shardkeeperClusterSession(ShardCoordinator coordinator, ClusterMessages messages, ViewStore views,
+			MemberRuntime runtime, CallbackThreads callbacks) {
+		return new ClusterSession(coordinator, messages, views, runtime, callbacks);
+	}
+
+	@Bean
+	ClusterMembership shardkeeperClusterMembership(ClusterSession session, ShardCoordinator coordinator,
+			ShardkeeperSettings settings) {
+		return new ClusterMembership(session, coordinator, settings.leaveTimeout(), ShardConsumerRunner.PHASE + 1);
+	}
+
+	@Bean
+	@Lazy
+	@ConditionalOnMissingBean
+	ClusterView shardkeeperClusterView(ClusterSession session) {
+		return new SharedView(session);
+	}
+
+	@Bean
+	@Lazy
+	@ConditionalOnMissingBean
+	ClusterLocks shardkeeperClusterLocks(ClusterSession session, LockStore store) {
+		return new StoredLocks(session, store);
+	}
+
+}

@@ -1,0 +1,7 @@
+/**
+ * Double barriers: the port to their store, and the client that enters and leaves.
+ */
+@NullMarked
+package io.github.shardkeeper.cluster.barrier;
+
+import org.jspecify.annotations.NullMarked;

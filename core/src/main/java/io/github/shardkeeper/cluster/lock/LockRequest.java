@@ -1,0 +1,192 @@
+package io.github.shardkeeper.cluster.lock;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.cluster.lock.LockStore.Answer;
+import io.github.shardkeeper.cluster.lock.LockStore.Outcome;
+import io.github.shardkeeper.cluster.lock.LockStore.Request;
+import io.github.shardkeeper.cluster.session.ClusterSession;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.time.MonotonicTime;
+
+/**
+ * A request for a lock, from the first question to the answer that it is held. Whoever
+ * waits calls {@link #attempt}, sleeps until it is woken or until {@link #attemptAt()},
+ * and calls it again. Only waking is thread-safe.
+ */
+final class LockRequest {
+
+	private static final Duration RETRY_PAUSE = Duration.ofMillis(250);
+
+	private final ClusterSession session;
+
+	private final LockStore store;
+
+	private final String lock;
+
+	private final String ticket;
+
+	private final Duration atLeast;
+
+	private final Duration atMost;
+
+	private final boolean waits;
+
+	private final Runnable wakeUp;
+
+	/** The session in which the ticket waits; {@code null} for none. */
+	private volatile @Nullable MemberId askedAs;
+
+	private @Nullable MonotonicTime attemptAt;
+
+	private volatile @Nullable Granted granted;
+
+	private volatile boolean woken;
+
+	/** Whether the store may have granted it unheard. */
+	private boolean doubtful;
+
+	private volatile @Nullable MonotonicTime toldToAskAt;
+
+	LockRequest(ClusterSession session, LockStore store, String lock, String ticket, Duration atLeast, Duration atMost,
+			boolean waits, Runnable wakeUp) {
+		this.session = session;
+		this.store = store;
+		this.lock = lock;
+		this.ticket = ticket;
+		this.atLeast = atLeast;
+		this.atMost = atMost;
+		this.waits = waits;
+		this.wakeUp = wakeUp;
+	}
+
+	String lock() {
+		return this.lock;
+	}
+
+	String ticket() {
+		return this.ticket;
+	}
+
+	/**
+	 * Returns the session in which it may be known to the store; {@code null} for none.
+	 */
+	@Nullable MemberId askedAs() {
+		return this.askedAs;
+	}
+
+	/** Returns whether the store may have granted it although the last attempt failed. */
+	boolean isDoubtful() {
+		return this.doubtful;
+	}
+
+	/**
+	 * Asks the store, if there is something to ask.
+	 * @return the acquired lock; {@code null} if it is not acquired yet
+	 * @throws StoreUnavailableException if the store does not answer or refuses; unless
+	 * it was refused, the lock may have been acquired
+	 */
+	@Nullable Hold attempt() {
+		this.woken = false;
+		MonotonicTime now = this.session.clock().now();
+		this.attemptAt = null;
+		MemberId member = this.session.member();
+		if (member == null) {
+			// The next session, or the same one with its lease, wakes it.
+			return null;
+		}
+		Granted told = this.granted;
+		if (told != null && told.session().equals(member) && this.atMost.isZero()) {
+			return new Hold(this.lock, this.ticket, member, told.token(), null);
+		}
+		MonotonicTime askAt = this.toldToAskAt;
+		boolean due = told != null || !member.equals(this.askedAs) || askAt != null && !now.isBefore(askAt);
+		if (!due) {
+			this.attemptAt = askAt;
+			return null;
+		}
+		this.toldToAskAt = null;
+		// Until the answer is known.
+		this.granted = null;
+		this.askedAs = member;
+		this.doubtful = true;
+		Answer answer;
+		try {
+			answer = this.store
+				.acquire(new Request(member, this.lock, this.ticket, this.atLeast, this.atMost, this.waits));
+		}
+		catch (StoreUnavailableException ex) {
+			askAgainIn(RETRY_PAUSE);
+			throw ex;
+		}
+		this.doubtful = answer.outcome() == Outcome.GRANTED;
+		switch (answer.outcome()) {
+			case GRANTED -> {
+				if (this.session.isHeld(member)) {
+					return new Hold(this.lock, this.ticket, member, answer.token(),
+							(answer.millis() < 0) ? null : now.plus(Duration.ofMillis(answer.millis())));
+				}
+				// It is held, but nothing may be done: ask again when the lease is back.
+				this.granted = new Granted(member, answer.token());
+			}
+			case HELD -> {
+				if (answer.millis() >= 0) {
+					askAgainIn(Duration.ofMillis(answer.millis() + 1));
+				}
+			}
+			case NO_SESSION -> askAgainIn(RETRY_PAUSE);
+		}
+		return null;
+	}
+
+	private void askAgainIn(Duration pause) {
+		MonotonicTime at = this.session.clock().now().plus(pause);
+		this.toldToAskAt = at;
+		this.attemptAt = at;
+	}
+
+	/**
+	 * Returns when to call {@link #attempt} at the latest; {@code null} for not before it
+	 * is woken.
+	 */
+	@Nullable MonotonicTime attemptAt() {
+		return this.attemptAt;
+	}
+
+	/** Returns whether to call {@link #attempt} now. */
+	boolean isWoken() {
+		return this.woken;
+	}
+
+	/** The store has told that the ticket holds the lock. Thread-safe. */
+	void granted(MemberId session, Token token) {
+		this.granted = new Granted(session, token);
+		wake();
+	}
+
+	/** The store has told that the lock may be free after a time. Thread-safe. */
+	void freeIn(Duration time) {
+		this.toldToAskAt = this.session.clock().now().plus(time);
+		wake();
+	}
+
+	/** Has the store asked again: a message may have been lost. Thread-safe. */
+	void askAgain() {
+		freeIn(Duration.ZERO);
+	}
+
+	/** The session may have changed. Thread-safe. */
+	void wake() {
+		this.woken = true;
+		this.wakeUp.run();
+	}
+
+	private record Granted(MemberId session, Token token) {
+
+	}
+
+}

@@ -1,0 +1,483 @@
+package io.github.shardkeeper.cluster.lock;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.cluster.ClusterLock;
+import io.github.shardkeeper.cluster.ClusterLocks;
+import io.github.shardkeeper.cluster.LockLostException;
+import io.github.shardkeeper.cluster.session.ClusterSession;
+import io.github.shardkeeper.cluster.session.ClusterTool;
+import io.github.shardkeeper.cluster.session.ViewStore;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.Names;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.time.MonotonicTime;
+
+/**
+ * The locks of this instance. Each acquisition has a ticket of its own, so that a
+ * repeated question gets the same answer, and a late answer to an abandoned one is
+ * recognized. Thread-safe.
+ */
+public final class StoredLocks implements ClusterLocks, ClusterTool {
+
+	private static final Logger logger = LoggerFactory.getLogger(StoredLocks.class);
+
+	private final ClusterSession session;
+
+	private final LockStore store;
+
+	private final AtomicLong tickets = new AtomicLong();
+
+	private final Map<Holder, Hold> holds = new ConcurrentHashMap<>();
+
+	/** By ticket. */
+	private final Map<String, LockRequest> requests = new ConcurrentHashMap<>();
+
+	/** Tickets of which the store does not know yet that they are given up. */
+	private final Queue<Abandoned> abandoned = new ConcurrentLinkedQueue<>();
+
+	/** Whether the store may have lost what it has answered. */
+	private volatile boolean doubtful;
+
+	/** Creates the tool and adds it to the session. */
+	public StoredLocks(ClusterSession session, LockStore store) {
+		this.session = session;
+		this.store = store;
+		session.add(this);
+	}
+
+	@Override
+	public ClusterLock get(String name, Duration atLeast, Duration atMost) {
+		Objects.requireNonNull(name, "name must not be null");
+		Objects.requireNonNull(atLeast, "atLeast must not be null");
+		Objects.requireNonNull(atMost, "atMost must not be null");
+		if (!Names.isValid(name)) {
+			throw new IllegalArgumentException("The name '" + name + "' of a lock is not valid. " + Names.RULE);
+		}
+		if (atLeast.isNegative() || atMost.isNegative()) {
+			throw new IllegalArgumentException(
+					"The lock '%s' is to be held for at least %s and at most %s: use times that are not negative"
+						.formatted(name, atLeast, atMost));
+		}
+		if (!atMost.isZero() && atLeast.compareTo(atMost) > 0) {
+			throw new IllegalArgumentException(
+					"The lock '%s' is to be held for at least %s but at most %s: use a shorter 'atLeast'"
+						.formatted(name, atLeast, atMost));
+		}
+		return new StoredLock(name, atLeast, atMost);
+	}
+
+	/** Returns a request that the store can tell about; {@link #end} it. */
+	LockRequest begin(String name, Duration atLeast, Duration atMost, boolean waits, Runnable wakeUp) {
+		String ticket = this.session.address() + "." + this.tickets.incrementAndGet();
+		LockRequest request = new LockRequest(this.session, this.store, name, ticket, atLeast, atMost, waits, wakeUp);
+		this.requests.put(ticket, request);
+		return request;
+	}
+
+	/** Ends a request; gives the lock back if it was not acquired for the caller. */
+	void end(LockRequest request, boolean acquired) {
+		this.requests.remove(request.ticket());
+		MemberId askedAs = request.askedAs();
+		if (!acquired && askedAs != null) {
+			giveBack(new Abandoned(askedAs, request.lock(), request.ticket()));
+		}
+	}
+
+	/** Releases a ticket; later, if the store does not answer. */
+	void giveBack(Abandoned ticket) {
+		if (!this.session.continues(ticket.session())) {
+			// The store frees it with the session.
+			return;
+		}
+		try {
+			this.store.release(ticket.session(), ticket.lock(), ticket.ticket());
+		}
+		catch (StoreUnavailableException ex) {
+			logger.debug("Cannot release the lock '{}' yet", ticket.lock(), ex);
+			this.abandoned.add(ticket);
+			this.session.requestCatchUp();
+		}
+	}
+
+	/** Whether a hold is certain now. */
+	boolean isHeld(Hold hold) {
+		return !hold.isLost() && this.session.isHeld(hold.session) && !hold.hasEnded(this.session.clock().now());
+	}
+
+	private boolean isLost(Hold hold) {
+		return hold.isLost() || !this.session.continues(hold.session) || hold.hasEnded(this.session.clock().now());
+	}
+
+	private void lose(Hold hold) {
+		Runnable listener = hold.lose();
+		if (listener != null) {
+			runListener(hold.lock, listener);
+		}
+	}
+
+	private void runListener(String lock, Runnable listener) {
+		this.session.callbacks().execute(() -> {
+			try {
+				listener.run();
+			}
+			catch (Throwable ex) {
+				logger.error("The listener to the loss of the lock '{}' has failed", lock, ex);
+			}
+		});
+	}
+
+	@Override
+	public void message(String kind, String text) {
+		if (!kind.equals("lock") && !kind.equals("lockfree")) {
+			return;
+		}
+		String[] fields = text.split("\\|", -1);
+		LockRequest request = this.requests.get(fields[1]);
+		if (request == null) {
+			// Given up meanwhile.
+			return;
+		}
+		if (kind.equals("lock")) {
+			request.granted(new MemberId(fields[3]), new Token(Long.parseLong(fields[2])));
+		}
+		else {
+			request.freeIn(Duration.ofMillis(Long.parseLong(fields[2]) + 1));
+		}
+	}
+
+	@Override
+	public void writesMayBeLost() {
+		this.doubtful = true;
+	}
+
+	@Override
+	public void sessionChanged() {
+		loseEnded();
+		this.requests.values().forEach(LockRequest::wake);
+	}
+
+	private void loseEnded() {
+		this.holds.values().stream().filter(this::isLost).forEach(this::lose);
+	}
+
+	@Override
+	public @Nullable MonotonicTime wakeAt() {
+		return this.holds.values()
+			.stream()
+			.filter((hold) -> !hold.isLost() && hold.endsAt != null)
+			.map((hold) -> Objects.requireNonNull(hold.endsAt))
+			.min(Comparator.naturalOrder())
+			.orElse(null);
+	}
+
+	@Override
+	public void due() {
+		loseEnded();
+	}
+
+	@Override
+	public void catchUp(MemberId member, ViewStore.Reply reply) {
+		loseEnded();
+		// In a new session those that wait have to ask again.
+		this.requests.values()
+			.stream()
+			.filter((request) -> !member.equals(request.askedAs()))
+			.forEach(LockRequest::wake);
+		for (int left = this.abandoned.size(); left > 0; left--) {
+			Abandoned ticket = this.abandoned.peek();
+			if (ticket == null) {
+				break;
+			}
+			if (this.session.continues(ticket.session())) {
+				this.store.release(ticket.session(), ticket.lock(), ticket.ticket());
+			}
+			this.abandoned.poll();
+		}
+		if (this.doubtful) {
+			this.doubtful = false;
+			try {
+				verifyHolds();
+			}
+			catch (StoreUnavailableException ex) {
+				this.doubtful = true;
+				throw ex;
+			}
+			this.requests.values().forEach(LockRequest::askAgain);
+		}
+		else {
+			// A message may have been lost: one question for all that wait for a lock.
+			Set<String> awaited = new HashSet<>();
+			this.requests.values().forEach((request) -> awaited.add(request.lock()));
+			awaited.forEach(this.store::grantNext);
+		}
+	}
+
+	private void verifyHolds() {
+		List<Hold> current = new ArrayList<>(this.holds.values());
+		for (Hold hold : current) {
+			if (!hold.isLost() && this.session.continues(hold.session)
+					&& !this.store.isHeld(hold.session, hold.lock, hold.ticket) && this.holds.containsValue(hold)) {
+				logger.warn("The store has lost the lock '{}' of {}", hold.lock, hold.session);
+				lose(hold);
+			}
+		}
+	}
+
+	/** A lock and a thread. Compared by the thread's identity. */
+	private record Holder(String lock, Thread thread) {
+
+	}
+
+	/** A ticket that is not needed any more. */
+	record Abandoned(MemberId session, String lock, String ticket) {
+
+	}
+
+	/** A lock of the application; its state is that of its name. */
+	private final class StoredLock implements ClusterLock {
+
+		private final String name;
+
+		private final Duration atLeast;
+
+		private final Duration atMost;
+
+		StoredLock(String name, Duration atLeast, Duration atMost) {
+			this.name = name;
+			this.atLeast = atLeast;
+			this.atMost = atMost;
+		}
+
+		@Override
+		public String name() {
+			return this.name;
+		}
+
+		@Override
+		public void lock() {
+			boolean interrupted = false;
+			try {
+				while (true) {
+					try {
+						acquire(null);
+						return;
+					}
+					catch (InterruptedException ex) {
+						// Begins again behind the others: an interrupted thread that goes
+						// on waiting is rare.
+						interrupted = true;
+					}
+				}
+			}
+			finally {
+				if (interrupted) {
+					Thread.currentThread().interrupt();
+				}
+			}
+		}
+
+		@Override
+		public void lockInterruptibly() throws InterruptedException {
+			acquire(null);
+		}
+
+		@Override
+		public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+			return acquire(StoredLocks.this.session.clock()
+				.now()
+				.plus(Duration.ofNanos(Math.min(unit.toNanos(Math.max(time, 0)), Long.MAX_VALUE / 4))));
+		}
+
+		@Override
+		public boolean tryLock() {
+			if (reenter()) {
+				return true;
+			}
+			LockRequest request = begin(this.name, this.atLeast, this.atMost, false, () -> {
+			});
+			Hold hold = null;
+			try {
+				hold = request.attempt();
+				if (hold == null && request.askedAs() == null) {
+					throw new StoreUnavailableException(
+							"This instance has no session in group '%s', so it cannot acquire the lock '%s' now"
+								.formatted(StoredLocks.this.session.group(), this.name),
+							null);
+				}
+				return acquired(hold);
+			}
+			finally {
+				if (hold != null || request.isDoubtful()) {
+					end(request, hold != null);
+				}
+				else {
+					// It was not granted and does not wait.
+					StoredLocks.this.requests.remove(request.ticket());
+				}
+			}
+		}
+
+		private boolean acquired(@Nullable Hold hold) {
+			if (hold == null) {
+				return false;
+			}
+			StoredLocks.this.holds.put(new Holder(this.name, Thread.currentThread()), hold);
+			if (hold.endsAt != null) {
+				StoredLocks.this.session.wake();
+			}
+			if (isLost(hold)) {
+				// The session has ended since, unseen by the hold.
+				lose(hold);
+			}
+			return true;
+		}
+
+		/** Waits until a time, or for ever. */
+		private boolean acquire(@Nullable MonotonicTime deadline) throws InterruptedException {
+			if (Thread.interrupted()) {
+				throw new InterruptedException();
+			}
+			if (reenter()) {
+				return true;
+			}
+			Thread waiting = Thread.currentThread();
+			LockRequest request = begin(this.name, this.atLeast, this.atMost, true, () -> LockSupport.unpark(waiting));
+			Hold hold = null;
+			try {
+				while (true) {
+					try {
+						hold = request.attempt();
+					}
+					catch (StoreUnavailableException ex) {
+						if (ex.isRefusal()) {
+							throw ex;
+						}
+						logger.debug("Cannot acquire the lock '{}' yet", this.name, ex);
+					}
+					if (hold != null) {
+						return acquired(hold);
+					}
+					while (!request.isWoken()) {
+						if (Thread.interrupted()) {
+							throw new InterruptedException();
+						}
+						MonotonicTime now = StoredLocks.this.session.clock().now();
+						if (deadline != null && !now.isBefore(deadline)) {
+							return false;
+						}
+						MonotonicTime next = earliest(deadline, request.attemptAt());
+						if (next == null) {
+							LockSupport.park(this);
+						}
+						else if (now.isBefore(next)) {
+							LockSupport.parkNanos(this, now.until(next).toNanos());
+						}
+						else {
+							break;
+						}
+					}
+				}
+			}
+			finally {
+				end(request, hold != null);
+			}
+		}
+
+		private static @Nullable MonotonicTime earliest(@Nullable MonotonicTime one, @Nullable MonotonicTime other) {
+			return (one == null || other == null) ? (one != null) ? one : other : MonotonicTime.earliest(one, other);
+		}
+
+		private boolean reenter() {
+			Hold hold = hold();
+			if (hold == null) {
+				return false;
+			}
+			if (isLost(hold)) {
+				throw lost("Unlock it before you acquire it again");
+			}
+			hold.depth++;
+			return true;
+		}
+
+		private @Nullable Hold hold() {
+			return StoredLocks.this.holds.get(new Holder(this.name, Thread.currentThread()));
+		}
+
+		private Hold requireHold() {
+			Hold hold = hold();
+			if (hold == null) {
+				throw new IllegalMonitorStateException(
+						"This thread has not acquired the lock '" + this.name + "', or has unlocked it already");
+			}
+			return hold;
+		}
+
+		private LockLostException lost(String advice) {
+			return new LockLostException(("The lock '%s' was lost while this thread held it: the session has ended, "
+					+ "the time for which it may be held has passed, or the store has lost it. %s")
+				.formatted(this.name, advice));
+		}
+
+		@Override
+		public void unlock() {
+			Hold hold = requireHold();
+			hold.depth--;
+			if (hold.depth > 0) {
+				return;
+			}
+			StoredLocks.this.holds.remove(new Holder(this.name, Thread.currentThread()));
+			boolean lost = isLost(hold);
+			giveBack(new Abandoned(hold.session, hold.lock, hold.ticket));
+			if (lost) {
+				throw lost("Another holder may have worked at the same time");
+			}
+		}
+
+		@Override
+		public boolean isHeld() {
+			Hold hold = hold();
+			return hold != null && StoredLocks.this.isHeld(hold);
+		}
+
+		@Override
+		public Token token() {
+			return requireHold().token;
+		}
+
+		@Override
+		public void onLoss(Runnable listener) {
+			Objects.requireNonNull(listener, "listener must not be null");
+			Hold hold = requireHold();
+			Runnable runNow = hold.onLoss(listener);
+			if (runNow != null) {
+				runListener(this.name, runNow);
+			}
+		}
+
+		@Override
+		public String toString() {
+			return "lock '" + this.name + "' of group '" + StoredLocks.this.session.group() + "'";
+		}
+
+	}
+
+}

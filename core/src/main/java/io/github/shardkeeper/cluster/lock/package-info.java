@@ -1,0 +1,7 @@
+/**
+ * Locks: the port to their store, and the client that waits, holds and releases.
+ */
+@NullMarked
+package io.github.shardkeeper.cluster.lock;
+
+import org.jspecify.annotations.NullMarked;

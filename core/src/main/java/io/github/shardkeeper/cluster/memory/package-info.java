@@ -1,0 +1,8 @@
+/**
+ * Stores of the cluster tools inside one process, on the group of
+ * {@code MemoryCoordinationStore}.
+ */
+@NullMarked
+package io.github.shardkeeper.cluster.memory;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,7 @@
+/**
+ * Parameters: the port to their store, their types, and the values of this instance.
+ */
+@NullMarked
+package io.github.shardkeeper.cluster.parameter;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,339 @@
+package io.github.shardkeeper.cluster.session;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.cluster.ClusterView.View;
+import io.github.shardkeeper.coordination.MemberRuntime;
+import io.github.shardkeeper.coordination.SessionListener;
+import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.loop.Loops;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.time.MonotonicClock;
+import io.github.shardkeeper.time.MonotonicTime;
+
+/**
+ * The session of this instance, for the cluster tools: it has one subscription and one
+ * loop for all of them, from the first use of a tool on. The loop reads the view when the
+ * members have changed, and once per lease in case a message was lost. Thread-safe.
+ */
+public final class ClusterSession implements SessionListener, AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(ClusterSession.class);
+
+	private static final Duration RETRY_PAUSE = Duration.ofMillis(250);
+
+	private static final String VIEW = "view";
+
+	private final ShardCoordinator coordinator;
+
+	private final ClusterMessages messages;
+
+	private final ViewStore views;
+
+	private final MemberRuntime runtime;
+
+	private final Executor callbacks;
+
+	private final String address;
+
+	private final List<ClusterTool> tools = new CopyOnWriteArrayList<>();
+
+	/**
+	 * Joins the group if nothing else does; {@code null} until the application starts.
+	 */
+	private @Nullable Runnable join;
+
+	private volatile Loops.@Nullable Loop loop;
+
+	private volatile View view = View.NONE;
+
+	private volatile long membershipHeard = -1;
+
+	/** Whether to read the view at once. */
+	private volatile boolean catchUpRequested;
+
+	private volatile @Nullable String problem;
+
+	/** Confined to the loop, as is all below. */
+	private ClusterMessages.@Nullable Subscription subscription;
+
+	private long membershipRead = -1;
+
+	private @Nullable MemberId readAs;
+
+	private MonotonicTime nextRead;
+
+	/**
+	 * Creates a session that has no loop and no subscription until a tool is added.
+	 * @param callbacks runs the code of the application; may block
+	 */
+	public ClusterSession(ShardCoordinator coordinator, ClusterMessages messages, ViewStore views,
+			MemberRuntime runtime, Executor callbacks) {
+		this.coordinator = coordinator;
+		this.messages = messages;
+		this.views = views;
+		this.runtime = runtime;
+		this.callbacks = callbacks;
+		this.address = Long.toString(runtime.random().nextLong(1L << 50), 36);
+		this.nextRead = runtime.clock().now();
+	}
+
+	/** Adds a tool, and joins the group if no topic makes this instance join it. */
+	public void add(ClusterTool tool) {
+		this.tools.add(tool);
+		Runnable joins = null;
+		synchronized (this) {
+			if (this.loop == null) {
+				this.coordinator.addSessionListener(this);
+				this.loop = this.runtime.loops().start("shardkeeper-cluster", this::step);
+			}
+			joins = this.join;
+		}
+		if (joins != null) {
+			joins.run();
+		}
+		requestCatchUp();
+	}
+
+	/**
+	 * Allows this instance to join the group, now if a tool is in use or with the first
+	 * one.
+	 * @param joining joins unless the instance has joined; repeatable
+	 */
+	public void start(Runnable joining) {
+		boolean used;
+		synchronized (this) {
+			this.join = joining;
+			used = this.loop != null;
+		}
+		if (used) {
+			joining.run();
+		}
+	}
+
+	/** No longer joins the group with the first tool. */
+	public void stop() {
+		synchronized (this) {
+			this.join = null;
+		}
+	}
+
+	/** Returns the session; {@code null} outside one, or without the lease. */
+	public @Nullable MemberId member() {
+		// The lease first: one that is read later may belong to the next session.
+		return this.coordinator.isConnected() ? this.coordinator.member().orElse(null) : null;
+	}
+
+	/** Returns whether a session goes on and its lease is held. */
+	public boolean isHeld(MemberId session) {
+		return session.equals(member());
+	}
+
+	/** Returns whether a session goes on, with or without its lease. */
+	public boolean continues(MemberId session) {
+		return this.coordinator.member().equals(Optional.of(session));
+	}
+
+	/** Returns the newest view. */
+	public View view() {
+		return this.view;
+	}
+
+	/** Returns the address at which the store sends messages to this instance. */
+	public String address() {
+		return this.address;
+	}
+
+	public MonotonicClock clock() {
+		return this.runtime.clock();
+	}
+
+	/** Returns the executor for the code of the application. */
+	public Executor callbacks() {
+		return this.callbacks;
+	}
+
+	/** Returns the name of the group. */
+	public String group() {
+		return this.coordinator.settings().group();
+	}
+
+	/** Returns why the store cannot be used; empty if it can. */
+	public Optional<String> problem() {
+		return Optional.ofNullable(this.problem);
+	}
+
+	/** Has all tools catch up with the store soon. */
+	public void requestCatchUp() {
+		this.catchUpRequested = true;
+		wake();
+	}
+
+	/** Has the loop look at {@link ClusterTool#wakeAt} again. */
+	public void wake() {
+		Loops.Loop running = this.loop;
+		if (running != null) {
+			running.wake();
+		}
+	}
+
+	@Override
+	public void heartbeatAnswered(MemberId member, long membership, boolean lost) {
+		if (lost) {
+			this.tools.forEach(ClusterTool::writesMayBeLost);
+			requestCatchUp();
+		}
+		if (membership != this.membershipHeard || !member.equals(this.view.self())) {
+			this.membershipHeard = membership;
+			wake();
+		}
+	}
+
+	@Override
+	public void leaseEnded() {
+		this.tools.forEach(ClusterTool::sessionChanged);
+	}
+
+	@Override
+	public void leaseResumed() {
+		this.tools.forEach(ClusterTool::sessionChanged);
+		this.tools.forEach(ClusterTool::writesMayBeLost);
+		requestCatchUp();
+	}
+
+	@Override
+	public void sessionEnded(MemberId member) {
+		this.tools.forEach(ClusterTool::sessionChanged);
+	}
+
+	private void received(String message) {
+		int end = message.indexOf('|');
+		String kind = (end < 0) ? message : message.substring(0, end);
+		if (kind.equals(VIEW)) {
+			requestCatchUp();
+			return;
+		}
+		String text = (end < 0) ? "" : message.substring(end + 1);
+		this.tools.forEach((tool) -> tool.message(kind, text));
+	}
+
+	private @Nullable MonotonicTime step() {
+		MonotonicTime now = this.runtime.clock().now();
+		for (ClusterTool tool : this.tools) {
+			MonotonicTime at = tool.wakeAt();
+			if (at != null && !now.isBefore(at)) {
+				tool.due();
+			}
+		}
+		MonotonicTime next = catchUpIfDue();
+		for (ClusterTool tool : this.tools) {
+			MonotonicTime at = tool.wakeAt();
+			next = (at == null || next == null) ? (at != null) ? at : next : MonotonicTime.earliest(at, next);
+		}
+		return next;
+	}
+
+	private @Nullable MonotonicTime catchUpIfDue() {
+		try {
+			return catchUp();
+		}
+		catch (StoreUnavailableException ex) {
+			String text = String.valueOf(ex.getMessage());
+			if (!text.equals(this.problem)) {
+				this.problem = text;
+				logger.warn("Cluster tools of group '{}': {}", group(), text);
+			}
+			this.catchUpRequested = true;
+			return this.runtime.clock().now().plus(RETRY_PAUSE);
+		}
+	}
+
+	private @Nullable MonotonicTime catchUp() {
+		MemberId member = member();
+		if (member == null) {
+			// The next answered heartbeat wakes the loop.
+			return null;
+		}
+		boolean subscribedNow = ensureSubscribed();
+		if (subscribedNow) {
+			// The connection that was lost may have been one to a former master.
+			this.tools.forEach(ClusterTool::writesMayBeLost);
+		}
+		MonotonicTime now = this.runtime.clock().now();
+		long heard = this.membershipHeard;
+		boolean due = subscribedNow || this.catchUpRequested || !member.equals(this.readAs)
+				|| heard != this.membershipRead || !now.isBefore(this.nextRead);
+		if (due) {
+			this.catchUpRequested = false;
+			read(member);
+			this.readAs = member;
+			this.membershipRead = heard;
+			this.nextRead = now.plus(this.coordinator.settings().lease());
+			if (this.problem != null) {
+				this.problem = null;
+				logger.info("Cluster tools of group '{}': the store answers again", group());
+			}
+		}
+		return this.nextRead;
+	}
+
+	private void read(MemberId member) {
+		ViewStore.Reply reply = this.views.read(member);
+		if (!reply.known()) {
+			// The next heartbeat learns that the session is over.
+			return;
+		}
+		if (reply.number() != this.view.number() || !member.equals(this.view.self())) {
+			this.view = new View(reply.number(), reply.members(), member);
+		}
+		StoreUnavailableException failure = null;
+		for (ClusterTool tool : this.tools) {
+			try {
+				tool.catchUp(member, reply);
+			}
+			catch (StoreUnavailableException ex) {
+				// The others first.
+				failure = ex;
+			}
+		}
+		if (failure != null) {
+			throw failure;
+		}
+	}
+
+	/** Returns whether it has subscribed now: messages before that were not received. */
+	private boolean ensureSubscribed() {
+		ClusterMessages.Subscription current = this.subscription;
+		if (current != null && current.isOpen()) {
+			return false;
+		}
+		if (current != null) {
+			current.close();
+			this.subscription = null;
+		}
+		this.subscription = this.messages.subscribe(this.address, this::received);
+		return true;
+	}
+
+	/** Ends loop and subscription. */
+	@Override
+	public void close() {
+		Loops.Loop running = this.loop;
+		if (running != null) {
+			running.close();
+		}
+		if (this.subscription != null) {
+			this.subscription.close();
+		}
+	}
+
+}

@@ -1,0 +1,43 @@
+package io.github.shardkeeper.cluster.session;
+
+import java.util.List;
+
+import io.github.shardkeeper.cluster.ClusterView.Member;
+import io.github.shardkeeper.shard.MemberId;
+
+/**
+ * Store of the group's view and of the versions of what the other tools keep.
+ * Thread-safe.
+ */
+public interface ViewStore {
+
+	/**
+	 * Reads the view. The first reader after a change of the members gives it a number,
+	 * frees what members that are gone have held, and tells the others. Repeatable.
+	 * @param reader the session of this instance
+	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
+	 * answer; a retry makes sense
+	 */
+	Reply read(MemberId reader);
+
+	/**
+	 * The answer.
+	 *
+	 * @param known whether the store knows the reader's session; without it the rest is
+	 * empty
+	 * @param number the number of the view
+	 * @param members the members that are not leaving, ordered by id
+	 * @param signals the number of the last signal
+	 * @param parameters the version of the last change of a parameter
+	 */
+	record Reply(boolean known, long number, List<Member> members, long signals, long parameters) {
+
+		public static final Reply UNKNOWN = new Reply(false, 0, List.of(), 0, 0);
+
+		public Reply {
+			members = List.copyOf(members);
+		}
+
+	}
+
+}

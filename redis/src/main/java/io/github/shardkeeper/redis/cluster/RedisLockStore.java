@@ -1,0 +1,70 @@
+package io.github.shardkeeper.redis.cluster;
+
+import java.util.List;
+
+import io.lettuce.core.ScriptOutputType;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.cluster.lock.LockStore;
+import io.github.shardkeeper.redis.LuaScript;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.Token;
+
+/** Locks on Redis; {@code locks.lua} describes the keys. Thread-safe. */
+public final class RedisLockStore implements LockStore {
+
+	private static final LuaScript ACQUIRE = script(ScriptOutputType.MULTI, "acquire-lock.lua");
+
+	private static final LuaScript RELEASE = script(ScriptOutputType.VALUE, "release-lock.lua");
+
+	private static final LuaScript VERIFY = script(ScriptOutputType.VALUE, "verify-lock.lua");
+
+	private final ClusterLink link;
+
+	private final List<String> keys;
+
+	/** Creates a store. */
+	public RedisLockStore(ClusterLink link) {
+		this.link = link;
+		this.keys = link.keys("locks", "lockWaiters", "lockTickets");
+	}
+
+	private static LuaScript script(ScriptOutputType output, String file) {
+		return ClusterLink.script(output, "locks.lua", file);
+	}
+
+	@Override
+	public Answer acquire(Request request) {
+		List<String> answer = this.link.runDurably(ACQUIRE, this.keys, request.session().value(), request.lock(),
+				request.ticket(), ClusterLink.millis(request.atLeast()), ClusterLink.millis(request.atMost()),
+				request.waits() ? "1" : "0");
+		return switch (answer.get(0)) {
+			case "GRANTED" -> Answer.granted(new Token(Long.parseLong(answer.get(1))), Long.parseLong(answer.get(2)));
+			case "HELD" -> Answer.held(Long.parseLong(answer.get(1)));
+			case "NO_SESSION" -> Answer.NO_SESSION;
+			default -> throw new StoreUnavailableException(
+					("Redis: the entry '%s' of the key %s cannot be read: '%s'. Only somebody else can have written it. "
+							+ "When nobody holds the lock, remove the entry with HDEL")
+						.formatted(request.lock(), this.keys.get(3), answer.get(1)),
+					null, true);
+		};
+	}
+
+	@Override
+	public boolean release(MemberId session, String lock, String ticket) {
+		String answer = this.link.runDurably(RELEASE, this.keys, session.value(), lock, ticket);
+		return answer.equals("RELEASED");
+	}
+
+	@Override
+	public void grantNext(String lock) {
+		this.link.runDurably(RELEASE, this.keys, "", lock, "");
+	}
+
+	@Override
+	public boolean isHeld(MemberId session, String lock, String ticket) {
+		String answer = this.link.run(VERIFY, this.keys, session.value(), lock, ticket);
+		return answer.equals("1");
+	}
+
+}

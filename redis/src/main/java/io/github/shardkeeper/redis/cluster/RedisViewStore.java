@@ -1,0 +1,67 @@
+package io.github.shardkeeper.redis.cluster;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.lettuce.core.ScriptOutputType;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.cluster.ClusterView.Member;
+import io.github.shardkeeper.cluster.session.ViewStore;
+import io.github.shardkeeper.protocol.MemberDescription;
+import io.github.shardkeeper.redis.LuaScript;
+import io.github.shardkeeper.redis.coordination.DescriptionFormat;
+import io.github.shardkeeper.shard.MemberId;
+
+/** View of the group on Redis; {@code read-view.lua} describes it. Thread-safe. */
+public final class RedisViewStore implements ViewStore {
+
+	private static final LuaScript READ = ClusterLink.script(ScriptOutputType.MULTI, "locks.lua", "read-view.lua");
+
+	private final ClusterLink link;
+
+	private final List<String> keys;
+
+	/** The last answer with members, which the next one may leave out. */
+	private volatile Reply last = Reply.UNKNOWN;
+
+	/** Creates a store. */
+	public RedisViewStore(ClusterLink link) {
+		this.link = link;
+		this.keys = link.keys("locks", "lockWaiters", "lockTickets", "cluster");
+	}
+
+	@Override
+	public Reply read(MemberId reader) {
+		Reply known = this.last;
+		List<String> answer = this.link.run(READ, this.keys, reader.value(), Long.toString(known.number()));
+		if (answer.get(0).equals("UNKNOWN")) {
+			return Reply.UNKNOWN;
+		}
+		long number = Long.parseLong(answer.get(1));
+		List<Member> members = answer.get(4).equals("1") ? members(answer.subList(5, answer.size())) : known.members();
+		Reply reply = new Reply(true, number, members, Long.parseLong(answer.get(2)), Long.parseLong(answer.get(3)));
+		this.last = reply;
+		return reply;
+	}
+
+	private static List<Member> members(List<String> fields) {
+		List<Member> members = new ArrayList<>();
+		for (int i = 0; i < fields.size(); i += 2) {
+			String[] record = fields.get(i + 1).split("\\|", 4);
+			try {
+				MemberDescription description = DescriptionFormat.read(record[3]);
+				members.add(new Member(new MemberId(fields.get(i)), description.version(), description.capacity(),
+						description.zone()));
+			}
+			catch (RuntimeException ex) {
+				throw new StoreUnavailableException(
+						"Redis: the member %s cannot be read: '%s'. The group is rebuilt with its next change"
+							.formatted(fields.get(i), fields.get(i + 1)),
+						ex, true);
+			}
+		}
+		return members;
+	}
+
+}

@@ -1,0 +1,7 @@
+/**
+ * Stores of the cluster tools on Redis, in the slot of the group.
+ */
+@NullMarked
+package io.github.shardkeeper.redis.cluster;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,55 @@
+-- Common beginning of every script of the cluster tools; ClusterScripts puts it before each of them.
+--
+-- KEYS     in the slot of the group:
+--          1 <prefix>:{<group>}:group     hash  see control.lua; `token` is raised here, too
+--          2 :members                     hash  see control.lua
+--          3 :sessions                    zset  see control.lua
+--          4 and following: those of the tool
+--          <prefix>:{<group>}:cluster is the channel of messages for all instances, :cluster:<address> that of messages
+--          for one. A message is `kind` or `kind|text`.
+-- keeps    nothing is written for a session that the group does not know
+--
+-- The keys of the control plane are only read, except the counter of tokens.
+
+local GROUP, MEMBERS, SESSIONS = KEYS[1], KEYS[2], KEYS[3]
+local base = string.sub(GROUP, 1, -string.len(':group') - 1)
+
+local time = redis.call('TIME')
+local nowMicros = tonumber(time[1]) * 1000000 + tonumber(time[2])
+local nowMillis = math.floor(nowMicros / 1000)
+
+-- Numbers up to 2^53 as text; Lua's own conversion would write them as 1.7e+15.
+local function text(number)
+  return string.format('%.0f', number)
+end
+
+local function isMember(id)
+  return redis.call('HEXISTS', MEMBERS, id) == 1
+end
+
+-- Whether the group knows a session and its lease has not ended. A session that is gone has the score 0.
+local function hasLease(id)
+  return tonumber(redis.call('ZSCORE', SESSIONS, id) or '0') > nowMillis
+end
+
+-- Whether members may still claim what they held before a loss of writes: nobody gets anything new.
+local function isInClaimPeriod()
+  local claims = redis.call('HGET', GROUP, 'claims')
+  return claims and claims ~= '0'
+end
+
+-- Tokens never repeat, also after a failover or a flush: max(last + 1, time in microseconds).
+local function nextToken()
+  local last = tonumber(redis.call('HGET', GROUP, 'token') or '0') or 0
+  local token = text(math.max(last + 1, nowMicros))
+  redis.call('HSET', GROUP, 'token', token)
+  return token
+end
+
+local function tellAll(message)
+  redis.call('PUBLISH', base .. ':cluster', message)
+end
+
+local function tell(address, message)
+  redis.call('PUBLISH', base .. ':cluster:' .. address, message)
+end

@@ -1,0 +1,54 @@
+-- Reads the group's view. The first to read it after members came or went gives it a number, frees what the gone ones
+-- held, and tells the others.
+--
+-- KEYS     7 :cluster  hash  view (its number), members (those in it, with commas), stamp (history and membership
+--          version that it was made of), signals (number of the last one), parameters (version of the last change)
+-- ARGV     1 session of the reader, 2 number of the view that it knows
+-- result   {'UNKNOWN'} without a session; else {'KNOWN', number of the view, number of the last signal, version of the
+--          last change of a parameter, '1' if the members follow or '0', then per member: id, record as in :members}
+-- keeps    the number changes only if the members that are not leaving have changed, and never repeats
+-- cost     O(1) if the members have not changed, else O(members + locks + those that wait)
+
+local CLUSTER = KEYS[7]
+local self, seen = ARGV[1], ARGV[2]
+if not isMember(self) then
+  return {'UNKNOWN'}
+end
+writeAtMaxmemory('HDEL', CLUSTER)
+local versions = redis.call('HMGET', GROUP, 'history', 'membership')
+local stamp = tostring(versions[1]) .. '|' .. tostring(versions[2])
+local known = redis.call('HMGET', CLUSTER, 'view', 'members', 'stamp', 'signals', 'parameters')
+local number = known[1] or '0'
+local reply = {'KNOWN', number, known[4] or '0', known[5] or '0', '0'}
+local changed = known[3] ~= stamp
+if not changed and number == seen then
+  return reply
+end
+
+local members, ids = {}, {}
+local entries = redis.call('HGETALL', MEMBERS)
+for i = 1, #entries, 2 do
+  if string.sub(entries[i + 1], 1, 2) == 'A|' then
+    ids[#ids + 1] = entries[i]
+    members[entries[i]] = entries[i + 1]
+  end
+end
+table.sort(ids)
+if changed then
+  local all = table.concat(ids, ',')
+  if all ~= known[2] then
+    number = text(math.max((tonumber(number) or 0) + 1, nowMicros))
+    tellAll('view|' .. number)
+  end
+  redis.call('HSET', CLUSTER, 'view', number, 'members', all, 'stamp', stamp)
+  freeLocksOfGoneMembers()
+end
+reply[2] = number
+if number ~= seen then
+  reply[5] = '1'
+  for _, id in ipairs(ids) do
+    reply[#reply + 1] = id
+    reply[#reply + 1] = members[id]
+  end
+end
+return reply
