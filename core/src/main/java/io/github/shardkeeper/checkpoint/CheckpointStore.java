@@ -225,7 +225,7 @@ public interface CheckpointStore extends AutoCloseable {
 	 *
 	 * @param offset the offset up to which all records are handled, {@code null} before
 	 * the first
-	 * @param ahead the records above the offset that are done already
+	 * @param ahead the identities of the records above the offset that are done already
 	 * @param state the state entries, values as JSON
 	 * @param retryDueIn time until the first record of the retry queue is due, zero if it
 	 * is; {@code null} if the queue is empty

@@ -17,8 +17,8 @@ import io.github.shardkeeper.shard.Offset;
  *
  * @param number the position among the commits under the token
  * @param offset the new offset, {@code null} to leave it as it is
- * @param ahead the records above the offset that are done already; replaces the committed
- * set, also if it is empty
+ * @param ahead the identities of the records above the offset that are done already;
+ * replaces the committed set, also if it is empty
  * @param changes state entries by key, with {@code null} for removed ones
  * @param retries records to put into the retry queue; replace those with the same offset
  * @param taken offsets of the records to remove from the retry queue; unknown ones are

@@ -18,18 +18,37 @@ import io.github.shardkeeper.shard.Offset;
  * @param headers the headers by name
  * @param timestampMillis the time of appending by the clock of the source, in
  * milliseconds since 1970; a number, because few handlers ask for it
+ * @param identity what identifies the record in its shard, the same in every read: the
+ * offset, unless the source writes more into its offsets than that, such as where to
+ * resume. Checkpoints name records that were handled before earlier ones by it, and the
+ * next owner skips these records
  */
 public record SourceRecord(Offset offset, @Nullable String key, byte[] payload, Map<String, String> headers,
-		long timestampMillis) {
+		long timestampMillis, Offset identity) {
 
 	public SourceRecord {
 		Objects.requireNonNull(offset, "offset must not be null");
 		Objects.requireNonNull(payload, "payload must not be null");
 		Objects.requireNonNull(headers, "headers must not be null");
+		Objects.requireNonNull(identity, "identity must not be null");
 	}
 
 	/**
-	 * Creates a record without headers.
+	 * Creates a record whose offset is the same in every read.
+	 * @param offset the position in the shard
+	 * @param key the key, {@code null} for none
+	 * @param payload the bytes of the payload
+	 * @param headers the headers by name
+	 * @param timestampMillis the time of appending by the clock of the source, in
+	 * milliseconds since 1970
+	 */
+	public SourceRecord(Offset offset, @Nullable String key, byte[] payload, Map<String, String> headers,
+			long timestampMillis) {
+		this(offset, key, payload, headers, timestampMillis, offset);
+	}
+
+	/**
+	 * Creates a record without headers, whose offset is the same in every read.
 	 * @param offset the position in the shard
 	 * @param key the key, {@code null} for none
 	 * @param payload the bytes of the payload

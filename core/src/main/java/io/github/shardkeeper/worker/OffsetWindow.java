@@ -22,7 +22,9 @@ final class OffsetWindow {
 
 	private final Deque<TrackedRecord> records = new ArrayDeque<>();
 
-	/** Records done by an earlier owner and not read again yet, in order. */
+	/**
+	 * Identities of records done by an earlier owner and not read again yet, in order.
+	 */
 	private final Set<Offset> doneBefore;
 
 	private @Nullable Offset position;
@@ -52,8 +54,8 @@ final class OffsetWindow {
 	@Nullable TrackedRecord take(SourceRecord source) {
 		TrackedRecord taken = new TrackedRecord(source);
 		this.records.add(taken);
-		if (!this.doneBefore.isEmpty() && this.doneBefore.contains(source.offset())) {
-			forgetUpTo(source.offset());
+		if (!this.doneBefore.isEmpty() && this.doneBefore.contains(source.identity())) {
+			forgetUpTo(source.identity());
 			done(taken);
 			return null;
 		}
@@ -109,7 +111,7 @@ final class OffsetWindow {
 		return this.position;
 	}
 
-	/** Returns the done records after the position, in the order of the shard. */
+	/** Returns the identities of the done records after the position, in order. */
 	Set<Offset> ahead() {
 		if (this.doneInside == 0 && this.doneBefore.isEmpty()) {
 			return Set.of();
@@ -119,7 +121,7 @@ final class OffsetWindow {
 		for (int left = this.doneInside; left > 0;) {
 			TrackedRecord next = each.next();
 			if (next.isDone()) {
-				ahead.add(next.offset());
+				ahead.add(next.identity());
 				left--;
 			}
 		}

@@ -15,6 +15,8 @@ final class TrackedRecord {
 
 	private final Offset offset;
 
+	private final Offset identity;
+
 	/** {@code null} once it is handled. */
 	private @Nullable SourceRecord source;
 
@@ -36,6 +38,7 @@ final class TrackedRecord {
 	private TrackedRecord(SourceRecord source, @Nullable FailedRecord queued) {
 		this.source = source;
 		this.offset = source.offset();
+		this.identity = source.identity();
 		this.queued = queued;
 	}
 
@@ -46,6 +49,11 @@ final class TrackedRecord {
 
 	Offset offset() {
 		return this.offset;
+	}
+
+	/** Returns what identifies it in every read of the shard. */
+	Offset identity() {
+		return this.identity;
 	}
 
 	SourceRecord source() {

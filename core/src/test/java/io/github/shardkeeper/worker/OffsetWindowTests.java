@@ -3,6 +3,7 @@ package io.github.shardkeeper.worker;
 import java.time.Instant;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 
@@ -51,6 +52,29 @@ class OffsetWindowTests {
 		assertThat(window.take(record(4))).isNull();
 
 		assertThat(window.ahead()).containsExactlyElementsOf(offsets(4));
+	}
+
+	/** A source may write more into its offsets, such as where a read resumes. */
+	@Test
+	void recordsDoneAheadAreKnownByTheirIdentity() {
+		OffsetWindow first = new OffsetWindow(100, null, Set.of());
+		first.done(first.take(record(1, "first")));
+		first.take(record(2, "first"));
+		first.done(first.take(record(3, "first")));
+		assertThat(first.position()).isEqualTo(new Offset("1, read by first"));
+		assertThat(first.ahead()).containsExactlyElementsOf(offsets(3));
+
+		OffsetWindow second = new OffsetWindow(100, first.position(), first.ahead());
+		TrackedRecord two = second.take(record(2, "second"));
+		assertThat(second.take(record(3, "second"))).isNull();
+		second.done(two);
+		assertThat(second.position()).isEqualTo(new Offset("3, read by second"));
+		assertThat(second.ahead()).isEmpty();
+	}
+
+	private static SourceRecord record(int number, String reader) {
+		return new SourceRecord(new Offset(number + ", read by " + reader), null, new byte[0], Map.of(), 0,
+				new Offset(Integer.toString(number)));
 	}
 
 	private static SourceRecord record(int number) {

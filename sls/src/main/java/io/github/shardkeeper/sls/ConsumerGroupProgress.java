@@ -72,7 +72,8 @@ final class ConsumerGroupProgress implements AutoCloseable {
 
 	private static @Nullable String cursor(Offset offset) {
 		try {
-			return SlsOffset.parse(offset).readFrom();
+			SlsOffset.Place resumed = SlsOffset.parse(offset).resumeAt();
+			return (resumed != null) ? resumed.cursor() : null;
 		}
 		catch (IllegalArgumentException ex) {
 			// Of the topic's former source.

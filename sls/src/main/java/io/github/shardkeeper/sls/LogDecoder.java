@@ -10,7 +10,6 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
@@ -27,30 +26,27 @@ final class LogDecoder {
 
 	private final @Nullable String keyField;
 
-	private final String cursor;
+	private final SlsOffset.Place from;
 
 	private final String next;
 
 	private final List<SourceRecord> records = new ArrayList<>();
 
-	/** Ordinal of the next log after the cursor. */
-	private long ordinal;
-
-	private LogDecoder(SlsClient.Pulled pulled, String cursor, @Nullable String keyField) {
-		this.cursor = cursor;
+	private LogDecoder(SlsClient.Pulled pulled, SlsOffset.Place from, @Nullable String keyField) {
+		this.from = from;
 		this.next = pulled.next();
 		this.keyField = keyField;
 	}
 
 	/**
 	 * Decodes an answer.
-	 * @param cursor the cursor that was read
+	 * @param from the place that was read
 	 * @param keyField the content field that is the key of logs without one
 	 * @return all records, in order
 	 * @throws IllegalArgumentException if the answer is malformed
 	 */
-	static List<SourceRecord> decode(SlsClient.Pulled pulled, String cursor, @Nullable String keyField) {
-		LogDecoder decoder = new LogDecoder(pulled, cursor, keyField);
+	static List<SourceRecord> decode(SlsClient.Pulled pulled, SlsOffset.Place from, @Nullable String keyField) {
+		LogDecoder decoder = new LogDecoder(pulled, from, keyField);
 		Message list = new Message(pulled.logGroups());
 		int groups = 0;
 		while (list.next()) {
@@ -71,8 +67,8 @@ final class LogDecoder {
 		if (!this.records.isEmpty()) {
 			int last = this.records.size() - 1;
 			SourceRecord record = this.records.get(last);
-			this.records.set(last, new SourceRecord(new SlsOffset(this.cursor, this.ordinal - 1, this.next).toOffset(),
-					record.key(), record.payload(), record.headers(), record.timestampMillis()));
+			this.records.set(last, record(this.from.log(last, this.next), record.key(), record.payload(),
+					record.headers(), record.timestampMillis()));
 		}
 	}
 
@@ -121,8 +117,12 @@ final class LogDecoder {
 		String ownKey = fields.remove(LogFields.KEY);
 		String key = (ownKey != null) ? ownKey : (this.keyField != null) ? fields.get(this.keyField) : null;
 		byte[] payload = payload(fields);
-		Offset offset = new SlsOffset(this.cursor, this.ordinal++, null).toOffset();
-		this.records.add(new SourceRecord(offset, key, payload, headers, millis));
+		this.records.add(record(this.from.log(this.records.size(), null), key, payload, headers, millis));
+	}
+
+	private static SourceRecord record(SlsOffset offset, @Nullable String key, byte[] payload,
+			Map<String, String> headers, long timestampMillis) {
+		return new SourceRecord(offset.toOffset(), key, payload, headers, timestampMillis, offset.identity());
 	}
 
 	private static Map<String, String> headers(Map<String, String> fields, Map<String, String> groupHeaders) {

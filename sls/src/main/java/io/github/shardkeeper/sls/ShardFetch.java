@@ -51,10 +51,10 @@ final class ShardFetch {
 
 	private final int maxCount;
 
-	/** Cursor of the next request, {@code null} until it is resolved. */
-	private @Nullable String cursor;
+	/** Place of the next request, {@code null} until it is resolved. */
+	private SlsOffset.@Nullable Place place;
 
-	/** Number of logs after the cursor that are done. */
+	/** Number of logs after the place that are done. */
 	private long skip;
 
 	private int count;
@@ -110,15 +110,15 @@ final class ShardFetch {
 
 	private Result read() {
 		try {
-			String from = this.cursor;
+			SlsOffset.Place from = this.place;
 			if (from == null) {
 				return resolve();
 			}
 			if (isExpiryCheckDue()) {
 				this.checkedAtNanos = this.nanoTime.getAsLong();
 				String begin = this.client.begin(this.shard);
-				if (SlsOffset.isBefore(from, begin)) {
-					return expired(from, "its logs expired before they were read");
+				if (SlsOffset.isBefore(from.cursor(), begin)) {
+					return expired(from.cursor(), "its logs expired before they were read");
 				}
 			}
 			return pull(from);
@@ -141,14 +141,14 @@ final class ShardFetch {
 			return new Stopped("%s cannot be read from its checkpoint: %s. Set the position of the shard"
 				.formatted(this.shard, ex.getMessage()));
 		}
-		String from = position.readFrom();
+		SlsOffset.Place from = position.resumeAt();
 		String begin = this.client.begin(this.shard);
 		this.checkedAtNanos = this.nanoTime.getAsLong();
-		if (from != null && SlsOffset.isBefore(from, begin)) {
-			return expired(from, "the logs after its checkpoint have expired, or there were none");
+		if (from != null && SlsOffset.isBefore(from.cursor(), begin)) {
+			return expired(from.cursor(), "the logs after its checkpoint have expired, or there were none");
 		}
 		this.skip = position.skip();
-		return pull((from != null) ? from : begin);
+		return pull((from != null) ? from : SlsOffset.Place.origin(begin));
 	}
 
 	private boolean isExpiryCheckDue() {
@@ -157,40 +157,43 @@ final class ShardFetch {
 				|| this.behind && now - this.checkedAtNanos > EXPIRY_CHECK.toNanos();
 	}
 
-	private Result pull(String from) {
-		this.cursor = from;
+	private Result pull(SlsOffset.Place from) {
+		this.place = from;
 		// Known before the read: what is read from a shard that is read-only is all.
 		LogstoreShards known = this.lists.known(this.shard.topic());
 		boolean readOnly = known != null && known.isReadOnly(this.shard);
-		SlsClient.Pulled pulled = this.client.pull(this.shard, from, this.count);
+		SlsClient.Pulled pulled = this.client.pull(this.shard, from.cursor(), this.count);
 		List<SourceRecord> records = decode(pulled, from);
 		this.readAtNanos = this.nanoTime.getAsLong();
 		this.fresh = false;
 		this.behind = pulled.count() > 0;
 		adapt(pulled);
-		if (!this.behind && pulled.next().equals(from)) {
+		if (!this.behind && pulled.next().equals(from.cursor())) {
 			if (this.skip > 0) {
 				logger.warn("{}: its checkpoint {} is {} logs after the last one; continuing with the next log",
 						this.shard, this.after, this.skip);
 				this.skip = 0;
+				// Logs that do not exist were counted.
+				this.place = SlsOffset.Place.origin(from.cursor());
 			}
-			if (readOnly && this.client.end(this.shard).equals(from)) {
+			if (readOnly && this.client.end(this.shard).equals(from.cursor())) {
 				return new Ended();
 			}
 			return new Fetched(List.of(), true);
 		}
 		int done = (int) Math.min(this.skip, records.size());
 		this.skip -= done;
-		this.cursor = pulled.next();
+		this.place = from.after(records.size(), pulled.next());
 		return new Fetched(records.subList(done, records.size()), false);
 	}
 
-	private List<SourceRecord> decode(SlsClient.Pulled pulled, String from) {
+	private List<SourceRecord> decode(SlsClient.Pulled pulled, SlsOffset.Place from) {
 		try {
 			return LogDecoder.decode(pulled, from, this.logstore.keyField());
 		}
 		catch (IllegalArgumentException ex) {
-			throw SlsFailure.malformed("read %s at %s".formatted(this.shard, from), String.valueOf(ex.getMessage()));
+			throw SlsFailure.malformed("read %s at %s".formatted(this.shard, from.cursor()),
+					String.valueOf(ex.getMessage()));
 		}
 	}
 
@@ -205,11 +208,11 @@ final class ShardFetch {
 	}
 
 	private Result refusedCursor(SlsFailure refusal) {
-		String from = this.cursor;
+		SlsOffset.Place from = this.place;
 		if (this.fresh || from == null) {
 			throw refusal;
 		}
-		return expired(from, "SLS refuses its position: " + refusal.getMessage());
+		return expired(from.cursor(), "SLS refuses its position: " + refusal.getMessage());
 	}
 
 	private Result expired(String from, String reason) {
@@ -222,14 +225,14 @@ final class ShardFetch {
 		String resumed = earliest ? this.client.begin(this.shard) : this.client.end(this.shard);
 		logger.warn("{}: {}. It stood at {}, and resumes {}, at {}. SLS does not tell how many logs are lost",
 				this.shard, reason, position(from), earliest ? "at its first log" : "after its last log", resumed);
-		this.cursor = resumed;
+		this.place = SlsOffset.Place.origin(resumed);
 		this.skip = 0;
 		this.fresh = true;
 		return new Moved(SlsOffset.before(resumed).toOffset());
 	}
 
 	private String position(String from) {
-		return (this.cursor == null && this.after != null) ? this.after.value() : from;
+		return (this.place == null && this.after != null) ? this.after.value() : from;
 	}
 
 	/** A shard that is read-only is removed when its last log has expired. */
@@ -237,7 +240,7 @@ final class ShardFetch {
 		if (!this.lists.refresh(this.shard.topic(), Duration.ZERO).isGone(this.shard)) {
 			throw refusal;
 		}
-		boolean hadPosition = this.cursor != null
+		boolean hadPosition = this.place != null
 				|| this.after != null && !this.after.equals(SlsOffset.BEGIN.toOffset());
 		if (hadPosition && this.logstore.reset() == ResetPolicy.STOP) {
 			return new Stopped(

@@ -29,6 +29,8 @@ class LogFormatTests {
 
 	private static final String NEXT = "MTE=";
 
+	private static final SlsOffset.Place FROM = SlsOffset.Place.origin(CURSOR);
+
 	@Test
 	void objectOfTextsIsWrittenAsContentFields() {
 		FastLogGroup group = parsed(record("ann", "{\"method\":\"GET\",\"päth\":\"/ü\"}", Map.of("tenant", "acme")));
@@ -83,14 +85,14 @@ class LogFormatTests {
 		group.writeBytes(field(6, pair("__hostname__", "web-1")));
 		group.writeBytes(field(6, pair("pack", "p1")));
 
-		List<SourceRecord> read = LogDecoder.decode(pulled(field(1, group.toByteArray()), 1), CURSOR, "user");
+		List<SourceRecord> read = LogDecoder.decode(pulled(field(1, group.toByteArray()), 1), FROM, "user");
 		assertThat(read).extracting(SourceRecord::key).containsExactly("ann", "bob");
 		assertThat(new String(read.get(0).payload(), StandardCharsets.UTF_8))
 			.isEqualTo("{\"user\":\"ann\",\"größe\":\"1\"}");
 		assertThat(read.get(0).timestampMillis()).isEqualTo(1_764_000_000_123L);
 		assertThat(read.get(1).headers()).isEqualTo(Map.of("__topic__", "access", "__source__", "10.0.0.1",
 				"__tag__:__hostname__", "web-1", "__tag__:pack", "p1"));
-		assertThat(LogDecoder.decode(pulled(field(1, group.toByteArray()), 1), CURSOR, "missing"))
+		assertThat(LogDecoder.decode(pulled(field(1, group.toByteArray()), 1), FROM, "missing"))
 			.extracting(SourceRecord::key)
 			.containsOnlyNulls();
 	}
@@ -100,9 +102,15 @@ class LogFormatTests {
 		byte[] one = LogEncoder.log(new NewRecord(SHARD, null, new byte[] { 'a' }), 1);
 		byte[] list = concat(group(List.of(one, one)), group(List.of(one)));
 
-		assertThat(LogDecoder.decode(pulled(list, 2), CURSOR, null)).extracting((record) -> record.offset().value())
+		assertThat(LogDecoder.decode(pulled(list, 2), FROM, null)).extracting((record) -> record.offset().value())
 			.containsExactly(CURSOR + ":0", CURSOR + ":1", CURSOR + ":2:" + NEXT);
-		assertThat(LogDecoder.decode(pulled(new byte[0], 0), CURSOR, null)).isEmpty();
+		assertThat(LogDecoder.decode(pulled(new byte[0], 0), FROM, null)).isEmpty();
+
+		List<SourceRecord> later = LogDecoder.decode(pulled(list, 2), new SlsOffset.Place(CURSOR, "OQ==", 7), null);
+		assertThat(later).extracting((record) -> record.offset().value())
+			.containsExactly("OQ==:7:" + CURSOR + ":0", "OQ==:8:" + CURSOR + ":1", "OQ==:9:" + CURSOR + ":2:" + NEXT);
+		assertThat(later).extracting((record) -> record.identity().value())
+			.containsExactly("OQ==:7", "OQ==:8", "OQ==:9");
 	}
 
 	/** The vendor's parser would return nothing, and the logs would be lost. */
@@ -112,12 +120,12 @@ class LogFormatTests {
 		for (int length = 1; length < list.length; length++) {
 			byte[] truncated = Arrays.copyOf(list, length);
 			assertThatIllegalArgumentException().as("%d bytes", length)
-				.isThrownBy(() -> LogDecoder.decode(pulled(truncated, 1), CURSOR, null));
+				.isThrownBy(() -> LogDecoder.decode(pulled(truncated, 1), FROM, null));
 		}
-		assertThatIllegalArgumentException().isThrownBy(() -> LogDecoder.decode(pulled(list, 2), CURSOR, null))
+		assertThatIllegalArgumentException().isThrownBy(() -> LogDecoder.decode(pulled(list, 2), FROM, null))
 			.withMessageContaining("1 log groups, but 2 are announced");
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> LogDecoder.decode(pulled(new byte[] { 0x0b }, 0), CURSOR, null))
+			.isThrownBy(() -> LogDecoder.decode(pulled(new byte[] { 0x0b }, 0), FROM, null))
 			.withMessageContaining("wire type 3");
 	}
 
@@ -125,7 +133,7 @@ class LogFormatTests {
 	void valueThatOnlyLooksLikeOursIsAField() {
 		byte[] group = field(1, field(1, log(1, 0, "shardkeeper_payload_base64", "not base64!")));
 
-		assertThat(new String(LogDecoder.decode(pulled(group, 1), CURSOR, null).get(0).payload()))
+		assertThat(new String(LogDecoder.decode(pulled(group, 1), FROM, null).get(0).payload()))
 			.isEqualTo("{\"shardkeeper_payload_base64\":\"not base64!\"}");
 	}
 
@@ -148,7 +156,7 @@ class LogFormatTests {
 	}
 
 	private static List<SourceRecord> decode(byte[] list) {
-		return LogDecoder.decode(pulled(list, 1), CURSOR, null);
+		return LogDecoder.decode(pulled(list, 1), FROM, null);
 	}
 
 	private static SlsClient.Pulled pulled(byte[] list, int count) {

@@ -17,8 +17,12 @@ class SlsOffsetTests {
 	/** 1447299606896632357. */
 	private static final String NEXT = "MTQ0NzI5OTYwNjg5NjYzMjM1Nw==";
 
+	/** 1447299606896632358. */
+	private static final String LAST = "MTQ0NzI5OTYwNjg5NjYzMjM1OA==";
+
 	@ParameterizedTest
-	@ValueSource(strings = { "begin", CURSOR, CURSOR + ":0", CURSOR + ":12345", CURSOR + ":4:" + NEXT })
+	@ValueSource(strings = { "begin", CURSOR, CURSOR + ":0", CURSOR + ":12345", CURSOR + ":4:" + NEXT,
+			CURSOR + ":12:" + NEXT + ":3", CURSOR + ":12:" + NEXT + ":12:" + LAST })
 	void textIsParsedAndWritten(String text) {
 		assertThat(SlsOffset.parse(new Offset(text)).toOffset().value()).isEqualTo(text);
 	}
@@ -26,7 +30,8 @@ class SlsOffsetTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "earliest", "unknown", "1731-0", "42", ":0", CURSOR + ":", CURSOR + ":-1", CURSOR + ":01",
 			CURSOR + ":1:", CURSOR + ":1:x", CURSOR + ":12345678901234567890", "abcd", "bm90IGEgbnVtYmVy",
-			CURSOR + ":1:" + NEXT + ":2", " " + CURSOR })
+			CURSOR + ":1:" + NEXT + ":2", NEXT + ":2:" + CURSOR + ":1", CURSOR + ":2:" + CURSOR + ":1",
+			CURSOR + ":2:" + NEXT + ":1:x", CURSOR + ":2:" + NEXT + ":1:" + LAST + ":0", " " + CURSOR })
 	void otherTextIsRefused(String text) {
 		assertThatIllegalArgumentException().isThrownBy(() -> SlsOffset.parse(new Offset(text)))
 			.withMessageContaining("'" + text + "' is no offset of an SLS topic");
@@ -34,24 +39,45 @@ class SlsOffsetTests {
 
 	@Test
 	void readingResumesAfterTheLog() {
-		SlsOffset inside = SlsOffset.parse(new Offset(CURSOR + ":4"));
-		assertThat(inside.readFrom()).isEqualTo(CURSOR);
+		SlsOffset inside = parse(CURSOR + ":4");
+		assertThat(inside.resumeAt()).isEqualTo(SlsOffset.Place.origin(CURSOR));
 		assertThat(inside.skip()).isEqualTo(5);
 
-		SlsOffset last = SlsOffset.parse(new Offset(CURSOR + ":4:" + NEXT));
-		assertThat(last.readFrom()).isEqualTo(NEXT);
+		SlsOffset last = parse(CURSOR + ":4:" + NEXT);
+		assertThat(last.resumeAt()).isEqualTo(new SlsOffset.Place(NEXT, CURSOR, 5));
 		assertThat(last.skip()).isZero();
 
+		SlsOffset later = parse(CURSOR + ":12:" + NEXT + ":3");
+		assertThat(later.resumeAt()).isEqualTo(new SlsOffset.Place(NEXT, CURSOR, 9));
+		assertThat(later.skip()).isEqualTo(4);
+
+		SlsOffset lastOfLater = parse(CURSOR + ":12:" + NEXT + ":3:" + LAST);
+		assertThat(lastOfLater.resumeAt()).isEqualTo(new SlsOffset.Place(LAST, CURSOR, 13));
+		assertThat(lastOfLater.skip()).isZero();
+
+		assertThat(SlsOffset.before(CURSOR).resumeAt()).isEqualTo(SlsOffset.Place.origin(CURSOR));
 		assertThat(SlsOffset.before(CURSOR).skip()).isZero();
-		assertThat(SlsOffset.BEGIN.readFrom()).isNull();
+		assertThat(SlsOffset.BEGIN.resumeAt()).isNull();
+	}
+
+	@Test
+	void identityIsTheNumberAfterTheOrigin() {
+		assertThat(parse(CURSOR + ":12:" + NEXT + ":3:" + LAST).identity()).hasToString(CURSOR + ":12");
+		assertThat(parse(CURSOR + ":12").identity()).hasToString(CURSOR + ":12");
 	}
 
 	@Test
 	void positionBeforeALogIsThatAfterItsPredecessor() {
-		assertThat(SlsOffset.parse(new Offset(CURSOR + ":4:" + NEXT)).previous()).hasToString(CURSOR + ":3");
-		assertThat(SlsOffset.parse(new Offset(CURSOR + ":0")).previous()).hasToString(CURSOR);
+		assertThat(parse(CURSOR + ":4:" + NEXT).previous()).hasToString(CURSOR + ":3");
+		assertThat(parse(CURSOR + ":12:" + NEXT + ":3:" + LAST).previous()).hasToString(NEXT + ":2");
+		assertThat(parse(CURSOR + ":12:" + NEXT + ":0").previous()).hasToString(NEXT);
+		assertThat(parse(CURSOR + ":0").previous()).hasToString(CURSOR);
 		assertThat(SlsOffset.before(CURSOR).previous()).hasToString(CURSOR);
 		assertThat(SlsOffset.BEGIN.previous()).hasToString("begin");
+	}
+
+	private static SlsOffset parse(String text) {
+		return SlsOffset.parse(new Offset(text));
 	}
 
 	@Test

@@ -116,6 +116,52 @@ class SlsReadingTests {
 		}
 	}
 
+	/** Checkpoints name logs by it that were handled before earlier ones. */
+	@Test
+	void logHasTheSameIdentityWhereverAReadBegins() {
+		open(settings(ResetPolicy.EARLIEST).fetchCount(2));
+		for (int i = 0; i < 7; i++) {
+			append(ZERO, "a" + i, "b" + i);
+		}
+		List<SourceRecord> all = start(ZERO, null).await(14);
+		List<Offset> identities = all.stream().map(SourceRecord::identity).toList();
+		assertThat(identities).doesNotHaveDuplicates();
+		for (int fetchCount : new int[] { 1, 3, 1000 }) {
+			try (SlsShardSource other = settings(ResetPolicy.EARLIEST).fetchCount(fetchCount).open()) {
+				Offset after = all.get(0).offset();
+				for (int i = 0; i < 13; i++) {
+					try (ShardReader next = other.openReader()) {
+						RecordingSink sink = new RecordingSink(true);
+						next.start(ZERO, after, sink);
+						pollUntil(next, sink, 13 - i);
+						List<SourceRecord> rest = sink.pending();
+						assertThat(rest).extracting(SourceRecord::identity)
+							.as("%d per answer, after %s", fetchCount, after)
+							.isEqualTo(identities.subList(i + 1, 14));
+						after = rest.get(0).offset();
+					}
+				}
+			}
+		}
+	}
+
+	/** Numbers of a reader that has counted logs that do not exist mean other logs. */
+	@Test
+	void positionAfterTheLastLogGivesNoLogTheIdentityOfAnother() {
+		open(settings(ResetPolicy.EARLIEST));
+		append(ZERO, "r1");
+		Offset first = start(ZERO, null).await(1).get(0).offset();
+		this.reader.stop(ZERO);
+		Offset beyond = new SlsOffset(SlsOffset.parse(first).origin(), 5, SlsOffset.parse(first).origin(), 5, null)
+			.toOffset();
+		RecordingSink sink = start(ZERO, beyond);
+		await().until(() -> this.server.count("PullLogs") > 4);
+		append(ZERO, "r2", "r3");
+
+		assertThat(sink.await(2)).extracting(SourceRecord::identity)
+			.doesNotContain(new Offset(SlsOffset.parse(first).origin() + ":1"));
+	}
+
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void expiredPositionResumesAtTheFirstLog(boolean refused, CapturedOutput output) {

@@ -268,6 +268,25 @@ public abstract class ShardSourceContract {
 	}
 
 	@Test
+	void recordHasTheSameIdentityInEveryRead() {
+		append(SHARD, 1, 2);
+		RecordingSink sink = start(SHARD, null);
+		List<SourceRecord> first = new ArrayList<>(sink.await(2));
+		append(SHARD, 3, 4);
+		first.addAll(sink.await(2));
+		append(SHARD, 5, 6);
+		first.addAll(sink.await(2));
+		List<Offset> identities = first.stream().map(SourceRecord::identity).toList();
+		assertThat(identities).doesNotHaveDuplicates();
+		for (int done = 1; done < 6; done++) {
+			this.reader.stop(SHARD);
+			assertThat(start(SHARD, first.get(done - 1).offset()).await(6 - done)).as("after record %d", done)
+				.extracting(SourceRecord::identity)
+				.isEqualTo(identities.subList(done, 6));
+		}
+	}
+
+	@Test
 	void earliestPositionIsBeforeTheFirstRecord() {
 		append(SHARD, 1, 3);
 
