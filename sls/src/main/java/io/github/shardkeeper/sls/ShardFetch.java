@@ -62,6 +62,9 @@ final class ShardFetch {
 	/** Whether the cursor was just asked for, so that it cannot have expired. */
 	private boolean fresh;
 
+	/** Whether no log was found since the beginning of the shard. */
+	private boolean fromBeginning;
+
 	private boolean behind;
 
 	private long readAtNanos;
@@ -148,6 +151,7 @@ final class ShardFetch {
 			return expired(from.cursor(), "the logs after its checkpoint have expired, or there were none");
 		}
 		this.skip = position.skip();
+		this.fromBeginning = from == null;
 		return pull((from != null) ? from : SlsOffset.Place.origin(begin));
 	}
 
@@ -164,6 +168,9 @@ final class ShardFetch {
 		boolean readOnly = known != null && known.isReadOnly(this.shard);
 		SlsClient.Pulled pulled = this.client.pull(this.shard, from.cursor(), this.count);
 		List<SourceRecord> records = decode(pulled, from);
+		if (this.fromBeginning && !records.isEmpty()) {
+			return foundBeginning(from.cursor());
+		}
 		this.readAtNanos = this.nanoTime.getAsLong();
 		this.fresh = false;
 		this.behind = pulled.count() > 0;
@@ -185,6 +192,16 @@ final class ShardFetch {
 		this.skip -= done;
 		this.place = from.after(records.size(), pulled.next());
 		return new Fetched(records.subList(done, records.size()), false);
+	}
+
+	/**
+	 * The beginning moves when logs expire: the next owner could not count from the same
+	 * log. The logs are read again, after the position.
+	 */
+	private Result foundBeginning(String cursor) {
+		this.fromBeginning = false;
+		this.place = SlsOffset.Place.origin(cursor);
+		return new Moved(SlsOffset.before(cursor).toOffset());
 	}
 
 	private List<SourceRecord> decode(SlsClient.Pulled pulled, SlsOffset.Place from) {
@@ -227,6 +244,7 @@ final class ShardFetch {
 				this.shard, reason, position(from), earliest ? "at its first log" : "after its last log", resumed);
 		this.place = SlsOffset.Place.origin(resumed);
 		this.skip = 0;
+		this.fromBeginning = false;
 		this.fresh = true;
 		return new Moved(SlsOffset.before(resumed).toOffset());
 	}
@@ -271,7 +289,8 @@ final class ShardFetch {
 	}
 
 	/**
-	 * The next logs do not exist any more, so that reading resumes at another position.
+	 * Logs are counted from another position: that of the first log, or that where
+	 * reading resumes because the next logs do not exist any more.
 	 *
 	 * @param after the offset before the next record
 	 */

@@ -155,8 +155,8 @@ final class SlsShardReader implements ShardReader {
 				return null;
 			}
 			if (result instanceof ShardFetch.Moved moved) {
-				// A cursor holds a time: a logstore that is created again has others.
-				reading.sink.movedTo(moved.after(), false);
+				// What was done ahead was counted from another position.
+				reading.sink.movedTo(moved.after(), true);
 			}
 			deliver(reading);
 		}

@@ -184,6 +184,19 @@ class SlsReadingTests {
 		assertThat(payloads(sink.await(1))).containsExactly("r6");
 	}
 
+	/** Without it, the next owner would count from another log when some have expired. */
+	@Test
+	void positionOfTheFirstLogIsGivenToTheWorker() {
+		open(settings(ResetPolicy.EARLIEST));
+		RecordingSink sink = start(ZERO, null);
+		await().until(() -> this.server.count("PullLogs") > 2);
+		assertThat(sink.moves()).as("not before there is a log").isEmpty();
+		append(ZERO, "r1");
+		List<SourceRecord> read = sink.await(1);
+
+		assertThat(sink.moves()).containsExactly("reused after " + SlsOffset.parse(read.get(0).offset()).origin());
+	}
+
 	@Test
 	void positionAfterAResetIsGivenToTheWorker() {
 		Offset checkpoint = expire(ResetPolicy.LATEST, false);
@@ -193,7 +206,7 @@ class SlsReadingTests {
 		append(ZERO, "r6");
 		this.reader.stop(ZERO);
 
-		assertThat(sink.moves()).containsExactly("after " + latest);
+		assertThat(sink.moves()).containsExactly("reused after " + latest);
 		assertThat(payloads(start(ZERO, new Offset(latest)).await(1))).as("what the next owner reads")
 			.containsExactly("r6");
 	}
