@@ -131,21 +131,14 @@ public final class ShardListPoller implements AutoCloseable {
 			created.setDaemon(true);
 			return created;
 		});
-		executor.scheduleWithFixedDelay(this::refreshAndContinue, 0, this.interval.toMillis(), TimeUnit.MILLISECONDS);
+		executor.scheduleWithFixedDelay(this::refresh, 0, this.interval.toMillis(), TimeUnit.MILLISECONDS);
 		return executor;
 	}
 
-	/** An exception would end the schedule. */
-	private void refreshAndContinue() {
-		try {
-			refresh();
-		}
-		catch (RuntimeException ex) {
-			logger.error("A listener of changed shards has failed", ex);
-		}
-	}
-
-	/** Lists the shards now, and notifies the listeners if they have changed. */
+	/**
+	 * Lists the shards now, and notifies the listeners if they have changed. Never
+	 * throws: that would end the schedule.
+	 */
 	public void refresh() {
 		boolean changed;
 		synchronized (this.listing) {
@@ -158,6 +151,9 @@ public final class ShardListPoller implements AutoCloseable {
 		}
 		if (changed) {
 			this.watchers.changed();
+		}
+		else {
+			this.watchers.repeatFailed();
 		}
 	}
 

@@ -4,12 +4,17 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 import io.github.shardkeeper.source.ShardSource.Watch;
 
 /**
  * Listeners for changes of a source's shards, for {@link ShardSource#watch}. Thread-safe.
  */
 public final class ShardListWatchers {
+
+	private static final Logger logger = LoggerFactory.getLogger(ShardListWatchers.class);
 
 	private final List<OneWatch> watches = new CopyOnWriteArrayList<>();
 
@@ -25,9 +30,21 @@ public final class ShardListWatchers {
 		return watch;
 	}
 
-	/** Notifies all listeners. Call it without locks, once the topics show the change. */
+	/**
+	 * Notifies all listeners. Call it without locks, once the topics show the change. A
+	 * listener that throws does not keep others from being notified.
+	 */
 	public void changed() {
-		this.watches.forEach((watch) -> watch.onChange.run());
+		this.watches.forEach((watch) -> watch.due = true);
+		repeatFailed();
+	}
+
+	/**
+	 * Notifies the listeners whose last notification has failed. A source that lists its
+	 * shards at an interval calls it each time.
+	 */
+	public void repeatFailed() {
+		this.watches.forEach(OneWatch::runIfDue);
 	}
 
 	/** Compared by identity: the same listener may be added twice. */
@@ -35,8 +52,31 @@ public final class ShardListWatchers {
 
 		private final Runnable onChange;
 
+		private volatile boolean due;
+
+		private volatile boolean failing;
+
 		OneWatch(Runnable onChange) {
 			this.onChange = onChange;
+		}
+
+		void runIfDue() {
+			if (!this.due) {
+				return;
+			}
+			// Before the call: a change during it is notified again.
+			this.due = false;
+			try {
+				this.onChange.run();
+				this.failing = false;
+			}
+			catch (Throwable ex) {
+				this.due = true;
+				if (!this.failing) {
+					logger.error("A listener of changed shards has failed; it is notified again", ex);
+				}
+				this.failing = true;
+			}
 		}
 
 		@Override

@@ -160,6 +160,26 @@ class ShardListPollerTests {
 	}
 
 	@Test
+	void notificationThatFailedIsRepeatedAndDelaysNoOtherListener() throws InterruptedException {
+		CountDownLatch failures = new CountDownLatch(3);
+		AtomicInteger others = new AtomicInteger();
+		BlockingQueue<TopicShards> seen = new LinkedBlockingQueue<>();
+		this.poller.watch(() -> {
+			if (failures.getCount() > 0) {
+				failures.countDown();
+				throw new NoClassDefFoundError("expected by the test");
+			}
+			seen.add(this.poller.topics().get("orders"));
+		});
+		this.poller.watch(others::incrementAndGet);
+		this.existing.put("orders", TopicShards.count(3));
+
+		assertThat(seen.poll(10, TimeUnit.SECONDS)).as("nothing else has changed").isEqualTo(TopicShards.count(3));
+		assertThat(failures.getCount()).isZero();
+		assertThat(others).hasValue(1);
+	}
+
+	@Test
 	void nullIsAProblemThatNamesTheFix() {
 		ShardListPoller none = new ShardListPoller(Set.of("orders"), (topic) -> null, Duration.ofSeconds(1));
 

@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Predicate;
@@ -642,7 +643,12 @@ final class KafkaShardReader implements ShardReader {
 		// Before the beginning there is only what the topic has removed itself.
 		boolean removed = first == NumericOffsets.BEFORE_ALL && !anotherTopic && wanted < begin;
 		position.reset(resumed, !removed);
-		setTopicId(position);
+		if (anotherTopic) {
+			setTopicId(position);
+		}
+		else {
+			refreshTopicId(position);
+		}
 		current.seek(partition, resumed);
 	}
 
@@ -651,6 +657,16 @@ final class KafkaShardReader implements ShardReader {
 		if (described != null) {
 			position.setTopicId(described.id());
 		}
+	}
+
+	/**
+	 * Learns the id of the topic anew: if it was created again and the directory does not
+	 * know that yet, its records would be read twice.
+	 */
+	private void refreshTopicId(ReadPosition position) {
+		CompletableFuture<Void> refresh = this.directory.requestRefresh();
+		position.forgetTopicId(refresh);
+		refresh.thenRun(() -> execute(() -> this.rearrange = true));
 	}
 
 	@Override
@@ -670,7 +686,12 @@ final class KafkaShardReader implements ShardReader {
 		TopicPartition partition = position.partition();
 		Described described = this.directory.described(partition.topic());
 		if (described == null) {
-			return this.directory.refusal(partition.topic());
+			String refusal = this.directory.refusal(partition.topic());
+			boolean known = this.directory.failure() == null && this.directory.number() > position.directoryNumber();
+			return (refusal == null && known)
+					? "The Kafka topic '%s' cannot be found: it was deleted, or its user may not DESCRIBE it"
+						.formatted(partition.topic())
+					: refusal;
 		}
 		if (partition.partition() >= described.partitions()) {
 			return (this.directory.number() > position.directoryNumber())

@@ -3,6 +3,7 @@ package io.github.shardkeeper.kafka;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Future;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
@@ -51,6 +52,9 @@ final class ReadPosition {
 	private boolean halted;
 
 	private @Nullable Uuid topicId;
+
+	/** Refresh of the directory that tells the id of the topic. */
+	private @Nullable Future<?> refresh;
 
 	private @Nullable MonotonicTime retryAt;
 
@@ -196,8 +200,19 @@ final class ReadPosition {
 		return known != null && !known.equals(current);
 	}
 
+	/** Notes which topic is read, unless a refresh is awaited to know that. */
 	void setTopicId(Uuid current) {
-		this.topicId = current;
+		Future<?> awaited = this.refresh;
+		if (awaited == null || awaited.isDone()) {
+			this.topicId = current;
+			this.refresh = null;
+		}
+	}
+
+	/** Forgets which topic is read until a refresh tells it. */
+	void forgetTopicId(Future<?> until) {
+		this.topicId = null;
+		this.refresh = until;
 	}
 
 }

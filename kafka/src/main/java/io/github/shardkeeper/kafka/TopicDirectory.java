@@ -87,6 +87,9 @@ final class TopicDirectory {
 	/** By Kafka topic the largest number of partitions that it had. */
 	private final Map<String, Integer> most = new HashMap<>();
 
+	/** By topic with a pattern the Kafka topics that it has read. */
+	private final Map<String, Set<String>> matched = new HashMap<>();
+
 	/** Topics that the last answer did not know, although they were known before. */
 	private final Set<String> missingOnce = new HashSet<>();
 
@@ -296,7 +299,7 @@ final class TopicDirectory {
 		catch (StoreUnavailableException ex) {
 			failed(before, ex);
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
 			// A periodic task that throws would not run again.
 			failed(before, this.failures.unavailable("cannot read topics and partitions", ex));
 		}
@@ -307,6 +310,9 @@ final class TopicDirectory {
 		}
 		if (!this.contents.isLike(before)) {
 			this.watchers.changed();
+		}
+		else {
+			this.watchers.repeatFailed();
 		}
 	}
 
@@ -378,7 +384,11 @@ final class TopicDirectory {
 			KafkaTopic mapping = TopicDirectory.this.settings.topics().get(topic);
 			Pattern pattern = (mapping != null) ? mapping.pattern() : null;
 			List<String> matching = new ArrayList<>();
-			for (String name : all) {
+			Set<String> earlier = TopicDirectory.this.matched.computeIfAbsent(topic, (name) -> new TreeSet<>());
+			// Not listed any more if they were deleted, or may not be described.
+			Set<String> candidates = new TreeSet<>(all);
+			candidates.addAll(earlier);
+			for (String name : candidates) {
 				if (pattern == null || !pattern.matcher(name).matches()) {
 					continue;
 				}
@@ -397,7 +407,8 @@ final class TopicDirectory {
 					matching.add(name);
 				}
 			}
-			if (matching.isEmpty()) {
+			earlier.addAll(matching);
+			if (matching.stream().noneMatch(all::contains)) {
 				problem(topic,
 						"No Kafka topic at %s matches 'shardkeeper.kafka.topics.%s.pattern: %s': create one, or correct the pattern"
 							.formatted(TopicDirectory.this.settings.servers(), topic, pattern));
@@ -511,11 +522,12 @@ final class TopicDirectory {
 			for (String name : kafkaTopics) {
 				Described found = this.described.get(name);
 				String refusal = this.refusals.get(name);
+				if (found == null) {
+					// Deleted, perhaps for good: only its shards have a problem.
+					continue;
+				}
 				if (refusal != null) {
 					problem(topic, refusal);
-				}
-				if (found == null) {
-					continue;
 				}
 				checkNumber(topic, name, found.partitions());
 				for (int partition = 0; partition < found.partitions(); partition++) {

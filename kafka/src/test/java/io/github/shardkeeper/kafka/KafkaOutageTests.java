@@ -7,12 +7,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletionException;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 
@@ -264,6 +268,39 @@ class KafkaOutageTests {
 			assertThat(PolledSource.payloads(closedSink.await(2))).containsExactly("r1", "r2");
 			assertThat(source.reader().problems()).isEmpty();
 			assertThat(source.failures()).isEmpty();
+		}
+	}
+
+	@Test
+	void topicOfAPatternThatMayNotBeDescribedAnyMoreIsAProblem() throws Exception {
+		EmbeddedKafka kafka = withUsers();
+		Map<String, Object> admin = new HashMap<>(kafka.clientProperties());
+		admin.putAll(EmbeddedKafka.credentials("admin", "admin"));
+		Map<String, Object> alice = new HashMap<>(kafka.clientProperties());
+		alice.putAll(EmbeddedKafka.credentials("alice", "secret"));
+		Permissions permissions = new Permissions(admin);
+		permissions.createTopics("seen.a", "seen.b");
+		permissions.allow("alice", "seen.a", true);
+		permissions.allow("alice", "seen.b", true);
+		ShardId shard = new ShardId("orders", "seen.b-0");
+		TopicShards both = TopicShards.of(Map.of("seen.a-0", List.of(), "seen.b-0", List.of()));
+		try (PolledSource source = PolledSource.of(alice, "orders",
+				KafkaTopic.matching(Pattern.compile("seen\\..*")))) {
+			assertThat(source.source().topics()).containsEntry("orders", both);
+			RecordingSink sink = source.start(shard, null);
+			permissions.withdraw("seen.b");
+			await().untilAsserted(() -> assertThat(source.source().problems()).hasEntrySatisfying("orders",
+					(problem) -> assertThat(problem).contains("denies the access").contains("seen.b")));
+			await().untilAsserted(() -> assertThat(source.reader().problems()).containsKey(shard));
+			assertThat(source.source().topics()).containsEntry("orders", both);
+
+			permissions.allow("alice", "seen.b", true);
+			await().untilAsserted(() -> assertThat(source.source().problems()).isEmpty());
+			try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(admin, new ByteArraySerializer(),
+					new ByteArraySerializer())) {
+				producer.send(new ProducerRecord<>("seen.b", "r1".getBytes())).get();
+			}
+			assertThat(PolledSource.payloads(sink.await(1))).containsExactly("r1");
 		}
 	}
 

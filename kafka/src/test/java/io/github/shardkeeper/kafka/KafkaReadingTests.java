@@ -205,6 +205,76 @@ class KafkaReadingTests {
 	}
 
 	@Test
+	void listenerThatFailsIsNotifiedAgainAndDoesNotEndTheRefreshes() throws Exception {
+		this.kafka.createTopic(this.topic, 1);
+		try (PolledSource source = source(KafkaTopic.named(this.topic))) {
+			AtomicInteger calls = new AtomicInteger();
+			source.source().watch(() -> {
+				calls.incrementAndGet();
+				throw new NoClassDefFoundError("expected by the test");
+			});
+			await().until(() -> calls.get() > 2);
+			addPartitions(2);
+
+			await().untilAsserted(
+					() -> assertThat(source.source().topics()).containsEntry("orders", TopicShards.count(2)));
+		}
+	}
+
+	@Test
+	void deletedTopicOfAPatternIsAProblemOfItsShardsUntilItIsCreatedAgain() throws Exception {
+		this.kafka.createTopic(this.topic + ".eu", 1);
+		this.kafka.createTopic(this.topic + ".us", 1);
+		KafkaTopic mapping = KafkaTopic.matching(Pattern.compile(Pattern.quote(this.topic) + "\\..*"));
+		ShardId deleted = new ShardId("orders", this.topic + ".eu-0");
+		try (PolledSource source = source(mapping); KafkaProducer<byte[], byte[]> producer = producer(Map.of())) {
+			RecordingSink sink = source.start(deleted, null);
+			source.start(new ShardId("orders", this.topic + ".us-0"), null);
+			deleteTopic(this.topic + ".eu");
+			await().untilAsserted(() -> assertThat(source.reader().problems()).containsOnlyKeys(deleted)
+				.hasEntrySatisfying(deleted,
+						(problem) -> assertThat(problem).contains("'%s.eu' does not exist".formatted(this.topic))));
+			await().untilAsserted(() -> assertThat(source.source().topics()).containsEntry("orders",
+					TopicShards.of(Map.of(this.topic + ".us-0", List.of()))));
+			assertThat(source.source().problems()).as("it may have been deleted for good").isEmpty();
+			try (PolledSource next = source(mapping)) {
+				next.start(deleted, null);
+				await().untilAsserted(() -> assertThat(next.reader().problems()).hasEntrySatisfying(deleted,
+						(problem) -> assertThat(problem).contains("'%s.eu' cannot be found".formatted(this.topic))));
+			}
+
+			this.kafka.createTopic(this.topic + ".eu", 1);
+			producer.send(new ProducerRecord<>(this.topic + ".eu", 0, null, bytes("hello"))).get();
+			assertThat(PolledSource.payloads(sink.await(1))).containsExactly("hello");
+			assertThat(source.reader().problems()).isEmpty();
+		}
+	}
+
+	@Test
+	void topicThatIsCreatedAgainBetweenTwoRefreshesIsReadOnce() throws Exception {
+		this.kafka.createTopic(this.topic, 1);
+		Map<String, Object> client = this.kafka.clientProperties();
+		try (PolledSource source = new PolledSource(new KafkaSourceSettings(
+				Map.of("orders", KafkaTopic.named(this.topic)), client, client, client, Duration.ofHours(1), null))) {
+			RecordingSink sink = source.start(SHARD, null);
+			source.append(SHARD, 1, 5);
+			sink.await(5);
+			deleteTopic();
+			await().ignoreExceptions().until(() -> {
+				this.kafka.createTopic(this.topic, 1);
+				return true;
+			});
+			await().ignoreExceptions().until(() -> !source.append(SHARD, 6, 6).isEmpty());
+			assertThat(PolledSource.payloads(sink.await(1))).containsExactly("r6");
+			assertThat(source.source().shards("orders")).as("after a refresh").isEqualTo(1);
+			source.append(SHARD, 7, 7);
+
+			assertThat(PolledSource.payloads(sink.await(1))).containsExactly("r7");
+			assertThat(sink.moves()).containsExactly("reused after -1");
+		}
+	}
+
+	@Test
 	void missingTopicIsAProblemUntilItIsCreatedAndDelaysNoOther() throws Exception {
 		this.kafka.createTopic(this.topic + "-other", 1);
 		Map<String, KafkaTopic> topics = Map.of("orders", KafkaTopic.named(this.topic), "other",
@@ -487,8 +557,12 @@ class KafkaReadingTests {
 	}
 
 	private void deleteTopic() throws Exception {
+		deleteTopic(this.topic);
+	}
+
+	private void deleteTopic(String name) throws Exception {
 		try (Admin admin = this.kafka.admin()) {
-			admin.deleteTopics(List.of(this.topic)).all().get();
+			admin.deleteTopics(List.of(name)).all().get();
 		}
 	}
 

@@ -7,11 +7,14 @@ import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.common.acl.AccessControlEntry;
+import org.apache.kafka.common.acl.AccessControlEntryFilter;
 import org.apache.kafka.common.acl.AclBinding;
+import org.apache.kafka.common.acl.AclBindingFilter;
 import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.acl.AclPermissionType;
 import org.apache.kafka.common.resource.PatternType;
 import org.apache.kafka.common.resource.ResourcePattern;
+import org.apache.kafka.common.resource.ResourcePatternFilter;
 import org.apache.kafka.common.resource.ResourceType;
 
 /**
@@ -28,6 +31,17 @@ final class Permissions {
 	void createTopics(String... names) throws Exception {
 		try (Admin admin = Admin.create(this.properties)) {
 			admin.createTopics(Stream.of(names).map((name) -> new NewTopic(name, 1, (short) 1)).toList()).all().get();
+		}
+	}
+
+	/** Takes everything back that users may do with a topic. */
+	void withdraw(String topic) throws Exception {
+		try (Admin admin = Admin.create(this.properties)) {
+			admin.deleteAcls(List
+				.of(new AclBindingFilter(new ResourcePatternFilter(ResourceType.TOPIC, topic, PatternType.LITERAL),
+						AccessControlEntryFilter.ANY)))
+				.all()
+				.get();
 		}
 	}
 
