@@ -135,7 +135,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		handlers.forEach((topic, handler) -> this.settings.consumers().apply(topic).check(handler));
 		WorkerThreads.Running runningThreads = this.threads.start();
 		ShardReaders readers = new ShardReaders(this.sources.having(handlers.keySet()), this.sources::name,
-				this.startPositions::before, this.runtime.clock());
+				this.startPositions, this.runtime.clock());
 		ScheduledExecutorService timer = startTimer();
 		WorkerContext context = new WorkerContext(this.coordinator.settings().group(), this.checkpoints, readers,
 				this.lease, this.runtime.clock(), InstantSource.system(), runningThreads.executor(), timer, this.mapper,

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -35,6 +36,8 @@ final class ShardReaders implements ShardReadControl, AutoCloseable {
 
 	private static final String LOOP = "shardkeeper-reader";
 
+	private static final String START_LOOP = "shardkeeper-start";
+
 	private static final Duration PAUSE_AFTER_FAILURE = Duration.ofMillis(250);
 
 	/** By the name of the source. */
@@ -42,25 +45,26 @@ final class ShardReaders implements ShardReadControl, AutoCloseable {
 
 	private final Function<String, String> sourceName;
 
-	private final Function<ShardId, @Nullable Offset> start;
+	private final ShardStarts.Positions positions;
 
 	private final MonotonicClock clock;
 
+	/** Guarded by itself. */
 	private final List<Loops.Loop> loops = new ArrayList<>();
 
 	/**
 	 * Opens the readers. They are not polled before {@link #startLoops}.
 	 * @param sources the sources by name
 	 * @param sourceName returns the name of the source of a topic
-	 * @param start returns the offset after which a shard without an offset starts
+	 * @param positions the start positions of shards without an offset
 	 */
-	ShardReaders(Map<String, ShardSource> sources, Function<String, String> sourceName,
-			Function<ShardId, @Nullable Offset> start, MonotonicClock clock) {
+	ShardReaders(Map<String, ShardSource> sources, Function<String, String> sourceName, ShardStarts.Positions positions,
+			MonotonicClock clock) {
+		this.sourceName = sourceName;
+		this.positions = positions;
+		this.clock = clock;
 		sources.forEach((name, source) -> this.readers.put(name,
 				new PolledReader(source.openReader(), (sources.size() == 1) ? "" : " of source '" + name + "'")));
-		this.sourceName = sourceName;
-		this.start = start;
-		this.clock = clock;
 	}
 
 	/**
@@ -69,20 +73,34 @@ final class ShardReaders implements ShardReadControl, AutoCloseable {
 	 */
 	void startLoops(Loops running, boolean foreground) {
 		this.readers.forEach((name, reader) -> {
-			String loop = (this.readers.size() == 1) ? LOOP : LOOP + "-" + name;
-			this.loops
-				.add(foreground ? running.startForeground(loop, reader::poll) : running.start(loop, reader::poll));
+			String suffix = (this.readers.size() == 1) ? "" : "-" + name;
+			String loop = LOOP + suffix;
+			add(foreground ? running.startForeground(loop, reader::poll) : running.start(loop, reader::poll));
+			reader.startLoop = () -> add(running.start(START_LOOP + suffix, reader.starts::run));
 		});
+	}
+
+	private Loops.Loop add(Loops.Loop loop) {
+		synchronized (this.loops) {
+			this.loops.add(loop);
+		}
+		return loop;
 	}
 
 	@Override
 	public void start(ShardId shard, @Nullable Offset after, RecordSink sink) {
-		of(shard.topic()).reader.start(shard, (after != null) ? after : this.start.apply(shard), sink);
+		PolledReader reader = of(shard.topic());
+		if (after != null || this.positions.isFirst(shard.topic())) {
+			reader.reader.start(shard, after, sink);
+		}
+		else {
+			reader.startLater(shard, sink);
+		}
 	}
 
 	@Override
 	public void stop(ShardId shard) {
-		of(shard.topic()).reader.stop(shard);
+		of(shard.topic()).stop(shard);
 	}
 
 	@Override
@@ -117,7 +135,12 @@ final class ShardReaders implements ShardReadControl, AutoCloseable {
 
 	@Override
 	public void close() {
-		this.loops.forEach(Loops.Loop::close);
+		this.readers.values().forEach((reader) -> reader.startLoop = null);
+		List<Loops.Loop> running;
+		synchronized (this.loops) {
+			running = List.copyOf(this.loops);
+		}
+		running.forEach(Loops.Loop::close);
 		this.readers.values().forEach((reader) -> reader.reader.close());
 	}
 
@@ -125,6 +148,14 @@ final class ShardReaders implements ShardReadControl, AutoCloseable {
 	private final class PolledReader {
 
 		private final ShardReader reader;
+
+		private final ShardStarts starts;
+
+		/** Starts the loop of the starts; {@code null} before the loops are started. */
+		private volatile @Nullable Supplier<Loops.Loop> startLoop;
+
+		/** Only if a shard has to wait for its start; guarded by the starts. */
+		private Loops.@Nullable Loop starting;
 
 		/** For the log: which source, if there are several. */
 		private final String suffix;
@@ -137,7 +168,26 @@ final class ShardReaders implements ShardReadControl, AutoCloseable {
 
 		PolledReader(ShardReader reader, String suffix) {
 			this.reader = reader;
+			this.starts = new ShardStarts(reader, ShardReaders.this.positions, ShardReaders.this.clock);
 			this.suffix = suffix;
+		}
+
+		void startLater(ShardId shard, RecordSink sink) {
+			this.starts.add(shard, sink);
+			synchronized (this.starts) {
+				Supplier<Loops.Loop> loop = this.startLoop;
+				if (this.starting == null && loop != null) {
+					this.starting = loop.get();
+				}
+				else if (this.starting != null) {
+					this.starting.wake();
+				}
+			}
+		}
+
+		void stop(ShardId shard) {
+			this.starts.cancel(shard);
+			this.reader.stop(shard);
 		}
 
 		/** The checkpoint is committed, whatever the source does with that news. */
@@ -152,6 +202,7 @@ final class ShardReaders implements ShardReadControl, AutoCloseable {
 
 		/** Health and endpoint answer, even if one source does not. */
 		void addProblems(Map<ShardId, String> problems) {
+			this.starts.addProblems(problems);
 			try {
 				problems.putAll(this.reader.problems());
 			}

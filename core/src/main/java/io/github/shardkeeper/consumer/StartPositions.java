@@ -24,7 +24,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * the next owner of a shard whose first owner ended without a commit: neither misses a
  * record. Thread-safe.
  */
-public final class StartPositions {
+public final class StartPositions implements ShardStarts.Positions {
 
 	/** Time during which an answer of the store is reused: many shards start together. */
 	private static final Duration FRESH = Duration.ofSeconds(1);
@@ -80,10 +80,15 @@ public final class StartPositions {
 		topics.stream().filter(this::isLatest).forEach(this::ask);
 	}
 
-	/** Returns the offset after which to start, {@code null} for the first record. */
-	@Nullable Offset before(ShardId shard) {
-		StartPosition position = position(shard.topic());
-		return (position != null) ? this.sources.before(position, List.of(shard)).get(shard) : null;
+	@Override
+	public boolean isFirst(String topic) {
+		return !this.positions.containsKey(topic);
+	}
+
+	@Override
+	public Map<ShardId, Offset> before(String topic, Collection<ShardId> shards) {
+		StartPosition position = position(topic);
+		return (position != null) ? this.sources.before(position, shards) : Map.of();
 	}
 
 	private boolean isLatest(String topic) {

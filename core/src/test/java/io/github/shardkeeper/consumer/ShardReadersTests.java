@@ -1,5 +1,6 @@
 package io.github.shardkeeper.consumer;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -19,6 +20,7 @@ import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.testsupport.SettableClock;
+import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.TestReader;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -28,6 +30,8 @@ class ShardReadersTests {
 
 	private static final ShardId ORDER = ShardId.of("orders", 0);
 
+	private static final ShardId OTHER_ORDER = ShardId.of("orders", 1);
+
 	private static final ShardId VISIT = ShardId.of("visits", 0);
 
 	private final PolledReader orders = new PolledReader();
@@ -36,6 +40,8 @@ class ShardReadersTests {
 
 	private final SettableClock clock = new SettableClock();
 
+	private final Positions positions = new Positions();
+
 	private final ManualLoops loops = new ManualLoops();
 
 	private final TopicSources sources = new TopicSources(
@@ -43,7 +49,7 @@ class ShardReadersTests {
 			Map.of());
 
 	private final ShardReaders readers = new ShardReaders(this.sources.having(List.of("orders", "visits")),
-			this.sources::name, (shard) -> new Offset("start of " + shard), this.clock);
+			this.sources::name, this.positions, this.clock);
 
 	@Test
 	void shardIsReadFromTheSourceOfItsTopic() {
@@ -60,10 +66,66 @@ class ShardReadersTests {
 	}
 
 	@Test
-	void shardWithoutAnOffsetStartsAtItsStartPosition() {
+	void shardWithoutAnOffsetStartsAtItsStartPosition() throws InterruptedException {
+		this.readers.startLoops(this.loops, false);
 		this.readers.start(ORDER, null, (records) -> true);
+		this.readers.start(OTHER_ORDER, null, (records) -> true);
+		this.readers.start(VISIT, null, (records) -> true);
+		assertThat(this.visits.calls()).as("with its first record").containsExactly("start after null");
+		assertThat(this.orders.calls()).as("the thread of the worker does not wait").isEmpty();
 
+		assertThat(this.loops.steps).doesNotContainKey("shardkeeper-start-b");
+		assertThat(this.loops.steps.get("shardkeeper-start-a").run()).isNull();
+		assertThat(this.orders.calls()).containsExactly("start after start of orders/0",
+				"start after start of orders/1");
+		assertThat(this.positions.asked).isEqualTo(1);
+	}
+
+	@Test
+	void startPositionThatCannotBeFoundIsAProblemAndIsAskedForWithGrowingPauses() throws InterruptedException {
+		this.readers.startLoops(this.loops, false);
+		this.positions.failure = new StoreUnavailableException("away", null);
+		this.readers.start(ORDER, null, (records) -> true);
+		Loops.Step step = this.loops.steps.get("shardkeeper-start-a");
+		MonotonicTime first = step.run();
+		assertThat(this.readers.problems())
+			.containsExactly(Map.entry(ORDER, "The start position cannot be found; retrying. away"));
+		assertThat(step.run()).as("not due yet").isEqualTo(first);
+		assertThat(this.positions.asked).isEqualTo(1);
+		Duration pause = this.clock.now().until(first);
+		this.clock.advance(pause);
+		assertThat(step.run()).isEqualTo(this.clock.now().plus(pause.multipliedBy(2)));
+
+		this.positions.failure = null;
+		this.clock.advance(pause.multipliedBy(2));
+		assertThat(step.run()).isNull();
 		assertThat(this.orders.calls()).containsExactly("start after start of orders/0");
+		assertThat(this.readers.problems()).isEmpty();
+	}
+
+	@Test
+	void shardThatDelaysOthersIsResolvedAlone() throws InterruptedException {
+		this.readers.startLoops(this.loops, false);
+		this.positions.failing = ORDER;
+		this.readers.start(ORDER, null, (records) -> true);
+		this.readers.start(OTHER_ORDER, null, (records) -> true);
+		Loops.Step step = this.loops.steps.get("shardkeeper-start-a");
+		this.clock.advance(this.clock.now().until(step.run()));
+		step.run();
+		step.run();
+
+		assertThat(this.orders.calls()).containsExactly("start after start of orders/1");
+		assertThat(this.readers.problems()).containsOnlyKeys(ORDER);
+	}
+
+	@Test
+	void shardThatIsStoppedBeforeItsPositionIsFoundIsNotStarted() throws InterruptedException {
+		this.readers.startLoops(this.loops, false);
+		this.readers.start(ORDER, null, (records) -> true);
+		this.positions.onAsk = () -> this.readers.stop(ORDER);
+		this.loops.steps.get("shardkeeper-start-a").run();
+
+		assertThat(this.orders.calls()).containsExactly("stop");
 	}
 
 	@Test
@@ -181,6 +243,40 @@ class ShardReadersTests {
 		@Override
 		public void close() {
 			this.closed = true;
+		}
+
+	}
+
+	/** Of the topic "orders" only. */
+	private static final class Positions implements ShardStarts.Positions {
+
+		private StoreUnavailableException failure;
+
+		private ShardId failing;
+
+		private int asked;
+
+		private Runnable onAsk = () -> {
+		};
+
+		@Override
+		public boolean isFirst(String topic) {
+			return !topic.equals("orders");
+		}
+
+		@Override
+		public Map<ShardId, Offset> before(String topic, Collection<ShardId> shards) {
+			this.asked++;
+			this.onAsk.run();
+			if (this.failure != null) {
+				throw this.failure;
+			}
+			if (shards.contains(this.failing)) {
+				throw new IllegalStateException("caused by the test");
+			}
+			Map<ShardId, Offset> offsets = new HashMap<>();
+			shards.forEach((shard) -> offsets.put(shard, new Offset("start of " + shard)));
+			return offsets;
 		}
 
 	}

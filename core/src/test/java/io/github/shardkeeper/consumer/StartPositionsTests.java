@@ -135,7 +135,8 @@ class StartPositionsTests {
 	}
 
 	private void start(StartPositions positions, Offset after) {
-		this.reader.start(SHARD, (after != null) ? after : positions.before(SHARD), (records) -> true);
+		this.reader.start(SHARD, (after != null) ? after : positions.before("orders", List.of(SHARD)).get(SHARD),
+				(records) -> true);
 	}
 
 	private void append(int records) {

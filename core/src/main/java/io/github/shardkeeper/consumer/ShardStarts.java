@@ -1,0 +1,189 @@
+package io.github.shardkeeper.consumer;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.loop.ProblemLog;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.ShardReader.RecordSink;
+import io.github.shardkeeper.source.ShardReader;
+import io.github.shardkeeper.time.MonotonicClock;
+import io.github.shardkeeper.time.MonotonicTime;
+
+/**
+ * Shards of one source that have no offset and wait for their start position. It is
+ * resolved by a loop, not by the workers: a source that does not answer would block the
+ * threads that handle the records of others. Thread-safe.
+ */
+final class ShardStarts {
+
+	private static final Logger logger = LoggerFactory.getLogger(ShardStarts.class);
+
+	private static final Duration FIRST_PAUSE = Duration.ofMillis(250);
+
+	private static final Duration LAST_PAUSE = Duration.ofSeconds(10);
+
+	private final ShardReader reader;
+
+	private final Positions positions;
+
+	private final MonotonicClock clock;
+
+	/** Guarded by this. */
+	private final Map<ShardId, Start> waiting = new LinkedHashMap<>();
+
+	/** Confined to the loop. */
+	private final ProblemLog log = new ProblemLog();
+
+	ShardStarts(ShardReader reader, Positions positions, MonotonicClock clock) {
+		this.reader = reader;
+		this.positions = positions;
+		this.clock = clock;
+	}
+
+	/** Starts a shard with a later step. */
+	synchronized void add(ShardId shard, RecordSink sink) {
+		this.waiting.put(shard, new Start(shard, sink, this.clock.now()));
+	}
+
+	/** Cancels the start of a shard, if it waits for one. */
+	synchronized void cancel(ShardId shard) {
+		this.waiting.remove(shard);
+	}
+
+	/** Adds the shards whose start position could not be resolved so far. */
+	synchronized void addProblems(Map<ShardId, String> problems) {
+		this.waiting.forEach((shard, start) -> {
+			if (start.problem != null) {
+				problems.put(shard, start.problem);
+			}
+		});
+	}
+
+	/** Starts due shards; returns when others are due, {@code null} if none waits. */
+	@Nullable MonotonicTime run() throws InterruptedException {
+		List<Start> due = due(this.clock.now());
+		if (!due.isEmpty()) {
+			try {
+				begin(due);
+				if (this.log.resolved()) {
+					logger.info("Start positions can be found again");
+				}
+			}
+			catch (RuntimeException ex) {
+				failed(due, String.valueOf(ex.getMessage()));
+			}
+			if (Thread.interrupted()) {
+				throw new InterruptedException();
+			}
+		}
+		return nextDue();
+	}
+
+	/**
+	 * Returns the due shards of one topic, to resolve them with one request. After a
+	 * failure each is resolved alone: only one of them may be the reason.
+	 */
+	private synchronized List<Start> due(MonotonicTime now) {
+		List<Start> due = new ArrayList<>();
+		for (Start start : this.waiting.values()) {
+			boolean alone = start.problem != null;
+			if (now.isBefore(start.retryAt) || !due.isEmpty() && (alone || !due.get(0).isLike(start))) {
+				continue;
+			}
+			due.add(start);
+			if (alone) {
+				break;
+			}
+		}
+		return due;
+	}
+
+	private void begin(List<Start> due) {
+		List<ShardId> shards = due.stream().map((start) -> start.shard).toList();
+		Map<ShardId, Offset> offsets = this.positions.before(shards.get(0).topic(), shards);
+		for (Start start : due) {
+			// A stop waits for that, and then stops what was started.
+			synchronized (this) {
+				if (this.waiting.get(start.shard) == start) {
+					this.reader.start(start.shard, offsets.get(start.shard), start.sink);
+					this.waiting.remove(start.shard);
+				}
+			}
+		}
+	}
+
+	private synchronized void failed(List<Start> due, String reason) {
+		if (this.log.isNew(reason)) {
+			logger.warn("Cannot find the start position of {}, which is not consumed until then; retrying. {}",
+					(due.size() == 1) ? due.get(0).shard : due.size() + " shards", reason);
+		}
+		MonotonicTime now = this.clock.now();
+		due.forEach((start) -> start.failed("The start position cannot be found; retrying. " + reason, now));
+	}
+
+	private synchronized @Nullable MonotonicTime nextDue() {
+		MonotonicTime next = null;
+		for (Start start : this.waiting.values()) {
+			next = (next == null) ? start.retryAt : MonotonicTime.earliest(next, start.retryAt);
+		}
+		return next;
+	}
+
+	/** Start positions of shards that have no offset. */
+	interface Positions {
+
+		/** Returns whether the shards of a topic start with their first record. */
+		boolean isFirst(String topic);
+
+		/**
+		 * Returns the offsets after which to start shards of a topic. May wait for the
+		 * source or the store.
+		 */
+		Map<ShardId, Offset> before(String topic, Collection<ShardId> shards);
+
+	}
+
+	/** Start that waits for its position. Guarded by the outer object. */
+	private static final class Start {
+
+		private final ShardId shard;
+
+		private final RecordSink sink;
+
+		private MonotonicTime retryAt;
+
+		private Duration pause = FIRST_PAUSE;
+
+		/** {@code null} until it has failed. */
+		private @Nullable String problem;
+
+		Start(ShardId shard, RecordSink sink, MonotonicTime now) {
+			this.shard = shard;
+			this.sink = sink;
+			this.retryAt = now;
+		}
+
+		boolean isLike(Start other) {
+			return this.shard.topic().equals(other.shard.topic());
+		}
+
+		void failed(String reason, MonotonicTime now) {
+			this.problem = reason;
+			this.retryAt = now.plus(this.pause);
+			Duration doubled = this.pause.multipliedBy(2);
+			this.pause = (doubled.compareTo(LAST_PAUSE) < 0) ? doubled : LAST_PAUSE;
+		}
+
+	}
+
+}
