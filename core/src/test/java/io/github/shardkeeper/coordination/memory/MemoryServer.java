@@ -27,7 +27,7 @@ public final class MemoryServer implements StoreServer {
 		this.store = new MemoryCoordinationStore(() -> this.now, batch, batch);
 	}
 
-	public CoordinationStore store() {
+	public MemoryCoordinationStore store() {
 		return this.store;
 	}
 

@@ -14,13 +14,13 @@ import io.github.shardkeeper.redis.testsupport.RedisKeys;
  * One group on the Redis that all tests share. Its clock cannot be set: advancing waits
  * until it shows that the time has passed.
  */
-class RedisServer implements StoreServer {
+public class RedisServer implements StoreServer {
 
-	static final String PREFIX = "test";
+	public static final String PREFIX = "test";
 
 	private final RedisKeys keys;
 
-	RedisServer(String group) {
+	public RedisServer(String group) {
 		this.keys = new RedisKeys(PREFIX + ":{" + group + "}:");
 	}
 

@@ -1,0 +1,140 @@
+package io.github.shardkeeper.cluster.session;
+
+import java.time.Duration;
+import java.util.TreeMap;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.cluster.ClusterContract;
+import io.github.shardkeeper.cluster.ClusterView.Member;
+import io.github.shardkeeper.cluster.session.ViewStore.Reply;
+import io.github.shardkeeper.protocol.MemberDescription;
+import io.github.shardkeeper.shard.ApplicationVersion;
+import io.github.shardkeeper.shard.MemberId;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What each store of a view does. */
+public abstract class ViewStoreContract extends ClusterContract {
+
+	protected abstract ViewStore views();
+
+	@Test
+	protected final void viewHasTheMembersInTheOrderOfTheirIds() {
+		MemberId b = join("b");
+		MemberId a = join("a");
+
+		Reply view = views().read(a);
+
+		assertThat(view.known()).isTrue();
+		assertThat(view.members()).containsExactly(new Member(a, new ApplicationVersion("1.4"), 2, "zone-of-a"),
+				new Member(b, new ApplicationVersion("1.4"), 2, "zone-of-b"));
+	}
+
+	@Test
+	protected final void allMembersReadTheSameNumber() {
+		MemberId a = join("a");
+		MemberId b = join("b");
+
+		Reply view = views().read(a);
+
+		assertThat(views().read(b)).isEqualTo(view);
+		assertThat(views().read(a)).isEqualTo(view);
+	}
+
+	@Test
+	protected final void numberGrowsWhenMembersComeAndGo() {
+		MemberId a = join("a");
+		long alone = views().read(a).number();
+		MemberId b = join("b");
+		Reply two = views().read(a);
+		leave(b);
+		Reply aloneAgain = views().read(a);
+
+		assertThat(two.number()).isGreaterThan(alone);
+		assertThat(two.members()).hasSize(2);
+		assertThat(aloneAgain.number()).isGreaterThan(two.number());
+		assertThat(aloneAgain.members()).hasSize(1);
+	}
+
+	@Test
+	protected final void numberStaysWhenADescriptionChanges() {
+		MemberId a = join("a");
+		Reply before = views().read(a);
+
+		group().updateDescription(a, new MemberDescription(new TreeMap<>(), new ApplicationVersion("2")));
+
+		assertThat(views().read(a).number()).isEqualTo(before.number());
+	}
+
+	@Test
+	protected final void firstReaderTellsTheOthers() {
+		MemberId a = join("a");
+		long number = views().read(a).number();
+
+		assertThat(received("one")).isEqualTo("view|" + number);
+		assertThat(received("two")).isEqualTo("view|" + number);
+		views().read(a);
+		MemberId b = join("b");
+		long next = views().read(b).number();
+		assertThat(received("one")).isEqualTo("view|" + next);
+	}
+
+	@Test
+	protected final void memberThatLeavesIsNotInTheView() {
+		MemberId a = join("a");
+		MemberId b = join("b");
+		Reply before = views().read(a);
+
+		group().announceLeave(b);
+
+		Reply after = views().read(b);
+		assertThat(after.known()).isTrue();
+		assertThat(after.number()).isGreaterThan(before.number());
+		assertThat(after.members()).extracting(Member::id).containsExactly(a);
+	}
+
+	@Test
+	protected final void silentMemberStaysInTheView() {
+		MemberId a = join("a");
+		MemberId silent = join("silent", SHORT);
+		Reply before = views().read(a);
+
+		advance(SHORT.multipliedBy(2));
+
+		assertThat(views().read(a)).isEqualTo(before);
+		assertThat(before.members()).extracting(Member::id).contains(silent);
+	}
+
+	@Test
+	protected final void unknownSessionReadsNothing() {
+		join("a");
+
+		assertThat(views().read(MemberId.of("stranger", "1"))).isEqualTo(Reply.UNKNOWN);
+	}
+
+	@Test
+	protected final void numberIsHigherAfterALossOfWrites() {
+		MemberId a = join("a");
+		Object snapshot = server().snapshot();
+		join("b");
+		long lost = views().read(a).number();
+		server().loseWritesSince(snapshot);
+		// A failover takes time.
+		advance(Duration.ofMillis(1));
+		join("c");
+
+		assertThat(views().read(a).number()).isGreaterThan(lost);
+	}
+
+	@Test
+	protected final void numberIsHigherAfterTheStoreWasEmptied() {
+		long before = views().read(join("a")).number();
+
+		server().empty();
+		advance(Duration.ofMillis(1));
+
+		assertThat(views().read(join("b")).number()).isGreaterThan(before);
+	}
+
+}
