@@ -29,8 +29,11 @@ public interface LockStore {
 	 */
 	boolean release(MemberId session, String lock, String ticket);
 
-	/** Gives a lock to the first that waits, if it is free. */
-	void grantNext(String lock);
+	/**
+	 * Gives a lock to the first that waits, if it is free.
+	 * @return the ticket that holds it now; empty if nobody does
+	 */
+	String grantNext(String lock);
 
 	/** Returns whether a ticket holds a lock. */
 	boolean isHeld(MemberId session, String lock, String ticket);

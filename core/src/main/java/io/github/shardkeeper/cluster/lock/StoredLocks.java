@@ -227,7 +227,12 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 			// A message may have been lost: one question for all that wait for a lock.
 			Set<String> awaited = new HashSet<>();
 			this.requests.values().forEach((request) -> awaited.add(request.lock()));
-			awaited.forEach(this.store::grantNext);
+			awaited.forEach((lock) -> {
+				LockRequest granted = this.requests.get(this.store.grantNext(lock));
+				if (granted != null) {
+					granted.askAgain();
+				}
+			});
 		}
 	}
 

@@ -46,6 +46,11 @@ public final class MemoryCluster implements ClusterMessages {
 			.forEach((subscription) -> subscription.receive(message.text()));
 	}
 
+	/** Closes all subscriptions, as a server does when it ends. */
+	public void closeSubscriptions() {
+		this.subscriptions.clear();
+	}
+
 	@Override
 	public Subscription subscribe(String address, Consumer<String> onMessage) {
 		MemorySubscription subscription = new MemorySubscription(address, onMessage);

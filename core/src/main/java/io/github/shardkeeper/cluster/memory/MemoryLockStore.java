@@ -38,10 +38,12 @@ public final class MemoryLockStore implements LockStore {
 	}
 
 	@Override
-	public void grantNext(String lock) {
-		this.cluster.transition((group, outbox) -> {
-			locks(group).grantNext(group, outbox, lock);
-			return true;
+	public String grantNext(String lock) {
+		return this.cluster.transition((group, outbox) -> {
+			Locks locks = locks(group);
+			locks.grantNext(group, outbox, lock);
+			Held current = locks.held.get(lock);
+			return (current != null) ? current.ticket() : "";
 		});
 	}
 
@@ -51,6 +53,10 @@ public final class MemoryLockStore implements LockStore {
 			Held held = locks(group).held.get(lock);
 			return held != null && held.isBy(session, ticket);
 		});
+	}
+
+	static int waiting(MemoryGroup group, String lock) {
+		return locks(group).waiting(lock).size();
 	}
 
 	private static Locks locks(MemoryGroup group) {

@@ -15,7 +15,7 @@ public final class RedisLockStore implements LockStore {
 
 	private static final LuaScript ACQUIRE = script(ScriptOutputType.MULTI, "acquire-lock.lua");
 
-	private static final LuaScript RELEASE = script(ScriptOutputType.VALUE, "release-lock.lua");
+	private static final LuaScript RELEASE = script(ScriptOutputType.MULTI, "release-lock.lua");
 
 	private static final LuaScript VERIFY = script(ScriptOutputType.VALUE, "verify-lock.lua");
 
@@ -52,13 +52,14 @@ public final class RedisLockStore implements LockStore {
 
 	@Override
 	public boolean release(MemberId session, String lock, String ticket) {
-		String answer = this.link.runDurably(RELEASE, this.keys, session.value(), lock, ticket);
-		return answer.equals("RELEASED");
+		List<String> answer = this.link.runDurably(RELEASE, this.keys, session.value(), lock, ticket);
+		return answer.get(0).equals("RELEASED");
 	}
 
 	@Override
-	public void grantNext(String lock) {
-		this.link.runDurably(RELEASE, this.keys, "", lock, "");
+	public String grantNext(String lock) {
+		List<String> answer = this.link.runDurably(RELEASE, this.keys, "", lock, "");
+		return answer.get(1);
 	}
 
 	@Override

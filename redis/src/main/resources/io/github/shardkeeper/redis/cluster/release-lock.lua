@@ -10,7 +10,7 @@ writeBeforeWait(GROUP)
 local session, name, ticket = ARGV[1], ARGV[2], ARGV[3]
 local record = lock(name)
 if record and record.unreadable then
-  return 'UNREADABLE'
+  return {'UNREADABLE', ''}
 end
 local held = record and ticket ~= '' and record.ticket == ticket and record.session == session
 if ticket ~= '' then
@@ -20,4 +20,5 @@ if held then
   record = free(name, record)
 end
 grantNext(name, record)
-return held and 'RELEASED' or 'NOT_HELD'
+local now = lock(name)
+return {held and 'RELEASED' or 'NOT_HELD', now and now.ticket or ''}

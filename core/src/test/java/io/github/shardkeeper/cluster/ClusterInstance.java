@@ -1,0 +1,168 @@
+package io.github.shardkeeper.cluster;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.assignment.sticky.StickyAssignment;
+import io.github.shardkeeper.cluster.lock.LockStore;
+import io.github.shardkeeper.cluster.lock.StoredLocks;
+import io.github.shardkeeper.cluster.memory.MemoryCluster;
+import io.github.shardkeeper.cluster.memory.MemoryLockStore;
+import io.github.shardkeeper.cluster.memory.MemoryViewStore;
+import io.github.shardkeeper.cluster.session.CallbackThreads;
+import io.github.shardkeeper.cluster.session.ClusterMessages;
+import io.github.shardkeeper.cluster.session.ClusterSession;
+import io.github.shardkeeper.cluster.session.SharedView;
+import io.github.shardkeeper.cluster.session.ViewStore;
+import io.github.shardkeeper.coordination.AssignmentSettings;
+import io.github.shardkeeper.coordination.CoordinationSettings;
+import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.HeartbeatScheduler;
+import io.github.shardkeeper.coordination.MemberRuntime;
+import io.github.shardkeeper.coordination.NoShards;
+import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.loop.LoopMeters;
+import io.github.shardkeeper.loop.LoopThreads;
+import io.github.shardkeeper.protocol.HandoverRules;
+import io.github.shardkeeper.shard.ApplicationVersion;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.time.Lease;
+import io.github.shardkeeper.time.MonotonicClock;
+
+import static java.lang.reflect.Proxy.newProxyInstance;
+
+/**
+ * One process with cluster tools and no topic, as far as they go: real loops on stores in
+ * memory, which it can be cut off from.
+ */
+public final class ClusterInstance implements AutoCloseable {
+
+	/** Long enough for a busy machine. */
+	public static final Duration LEASE = Duration.ofMillis(600);
+
+	public static final Duration TIMEOUT = Duration.ofMillis(1800);
+
+	private final ShardCoordinator coordinator;
+
+	private final ClusterSession session;
+
+	private final CallbackThreads callbacks = new CallbackThreads(false);
+
+	private final CopyOnWriteArrayList<Thread> threads = new CopyOnWriteArrayList<>();
+
+	private final MemoryCluster cluster;
+
+	private volatile boolean cutOff;
+
+	private volatile boolean deaf;
+
+	public ClusterInstance(String name, MemoryCoordinationStore store, MemoryCluster cluster) {
+		this.cluster = cluster;
+		CoordinationSettings settings = new CoordinationSettings("group", name, Duration.ofMillis(50), LEASE, TIMEOUT,
+				Duration.ofMillis(10), ApplicationVersion.UNKNOWN, HandoverRules.DEFAULT, 1, null);
+		MemberRuntime runtime = MemberRuntime
+			.of(new LoopThreads(MonotonicClock.SYSTEM, LoopMeters.NONE, LoopThreads.DEFAULT_STALL_LIMIT));
+		Lease lease = new Lease(LEASE, runtime.clock().now());
+		CoordinationStore reachable = reachable(CoordinationStore.class, store);
+		this.coordinator = new ShardCoordinator(settings, reachable,
+				new HeartbeatScheduler(reachable, lease, settings.heartbeatInterval(), runtime), lease,
+				AssignmentSettings.builtIn("sticky", new StickyAssignment()), runtime);
+		this.session = new ClusterSession(this.coordinator, this::subscribe,
+				reachable(ViewStore.class, new MemoryViewStore(cluster)), runtime, this.callbacks);
+		this.session.start(() -> {
+			if (!this.coordinator.isRunning()) {
+				this.coordinator.start(Map.of(), new NoShards());
+			}
+		});
+	}
+
+	private ClusterMessages.Subscription subscribe(String address, Consumer<String> onMessage) {
+		return this.cluster.subscribe(address, (message) -> {
+			if (!this.deaf && !this.cutOff) {
+				onMessage.accept(message);
+			}
+		});
+	}
+
+	/** Returns a store that does not answer while this instance is cut off from it. */
+	public <T> T reachable(Class<T> type, T store) {
+		return type
+			.cast(newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> {
+				if (this.cutOff && !method.getName().equals("close") && !method.getName().equals("durabilityProblem")
+						&& !method.getName().equals("refusedOperations")) {
+					throw new StoreUnavailableException("cut off", null);
+				}
+				try {
+					return method.invoke(store, arguments);
+				}
+				catch (java.lang.reflect.InvocationTargetException ex) {
+					throw ex.getCause();
+				}
+			}));
+	}
+
+	public ClusterSession session() {
+		return this.session;
+	}
+
+	public ClusterView view() {
+		return new SharedView(this.session);
+	}
+
+	public ClusterLocks locks() {
+		return new StoredLocks(this.session, reachable(LockStore.class, new MemoryLockStore(this.cluster)));
+	}
+
+	public MemberId member() {
+		return this.coordinator.member().orElseThrow();
+	}
+
+	/** Runs something on a thread of its own; killed with the instance. */
+	public <T> CompletableFuture<T> run(Callable<T> work) {
+		CompletableFuture<T> result = new CompletableFuture<>();
+		Thread thread = new Thread(() -> {
+			try {
+				result.complete(work.call());
+			}
+			catch (Throwable ex) {
+				result.completeExceptionally(ex);
+			}
+		}, "worker");
+		thread.setDaemon(true);
+		this.threads.add(thread);
+		thread.start();
+		return result;
+	}
+
+	/** No store answers, and no message arrives; its subscriptions stay open. */
+	public void cutOff(boolean away) {
+		this.cutOff = away;
+	}
+
+	/** No message arrives. */
+	public void deaf(boolean loses) {
+		this.deaf = loses;
+	}
+
+	/** Leaves the group. */
+	public void leave() {
+		this.coordinator.stop(Duration.ofSeconds(10));
+	}
+
+	/** Ends at once, like a killed process. */
+	@Override
+	public void close() {
+		this.cutOff = true;
+		this.coordinator.close();
+		this.session.close();
+		this.threads.forEach(Thread::interrupt);
+		this.callbacks.close();
+	}
+
+}
