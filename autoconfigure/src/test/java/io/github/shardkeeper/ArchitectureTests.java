@@ -198,7 +198,7 @@ class ArchitectureTests {
 		plan.put("coordination.memory", Set.of("slf4j"));
 		plan.put("cluster", Set.of());
 		plan.put("cluster.session", Set.of("spring", "slf4j"));
-		plan.put("cluster.lock", Set.of("slf4j"));
+		plan.put("cluster.lock", Set.of("spring", "slf4j"));
 		plan.put("cluster.barrier", Set.of());
 		plan.put("cluster.signal", Set.of());
 		plan.put("cluster.parameter", Set.of());
@@ -358,6 +358,7 @@ class ArchitectureTests {
 		libraries.put("org.springframework.data.", "spring-data");
 		libraries.put("org.springframework.messaging.", "spring-messaging");
 		libraries.put("org.springframework.", "spring");
+		libraries.put("org.aopalliance.", "spring");
 		libraries.put("jakarta.validation", "jakarta-validation");
 		libraries.put("io.lettuce.", "lettuce");
 		libraries.put("org.apache.kafka.", "apache-kafka");

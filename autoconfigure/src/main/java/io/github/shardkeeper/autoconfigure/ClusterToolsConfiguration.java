@@ -1,5 +1,6 @@
 package io.github.shardkeeper.autoconfigure;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.thread.Threading;
@@ -10,6 +11,7 @@ import org.springframework.core.env.Environment;
 
 import io.github.shardkeeper.cluster.ClusterLocks;
 import io.github.shardkeeper.cluster.ClusterView;
+import io.github.shardkeeper.cluster.lock.ExclusiveCallsPostProcessor;
 import io.github.shardkeeper.cluster.lock.LockStore;
 import io.github.shardkeeper.cluster.lock.StoredLocks;
 import io.github.shardkeeper.cluster.session.CallbackThreads;
@@ -59,6 +61,11 @@ class ClusterToolsConfiguration {
 	@ConditionalOnMissingBean
 	ClusterLocks shardkeeperClusterLocks(ClusterSession session, LockStore store) {
 		return new StoredLocks(session, store);
+	}
+
+	@Bean
+	static ExclusiveCallsPostProcessor shardkeeperExclusiveCalls(ObjectProvider<ClusterLocks> locks) {
+		return new ExclusiveCallsPostProcessor(locks::getObject);
 	}
 
 }

@@ -1,0 +1,245 @@
+package io.github.shardkeeper.cluster.lock;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.context.expression.BeanFactoryResolver;
+import org.springframework.context.expression.MethodBasedEvaluationContext;
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.expression.EvaluationException;
+import org.springframework.expression.Expression;
+import org.springframework.expression.ParseException;
+import org.springframework.expression.common.TemplateParserContext;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+
+import io.github.shardkeeper.cluster.ClusterExclusive;
+import io.github.shardkeeper.cluster.ClusterExclusive.WhenHeld;
+import io.github.shardkeeper.cluster.ClusterLock;
+import io.github.shardkeeper.cluster.ClusterLocks;
+import io.github.shardkeeper.cluster.LockLostException;
+import io.github.shardkeeper.shard.Names;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+
+/** Calls of {@link ClusterExclusive} methods, under their locks. Thread-safe. */
+final class ExclusiveCalls implements MethodInterceptor {
+
+	private static final Logger logger = LoggerFactory.getLogger(ExclusiveCalls.class);
+
+	private final Supplier<ClusterLocks> locks;
+
+	private final BeanFactory beans;
+
+	private final Map<Method, Rule> rules = new ConcurrentHashMap<>();
+
+	/** Creates it; the locks are created with the first call. */
+	ExclusiveCalls(Supplier<ClusterLocks> locks, BeanFactory beans) {
+		this.locks = locks;
+		this.beans = beans;
+	}
+
+	/**
+	 * Checks the annotation of a method.
+	 * @throws ShardkeeperConfigurationException if it cannot work
+	 */
+	void check(Method method) {
+		rule(method);
+	}
+
+	private Rule rule(Method method) {
+		return this.rules.computeIfAbsent(method, (absent) -> Rule.of(method, this.beans));
+	}
+
+	@Override
+	public @Nullable Object invoke(MethodInvocation call) throws Throwable {
+		Object target = Objects.requireNonNull(call.getThis(), "A @ClusterExclusive method has a target");
+		Rule rule = rule(AopUtils.getMostSpecificMethod(call.getMethod(), target.getClass()));
+		ClusterLock lock = this.locks.get()
+			.get(rule.name(target, call.getArguments(), this.beans), rule.atLeast, rule.atMost);
+		if (!acquire(lock, rule)) {
+			logger.debug("Skipped {}: the lock '{}' is held", rule.text(), lock.name());
+			return null;
+		}
+		try {
+			return call.proceed();
+		}
+		finally {
+			release(lock, rule);
+		}
+	}
+
+	private static boolean acquire(ClusterLock lock, Rule rule) throws Exception {
+		if (rule.whenHeld == WhenHeld.SKIP) {
+			return lock.tryLock();
+		}
+		if (rule.waitAtMost == null) {
+			lock.lockInterruptibly();
+			return true;
+		}
+		if (lock.tryLock(rule.waitAtMost.toNanos(), TimeUnit.NANOSECONDS)) {
+			return true;
+		}
+		TimeoutException tooLate = new TimeoutException("%s has waited %s for the lock '%s', which is held"
+			.formatted(rule.text(), rule.waitAtMost, lock.name()));
+		if (Arrays.stream(rule.method.getExceptionTypes()).anyMatch((type) -> type.isInstance(tooLate))) {
+			throw tooLate;
+		}
+		throw new IllegalStateException(tooLate.getMessage(), tooLate);
+	}
+
+	/** The result of the method counts, also if the lock was lost. */
+	private static void release(ClusterLock lock, Rule rule) {
+		try {
+			lock.unlock();
+		}
+		catch (LockLostException ex) {
+			logger.warn("{} has run on after it had lost its lock, so it may have run twice at the same time: {}",
+					rule.text(), ex.getMessage());
+		}
+	}
+
+	/** What the annotation of a method says. Immutable. */
+	private static final class Rule {
+
+		private static final SpelExpressionParser PARSER = new SpelExpressionParser();
+
+		private static final DefaultParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
+
+		private final Method method;
+
+		private final Expression name;
+
+		private final Duration atLeast;
+
+		private final Duration atMost;
+
+		private final WhenHeld whenHeld;
+
+		private final @Nullable Duration waitAtMost;
+
+		private Rule(Method method, Expression name, Duration atLeast, Duration atMost, WhenHeld whenHeld,
+				@Nullable Duration waitAtMost) {
+			this.method = method;
+			this.name = name;
+			this.atLeast = atLeast;
+			this.atMost = atMost;
+			this.whenHeld = whenHeld;
+			this.waitAtMost = waitAtMost;
+		}
+
+		static Rule of(Method method, BeanFactory beans) {
+			ClusterExclusive annotation = Objects
+				.requireNonNull(AnnotatedElementUtils.findMergedAnnotation(method, ClusterExclusive.class));
+			if (annotation.whenHeld() == WhenHeld.SKIP && method.getReturnType().isPrimitive()
+					&& method.getReturnType() != void.class) {
+				throw new ShardkeeperConfigurationException(
+						"%s returns '%s', which a skipped call cannot return.".formatted(text(method),
+								method.getReturnType()),
+						"Return an object, or nothing, or set 'whenHeld = WhenHeld.WAIT'.");
+			}
+			Duration atLeast = duration(method, "atLeast", annotation.atLeast(), beans);
+			Duration atMost = duration(method, "atMost", annotation.atMost(), beans);
+			if (!atMost.isZero() && atLeast.compareTo(atMost) > 0) {
+				throw new ShardkeeperConfigurationException(
+						"%s has the times atLeast %s and atMost %s.".formatted(text(method), atLeast, atMost),
+						"Use a shorter 'atLeast'.");
+			}
+			Duration waitAtMost = duration(method, "waitAtMost", annotation.waitAtMost(), beans);
+			return new Rule(method, name(method, resolved(annotation.value(), beans)), atLeast, atMost,
+					annotation.whenHeld(), waitAtMost.isZero() ? null : waitAtMost);
+		}
+
+		private static Expression name(Method method, String text) {
+			try {
+				Expression name = PARSER.parseExpression(text, new TemplateParserContext());
+				if (!text.contains("#{") && !Names.isValid(text)) {
+					throw new ShardkeeperConfigurationException(
+							"%s has the name '%s', which is not valid.".formatted(text(method), text), Names.RULE);
+				}
+				return name;
+			}
+			catch (ParseException ex) {
+				throw new ShardkeeperConfigurationException("%s has the name '%s', which cannot be read: %s."
+					.formatted(text(method), text, ex.getMessage()),
+						"Write an expression in SpEL as in 'report-#{#tenant}'.", ex);
+			}
+		}
+
+		private static Duration duration(Method method, String attribute, String value, BeanFactory beans) {
+			String text = resolved(value, beans);
+			if (text.isBlank()) {
+				return Duration.ZERO;
+			}
+			try {
+				Duration duration = DurationFormatterUtils.detectAndParse(text);
+				if (!duration.isNegative()) {
+					return duration;
+				}
+			}
+			catch (IllegalArgumentException ex) {
+				throw notATime(method, attribute, text, ex);
+			}
+			throw notATime(method, attribute, text, null);
+		}
+
+		private static ShardkeeperConfigurationException notATime(Method method, String attribute, String text,
+				@Nullable Exception cause) {
+			return new ShardkeeperConfigurationException(
+					"%s has '%s = \"%s\"', which is no time.".formatted(text(method), attribute, text),
+					"Write a number with a unit, for example \"30s\" or \"2h\".", cause);
+		}
+
+		private static String resolved(String text, BeanFactory beans) {
+			String resolved = (beans instanceof ConfigurableBeanFactory configurable)
+					? configurable.resolveEmbeddedValue(text) : text;
+			return (resolved != null) ? resolved : "";
+		}
+
+		/** Evaluates the name for a call. */
+		String name(Object target, Object[] arguments, BeanFactory beans) {
+			MethodBasedEvaluationContext context = new MethodBasedEvaluationContext(target, this.method, arguments,
+					PARAMETER_NAMES);
+			context.setBeanResolver(new BeanFactoryResolver(beans));
+			try {
+				String value = this.name.getValue(context, String.class);
+				if (value != null) {
+					return value;
+				}
+			}
+			catch (EvaluationException ex) {
+				throw new IllegalArgumentException("The name of the lock of %s, '%s', has no value: %s"
+					.formatted(text(), this.name.getExpressionString(), ex.getMessage()), ex);
+			}
+			throw new IllegalArgumentException("The name of the lock of %s, '%s', has no value".formatted(text(),
+					this.name.getExpressionString()));
+		}
+
+		String text() {
+			return text(this.method);
+		}
+
+		private static String text(Method method) {
+			return "@ClusterExclusive method " + method.getDeclaringClass().getSimpleName() + "." + method.getName()
+					+ "()";
+		}
+
+	}
+
+}

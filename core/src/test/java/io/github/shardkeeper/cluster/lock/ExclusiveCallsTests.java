@@ -1,0 +1,274 @@
+package io.github.shardkeeper.cluster.lock;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
+
+import io.github.shardkeeper.cluster.ClusterExclusive;
+import io.github.shardkeeper.cluster.ClusterExclusive.WhenHeld;
+import io.github.shardkeeper.cluster.ClusterInstance;
+import io.github.shardkeeper.cluster.ClusterLocks;
+import io.github.shardkeeper.cluster.memory.MemoryCluster;
+import io.github.shardkeeper.cluster.memory.MemoryLocks;
+import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/** {@code @ClusterExclusive} methods of beans. */
+class ExclusiveCallsTests {
+
+	private final MemoryCoordinationStore store = new MemoryCoordinationStore();
+
+	private final MemoryCluster cluster = new MemoryCluster(this.store);
+
+	private final ClusterInstance instance = new ClusterInstance("a", this.store, this.cluster);
+
+	private final ClusterInstance other = new ClusterInstance("b", this.store, this.cluster);
+
+	private final ClusterLocks locks = this.instance.locks();
+
+	private final ClusterLocks others = this.other.locks();
+
+	private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+
+	@AfterEach
+	void close() {
+		this.context.close();
+		this.instance.close();
+		this.other.close();
+	}
+
+	@Test
+	void methodRunsUnderItsLock() throws Exception {
+		Jobs jobs = start(Jobs.class);
+		this.locks.get("first").lock();
+		this.locks.get("first").unlock();
+
+		assertThat(jobs.answer(() -> this.others.get("job").tryLock())).isEqualTo("false");
+		assertThat(this.others.get("job").tryLock()).as("afterwards").isTrue();
+	}
+
+	@Test
+	void heldLockSkipsTheCall() throws Exception {
+		Jobs jobs = start(Jobs.class);
+		this.others.get("job").lock();
+		this.locks.get("first").lock();
+
+		assertThat(jobs.answer(() -> true)).isNull();
+		this.others.get("job").unlock();
+		assertThat(jobs.answer(() -> true)).isEqualTo("true");
+	}
+
+	@Test
+	void lockIsReleasedWhenTheMethodFails() {
+		Jobs jobs = start(Jobs.class);
+		this.locks.get("first").lock();
+
+		assertThatIllegalStateException().isThrownBy(() -> jobs.answer(() -> {
+			throw new IllegalStateException("expected by a test");
+		})).withMessage("expected by a test");
+		assertThat(this.others.get("job").tryLock()).isTrue();
+	}
+
+	@Test
+	void waitingCallRunsWhenTheLockIsFree() throws Exception {
+		Jobs jobs = start(Jobs.class);
+		this.others.get("waiting").lock();
+		CompletableFuture<Integer> waits = this.instance.run(jobs::waiting);
+		Awaitility.await().until(() -> this.store.transition((group) -> MemoryLocks.waiting(group, "waiting")) == 1);
+
+		this.others.get("waiting").unlock();
+
+		assertThat(waits.get(10, TimeUnit.SECONDS)).isEqualTo(7);
+	}
+
+	@Test
+	void waitingCallGivesUp() {
+		Jobs jobs = start(Jobs.class);
+		this.others.get("patient-for-a-while").lock();
+
+		assertThatIllegalStateException().isThrownBy(() -> jobs.patient("a-while"))
+			.withMessageContaining("Jobs.patient()")
+			.withMessageContaining("'patient-for-a-while'")
+			.withCauseInstanceOf(TimeoutException.class);
+		assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> jobs.declared("a-while"));
+	}
+
+	@Test
+	void nameThatIsNotValidIsRefused() {
+		Jobs jobs = start(Jobs.class);
+
+		assertThatIllegalArgumentException().isThrownBy(() -> jobs.patient("a while"))
+			.withMessageContaining("'patient-for-a while'");
+		assertThatIllegalArgumentException().isThrownBy(() -> jobs.tenantOf(null))
+			.withMessageContaining("Jobs.tenantOf()")
+			.withMessageContaining("has no value");
+	}
+
+	@Test
+	void nameMayHavePlaceholders() throws Exception {
+		Jobs jobs = start(Jobs.class);
+
+		jobs.tenant(() -> assertThat(this.others.get("job-of-blue").tryLock()).isFalse());
+		assertThat(this.others.get("job-of-blue").tryLock()).isTrue();
+	}
+
+	@Test
+	void scheduledMethodIsExclusive() {
+		this.others.get("scheduled").lock();
+		start(ScheduledJob.class, WithScheduling.class);
+		ScheduledJob job = this.context.getBean(ScheduledJob.class);
+		Awaitility.await().until(() -> this.instance.session().member() != null);
+		assertThat(job.runs()).isEmpty();
+
+		this.others.get("scheduled").unlock();
+
+		Awaitility.await().until(() -> job.runs().size() >= 2);
+		assertThat(job.runs()).containsOnly(true);
+	}
+
+	@Test
+	void methodThatCannotBeSkippedIsRefused() {
+		assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> start(Primitive.class))
+			.withMessageContaining("Primitive.count() returns 'int'")
+			.withMessageContaining("WhenHeld.WAIT");
+	}
+
+	@Test
+	void textThatIsNoTimeIsRefused() {
+		assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> start(NoTime.class))
+			.withMessageContaining("atMost = \"soon\"")
+			.withMessageContaining("\"30s\"");
+	}
+
+	@Test
+	void nameThatIsNoKeyIsRefusedAtTheStart() {
+		assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> start(NoName.class))
+			.withMessageContaining("'{braces}'");
+	}
+
+	@Test
+	void longerThanAtMostIsReportedAndReturns() {
+		Jobs jobs = start(Jobs.class);
+
+		assertThat(jobs.tooLong(() -> this.others.get("too-long").lock())).isEqualTo("done");
+		this.others.get("too-long").unlock();
+	}
+
+	private <T> T start(Class<T> bean, Class<?>... more) {
+		this.context.getEnvironment()
+			.getPropertySources()
+			.addFirst(new MapPropertySource("test", Map.of("tenant", "blue")));
+		this.context.registerBean(ExclusiveCallsPostProcessor.class,
+				() -> new ExclusiveCallsPostProcessor(() -> this.locks));
+		this.context.register(bean);
+		for (Class<?> type : more) {
+			this.context.register(type);
+		}
+		this.context.refresh();
+		return this.context.getBean(bean);
+	}
+
+	static class Jobs {
+
+		@ClusterExclusive("job")
+		@Nullable String answer(Callable<Boolean> inside) throws Exception {
+			return String.valueOf(inside.call());
+		}
+
+		@ClusterExclusive(value = "waiting", whenHeld = WhenHeld.WAIT)
+		int waiting() {
+			return 7;
+		}
+
+		@ClusterExclusive(value = "patient-for-#{#a0}", whenHeld = WhenHeld.WAIT, waitAtMost = "20ms")
+		void patient(@Nullable String name) {
+		}
+
+		@ClusterExclusive(value = "patient-for-#{#p0}", whenHeld = WhenHeld.WAIT, waitAtMost = "20ms")
+		void declared(String name) throws TimeoutException {
+		}
+
+		@ClusterExclusive("job-of-${tenant}")
+		void tenant(Runnable inside) {
+			inside.run();
+		}
+
+		@ClusterExclusive("#{#a0}")
+		void tenantOf(@Nullable String name) {
+		}
+
+		@ClusterExclusive(value = "too-long", atMost = "100ms", whenHeld = WhenHeld.WAIT)
+		String tooLong(Runnable inside) {
+			inside.run();
+			return "done";
+		}
+
+	}
+
+	@EnableScheduling
+	static class WithScheduling {
+
+	}
+
+	static class ScheduledJob {
+
+		private final List<Boolean> runs = new CopyOnWriteArrayList<>();
+
+		List<Boolean> runs() {
+			return this.runs;
+		}
+
+		@Scheduled(fixedDelay = 5)
+		@ClusterExclusive("scheduled")
+		public void run() {
+			this.runs.add(true);
+		}
+
+	}
+
+	static class Primitive {
+
+		@ClusterExclusive("count")
+		int count() {
+			return 1;
+		}
+
+	}
+
+	static class NoTime {
+
+		@ClusterExclusive(value = "job", atMost = "soon")
+		void run() {
+		}
+
+	}
+
+	static class NoName {
+
+		@ClusterExclusive("{braces}")
+		void run() {
+		}
+
+	}
+
+}
