@@ -29,6 +29,7 @@ import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.loop.Loops;
+import io.github.shardkeeper.protocol.LeaderEvent.ListedShards;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardSource;
@@ -179,6 +180,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 			Runnable onChange = () -> {
 				if (current.coordinated) {
 					this.coordinator.shardsChanged(topics(coordinated));
+					listed(coordinated.keySet());
 				}
 				if (broadcastConsumption != null) {
 					broadcastConsumption.shardsChanged(topics(broadcast));
@@ -221,6 +223,20 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 			}
 		});
 		return topics;
+	}
+
+	/** Passes on which shards take new records, if the sources of some topics know. */
+	private void listed(Set<String> topics) {
+		MonotonicTime now = this.runtime.clock().now();
+		Map<String, ListedShards> listed = new TreeMap<>();
+		this.sources.openShards().forEach((topic, open) -> {
+			if (topics.contains(topic)) {
+				listed.put(topic, new ListedShards(open.ids(), now.minus(open.age())));
+			}
+		});
+		if (!listed.isEmpty()) {
+			this.coordinator.shardsListed(listed);
+		}
 	}
 
 	/**

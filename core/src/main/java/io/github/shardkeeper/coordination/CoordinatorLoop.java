@@ -153,6 +153,11 @@ final class CoordinatorLoop {
 		this.sessionListeners.add(listener);
 	}
 
+	void shardsListed(Map<String, LeaderEvent.ListedShards> open) {
+		LeaderEvent listed = new LeaderEvent.OpenShardsListed(open);
+		post(() -> this.leader.handle(listed));
+	}
+
 	CompletableFuture<Void> leave(Duration patience) {
 		CompletableFuture<Void> departed = new CompletableFuture<>();
 		post(() -> this.departure = new Departure(this.clock.now().plus(patience), departed));

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.github.shardkeeper.protocol.LeaderEvent.ListedShards;
 import io.github.shardkeeper.report.ProblemReport;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -80,6 +81,14 @@ public final class ShardCoordinator implements AutoCloseable {
 	 */
 	public void shardsChanged(Map<String, TopicShards> changed) {
 		this.loop.shardsChanged(changed);
+	}
+
+	/**
+	 * Passes on which shards take new records, after each new list: the leader reports
+	 * completed shards that are open again.
+	 */
+	public void shardsListed(Map<String, ListedShards> open) {
+		this.loop.shardsListed(open);
 	}
 
 	/**

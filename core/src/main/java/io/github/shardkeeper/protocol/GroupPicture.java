@@ -57,7 +57,8 @@ public final class GroupPicture {
 	/** Whether a request uses the two arrays above, so that they must be copied. */
 	private boolean shared;
 
-	private final Set<ShardId> completed = new HashSet<>();
+	/** Completed shards with the times of their completion, in the store's time. */
+	private final Map<ShardId, Long> completed = new HashMap<>();
 
 	/** Shards that the exact list of their topic leaves out, with their records. */
 	private final SortedMap<ShardId, Ownership> withdrawn = new TreeMap<>();
@@ -87,11 +88,11 @@ public final class GroupPicture {
 			this.lineage.membersChanged();
 			forgetMembers();
 		}
-		Set<ShardId> nowCompleted = new HashSet<>();
+		Map<ShardId, Long> nowCompleted = new HashMap<>();
 		List<ShardId> unknown = new ArrayList<>();
 		for (Ownership ownership : changes.ownerships()) {
 			if (ownership.phase() == Phase.COMPLETED) {
-				nowCompleted.add(ownership.shard());
+				nowCompleted.put(ownership.shard(), ownership.sinceMillis());
 				this.withdrawn.remove(ownership.shard());
 			}
 			else if (this.lineage.isWithdrawn(ownership.shard())) {
@@ -101,10 +102,11 @@ public final class GroupPicture {
 				unknown.add(ownership.shard());
 			}
 		}
-		if (this.completed.addAll(nowCompleted)) {
-			rearrange(this.shards.only((shard) -> !nowCompleted.contains(shard)));
-			unknown.addAll(this.lineage.completed(nowCompleted));
+		if (!this.completed.keySet().containsAll(nowCompleted.keySet())) {
+			rearrange(this.shards.only((shard) -> !nowCompleted.containsKey(shard)));
+			unknown.addAll(this.lineage.completed(nowCompleted.keySet()));
 		}
+		this.completed.putAll(nowCompleted);
 		if (!unknown.isEmpty()) {
 			rearrange(this.shards.with(unknown));
 		}
@@ -126,7 +128,7 @@ public final class GroupPicture {
 				}
 			}
 			stored.addAll(this.withdrawn.keySet());
-			Set<ShardId> startable = this.lineage.startable(this.completed, stored);
+			Set<ShardId> startable = this.lineage.startable(this.completed.keySet(), stored);
 			Map<ShardId, Ownership> listedAgain = new TreeMap<>(this.withdrawn);
 			listedAgain.keySet().removeIf(this.lineage::isWithdrawn);
 			withdraw();
@@ -157,13 +159,26 @@ public final class GroupPicture {
 		return Collections.unmodifiableCollection(this.withdrawn.values());
 	}
 
+	/** Returns whether the group has completed any shard. */
+	boolean hasCompleted() {
+		return !this.completed.isEmpty();
+	}
+
+	/**
+	 * {@return when a shard was completed, in milliseconds of the store's time;
+	 * {@code null} if it was not}
+	 */
+	@Nullable Long completedMillis(ShardId shard) {
+		return this.completed.get(shard);
+	}
+
 	/**
 	 * {@return the shards that can never be consumed, because their parents form a cycle,
 	 * with their parents}
 	 */
 	Map<ShardId, Set<String>> inCycles() {
 		Map<ShardId, Set<String>> waiting = new TreeMap<>(this.lineage.inCycles());
-		waiting.keySet().removeIf((shard) -> this.completed.contains(shard) || this.shards.indexOf(shard) >= 0);
+		waiting.keySet().removeIf((shard) -> this.completed.containsKey(shard) || this.shards.indexOf(shard) >= 0);
 		return waiting;
 	}
 

@@ -3,6 +3,7 @@ package io.github.shardkeeper.protocol;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
@@ -42,6 +43,33 @@ public sealed interface LeaderEvent {
 
 		public ShardsChanged {
 			topics = Map.copyOf(topics);
+		}
+
+	}
+
+	/**
+	 * The member's source has listed the shards that take new records.
+	 *
+	 * @param open the open shards of the topics whose source knows them
+	 */
+	record OpenShardsListed(Map<String, ListedShards> open) implements LeaderEvent {
+
+		public OpenShardsListed {
+			open = Map.copyOf(open);
+		}
+
+	}
+
+	/**
+	 * Shards of a topic as they were listed. Immutable.
+	 *
+	 * @param ids the ids of the shards
+	 * @param requestedAt the time at which the list was requested
+	 */
+	record ListedShards(Set<String> ids, MonotonicTime requestedAt) {
+
+		public ListedShards {
+			ids = Set.copyOf(ids);
 		}
 
 	}

@@ -23,6 +23,8 @@ import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
 import io.github.shardkeeper.protocol.LeaderEvent.ReapAnswered;
 import io.github.shardkeeper.protocol.LeaderEvent.ReapReply;
 import io.github.shardkeeper.protocol.LeaderEvent.SessionLost;
+import io.github.shardkeeper.protocol.LeaderEvent.ListedShards;
+import io.github.shardkeeper.protocol.LeaderEvent.OpenShardsListed;
 import io.github.shardkeeper.protocol.LeaderEvent.ShardsChanged;
 import io.github.shardkeeper.protocol.LeaderEvent.TimePassed;
 import io.github.shardkeeper.protocol.LoadReport.LoadChanges;
@@ -116,6 +118,9 @@ public final class Leadership {
 		}
 		else if (event instanceof ShardsChanged changed) {
 			shardsChanged(changed.topics(), now);
+		}
+		else if (event instanceof OpenShardsListed listed) {
+			openShardsListed(listed.open());
 		}
 		else if (event instanceof AssignmentComputed computed) {
 			this.exchange.assignmentComputed(computed.request(), computed.assignment());
@@ -251,6 +256,17 @@ public final class Leadership {
 		}
 	}
 
+	private void openShardsListed(Map<String, ListedShards> listed) {
+		this.unattendedFinder.listed(listed);
+		if (leads() && this.view.informed() && this.picture.hasCompleted()) {
+			this.view = this.view.informed(this.picture, unattended());
+		}
+	}
+
+	private UnattendedShards unattended() {
+		return this.unattendedFinder.find(this.picture, this.contact.lastStoreMillis(), this.contact.lastAnswered());
+	}
+
 	/** Keeps the last assignment: only shards without an owner get one. */
 	private void assignmentFailed(AssignmentRequest request, MonotonicTime now) {
 		if (this.exchange.assignmentFailed(request, now)) {
@@ -278,8 +294,7 @@ public final class Leadership {
 		else if (changes.members() != null) {
 			planBy(now.plus(this.settleTime));
 		}
-		this.view = this.view.informed(this.picture,
-				this.unattendedFinder.find(this.picture, this.contact.lastStoreMillis(), this.contact.lastAnswered()));
+		this.view = this.view.informed(this.picture, unattended());
 	}
 
 	private boolean callsForPlan(Ownership changed) {

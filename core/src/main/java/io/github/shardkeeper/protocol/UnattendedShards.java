@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.assignment.Shards;
 import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
+import io.github.shardkeeper.protocol.LeaderEvent.ListedShards;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -33,10 +34,20 @@ public final class UnattendedShards {
 	/** Time after which a topic without consumers counts as retired on purpose. */
 	public static final Duration RETIRED_AFTER = Duration.ofMinutes(1);
 
+	/**
+	 * Time between the completion of a shard and the request of a list that shows it as
+	 * open again: the system may need a while to show that the shard is closed.
+	 */
+	static final Duration REOPENED_AFTER = Duration.ofMinutes(1);
+
 	private static final int MOST_NAMED = 10;
 
 	private static final String RETIRED = "No instance of the group consumes the topic any more. If it is retired, "
 			+ "remove its remaining entries with RetiredTopics.forget; otherwise start an instance that consumes it";
+
+	private static final String REOPENED = "It was read to its end and completed, but its source lists it as open, so "
+			+ "nobody consumes it. It was probably deleted and created again: consume it as another topic, or stop "
+			+ "consuming the topic, forget it with RetiredTopics.forgetWithData, and consume it again";
 
 	private final List<Candidate> candidates;
 
@@ -184,6 +195,8 @@ public final class UnattendedShards {
 		 */
 		private final Map<MemberId, Long> strangers = new HashMap<>();
 
+		private Map<String, ListedShards> listed = Map.of();
+
 		private final Set<String> consumed = new HashSet<>();
 
 		private final Set<String> left = new HashSet<>();
@@ -204,6 +217,11 @@ public final class UnattendedShards {
 			this.begun = false;
 			this.leadsSinceMillis = storeMillis;
 			this.strangers.clear();
+		}
+
+		/** Takes the last lists of open shards. */
+		void listed(Map<String, ListedShards> open) {
+			this.listed = open;
 		}
 
 		/** Finds the unattended shards. Both times are of the same moment. */
@@ -228,7 +246,21 @@ public final class UnattendedShards {
 						"Nobody owns it, and nobody can: it waits for its parents " + String.join(", ", parents)
 								+ ", but the parents that the source reports form a cycle"));
 			});
+			this.listed.forEach((topic, open) -> addReopened(topic, open, picture,
+					storeMillis - open.requestedAt().until(now).toMillis(), candidates));
 			return new UnattendedShards(List.copyOf(candidates), storeMillis, now);
+		}
+
+		/** Adds completed shards that a later list shows as open. */
+		private void addReopened(String topic, ListedShards open, GroupPicture picture, long listedMillis,
+				List<Candidate> candidates) {
+			for (String id : open.ids()) {
+				ShardId shard = new ShardId(topic, id);
+				Long completedMillis = picture.completedMillis(shard);
+				if (completedMillis != null && listedMillis >= completedMillis + REOPENED_AFTER.toMillis()) {
+					candidates.add(new Candidate(shard, completedMillis, completedMillis, Long.MAX_VALUE, REOPENED));
+				}
+			}
 		}
 
 		/** Notes new shards. Costs nothing while the shards are the same. */

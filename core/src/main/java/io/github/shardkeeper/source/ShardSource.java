@@ -1,8 +1,10 @@
 package io.github.shardkeeper.source;
 
+import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -55,6 +57,18 @@ public interface ShardSource extends AutoCloseable {
 	}
 
 	/**
+	 * Returns the shards that take new records now. The group compares them with those
+	 * that it has completed, and reports a completed shard that is open again: it was
+	 * probably deleted and created anew. Answers from memory. A source that returns any
+	 * calls the listeners of {@link #watch} after each new list, because only a list that
+	 * is younger than the completion counts.
+	 * @return the open shards by topic; without topics for which they are unknown
+	 */
+	default Map<String, OpenShards> openShards() {
+		return Map.of();
+	}
+
+	/**
 	 * Registers a listener for changes of {@link #topics()}. A source that has to poll
 	 * for changes does so only while there is a listener.
 	 * @param onChange called soon after a change, on any thread, and possibly without a
@@ -87,6 +101,21 @@ public interface ShardSource extends AutoCloseable {
 	/** Closes the source and its connections. */
 	@Override
 	void close();
+
+	/**
+	 * The shards of a topic that take new records. Immutable.
+	 *
+	 * @param ids the ids of the shards
+	 * @param age the time since the system was asked for them
+	 */
+	record OpenShards(Set<String> ids, Duration age) {
+
+		public OpenShards {
+			ids = Set.copyOf(ids);
+			Objects.requireNonNull(age, "age must not be null");
+		}
+
+	}
 
 	/** Registration of a listener; see {@link ShardSource#watch}. Thread-safe. */
 	interface Watch extends AutoCloseable {

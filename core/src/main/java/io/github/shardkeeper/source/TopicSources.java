@@ -110,6 +110,13 @@ public final class TopicSources {
 		return joined(ShardSource::problems);
 	}
 
+	/**
+	 * {@return the open shards of all sources; see {@link ShardSource#openShards()}}
+	 */
+	public Map<String, ShardSource.OpenShards> openShards() {
+		return joined(ShardSource::openShards);
+	}
+
 	private <T> Map<String, T> joined(Function<ShardSource, Map<String, T>> part) {
 		Map<String, String> by = namesOfSources();
 		Map<String, T> joined = new TreeMap<>();

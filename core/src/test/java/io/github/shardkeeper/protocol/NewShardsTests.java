@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 import org.junit.jupiter.api.Test;
@@ -18,6 +19,8 @@ import io.github.shardkeeper.protocol.LeaderEvent.HeartbeatAnswered;
 import io.github.shardkeeper.protocol.LeaderEvent.HeartbeatFailed;
 import io.github.shardkeeper.protocol.LeaderEvent.PlanAnswered;
 import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
+import io.github.shardkeeper.protocol.LeaderEvent.ListedShards;
+import io.github.shardkeeper.protocol.LeaderEvent.OpenShardsListed;
 import io.github.shardkeeper.protocol.LeaderEvent.ShardsChanged;
 import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition.Assign;
@@ -317,6 +320,50 @@ class NewShardsTests {
 		drive();
 
 		assertThat(this.leadership.view().unattended().overdue(at())).isEmpty();
+	}
+
+	@Test
+	void completedShardThatALaterListShowsAsOpenIsReported() {
+		begin();
+		completed(shard(1));
+		drive();
+		this.now += 59_999;
+		listed(at(), "0", "1");
+		assertThat(overdue()).as("its list may be outdated").isEmpty();
+		this.now++;
+		listed(at(), "0", "1");
+		assertThat(overdue()).containsOnlyKeys(shard(1));
+		assertThat(overdue().get(shard(1))).contains("completed, but its source lists it as open")
+			.contains("RetiredTopics.forgetWithData");
+
+		this.now += 10_000;
+		beat();
+		drive();
+		assertThat(overdue()).as("as long as no other list comes").containsOnlyKeys(shard(1));
+		listed(at(), "0");
+		assertThat(overdue()).isEmpty();
+	}
+
+	@Test
+	void completedShardIsNotReportedByAListOfBefore() {
+		begin();
+		MonotonicTime before = at();
+		completed(shard(1));
+		drive();
+		this.now += 3_600_000;
+		beat();
+		listed(before, "0", "1");
+		drive();
+
+		assertThat(overdue()).isEmpty();
+	}
+
+	private void listed(MonotonicTime requestedAt, String... open) {
+		this.leadership.on(new OpenShardsListed(Map.of("orders", new ListedShards(Set.of(open), requestedAt))), at());
+	}
+
+	private Map<ShardId, String> overdue() {
+		return this.leadership.view().unattended().overdue(at());
 	}
 
 	@Test
