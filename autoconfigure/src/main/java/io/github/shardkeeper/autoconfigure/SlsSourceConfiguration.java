@@ -52,9 +52,8 @@ class SlsSourceConfiguration {
 						textOrNull(sls.region()), textOrNull(sls.proxy()), textOrNull(sls.consumerGroup()));
 			}
 			catch (IllegalArgumentException ex) {
-				throw new ShardkeeperConfigurationException(
-						"A property below 'shardkeeper.sls' is not valid. %s.".formatted(ex.getMessage()),
-						"Correct it; the reference lists the properties and their rules.", ex);
+				throw new ShardkeeperConfigurationException("%s.".formatted(ex.getMessage()),
+						"Correct the property; the reference lists all properties and their rules.", ex);
 			}
 		}
 

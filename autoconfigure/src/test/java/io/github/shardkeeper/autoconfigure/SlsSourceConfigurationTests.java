@@ -184,9 +184,11 @@ class SlsSourceConfigurationTests {
 					shardkeeper.sls.project=                | 'shardkeeper.sls.project' is not set           | project of the logstores
 					shardkeeper.sls.access-key-id=          | 'shardkeeper.sls.access-key-id' is not set     | CredentialsProvider
 					shardkeeper.sls.access-key-secret=      | 'shardkeeper.sls.access-key-secret' is not set | CredentialsProvider
-					shardkeeper.sls.endpoint=https://a:b@c  | The endpoint is not valid                      | Correct it
-					shardkeeper.sls.fetch-count=0           | The fetch count is 0                           | Correct it
-					shardkeeper.sls.poll-interval=0         | The poll interval is                           | Correct it
+					shardkeeper.sls.endpoint=https://a:b@c  | 'shardkeeper.sls.endpoint' is not valid        | Correct the property
+					shardkeeper.sls.fetch-count=0           | 'shardkeeper.sls.fetch-count' is 0             | Correct the property
+					shardkeeper.sls.poll-interval=0         | 'shardkeeper.sls.poll-interval' is PT0S        | Correct the property
+					shardkeeper.sls.shard-interval=2d       | 'shardkeeper.sls.shard-interval' is PT48H      | Correct the property
+					shardkeeper.sls.request-timeout=0       | 'shardkeeper.sls.request-timeout' is PT0S      | Correct the property
 					shardkeeper.sls.topics.vists.logstore=a | 'shardkeeper.sls.topics.vists' is set          | vists.source: sls
 					""")
 	void invalidSettingsFailStartup(String property, String description, String action) {

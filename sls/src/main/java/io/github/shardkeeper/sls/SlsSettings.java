@@ -48,22 +48,26 @@ public record SlsSettings(String endpoint, String project, Map<String, Logstore>
 		topics = Map.copyOf(topics);
 		// The text is not repeated: it may hold a password.
 		require(ENDPOINT.matcher(endpoint).matches(),
-				"The endpoint is not valid: it is a host name such as 'cn-hangzhou.log.aliyuncs.com', perhaps after "
+				"'shardkeeper.sls.endpoint' is not valid: it is a host name such as 'cn-hangzhou.log.aliyuncs.com', perhaps after "
 						+ "'https://' or 'http://', without project, port, path and credentials");
-		require(!project.isBlank(), "The project must not be blank");
-		requirePositive(pollInterval, "poll interval");
-		requirePositive(shardListInterval, "shard list interval");
-		requirePositive(requestTimeout, "request timeout");
+		require(!project.isBlank(), "'shardkeeper.sls.project' must not be blank");
+		requirePositive(pollInterval, "poll-interval");
+		requirePositive(shardListInterval, "shard-interval");
+		requirePositive(requestTimeout, "request-timeout");
 		require(fetchCount >= 1 && fetchCount <= MAX_FETCH_COUNT,
-				"The fetch count is %,d: it is 1 to %,d".formatted(fetchCount, MAX_FETCH_COUNT));
-		require(threads >= 1 && threads <= 64, "The number of threads is %d: it is 1 to 64".formatted(threads));
-		require(proxy == null || PROXY.matcher(proxy).matches(),
-				"The proxy is not valid: it is 'host:port', without scheme and credentials");
+				"'shardkeeper.sls.fetch-count' is %,d: it is 1 to %,d".formatted(fetchCount, MAX_FETCH_COUNT));
+		require(threads >= 1 && threads <= 64, "'shardkeeper.sls.threads' is %d: it is 1 to 64".formatted(threads));
+		require(proxy == null || PROXY.matcher(proxy).matches() && port(proxy) <= 65_535,
+				"'shardkeeper.sls.proxy' is not valid: it is 'host:port', without scheme and credentials");
 	}
 
-	private static void requirePositive(Duration duration, String name) {
+	private static int port(String proxy) {
+		return Integer.parseInt(proxy.substring(proxy.indexOf(':') + 1));
+	}
+
+	private static void requirePositive(Duration duration, String property) {
 		require(!duration.isNegative() && !duration.isZero() && duration.compareTo(Duration.ofDays(1)) <= 0,
-				"The %s is %s: it is more than 0 and at most a day".formatted(name, duration));
+				"'shardkeeper.sls.%s' is %s: it is more than 0 and at most a day".formatted(property, duration));
 	}
 
 	private static void require(boolean valid, String otherwise) {

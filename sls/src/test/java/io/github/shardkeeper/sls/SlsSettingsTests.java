@@ -24,7 +24,7 @@ class SlsSettingsTests {
 			"host/path", "host?id=hidden" })
 	void otherEndpointIsRefusedWithoutItsText(String endpoint) {
 		assertThatIllegalArgumentException().isThrownBy(() -> settings(endpoint, 100, null))
-			.withMessageContaining("The endpoint is not valid")
+			.withMessageContaining("'shardkeeper.sls.endpoint' is not valid")
 			.withMessageContaining("credentials")
 			.satisfies((ex) -> assertThat(ex.getMessage()).doesNotContain("hidden"));
 	}
@@ -34,7 +34,8 @@ class SlsSettingsTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> settings("host", 0, null)).withMessageContaining("1,000");
 		assertThatIllegalArgumentException().isThrownBy(() -> settings("host", 1001, null));
 		assertThatIllegalArgumentException().isThrownBy(() -> settings("host", 1, "http://proxy:80"))
-			.withMessageContaining("host:port");
+			.withMessageContaining("'shardkeeper.sls.proxy' is not valid: it is 'host:port'");
+		assertThatIllegalArgumentException().isThrownBy(() -> settings("host", 1, "proxy:65536"));
 		assertThatIllegalArgumentException().isThrownBy(() -> settings("host", 1, "u:hidden@proxy:80"))
 			.satisfies((ex) -> assertThat(ex.getMessage()).doesNotContain("hidden"));
 	}
