@@ -12,7 +12,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 
@@ -27,6 +26,8 @@ import io.github.shardkeeper.shard.ShardId;
 final class ConsumerGroupProgress implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(ConsumerGroupProgress.class);
+
+	private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
 
 	private final SlsClient client;
 
@@ -48,6 +49,12 @@ final class ConsumerGroupProgress implements AutoCloseable {
 	private final Set<String> created = new HashSet<>();
 
 	private boolean failed;
+
+	/** Whether the rest has to wait, because a quota is exceeded. */
+	private boolean throttled;
+
+	/** Rounds with a failure, in a row. */
+	private int failures;
 
 	ConsumerGroupProgress(SlsClient client, String consumerGroup, Duration interval) {
 		this.client = client;
@@ -88,12 +95,36 @@ final class ConsumerGroupProgress implements AutoCloseable {
 			due = Map.copyOf(this.waiting);
 			this.waiting.clear();
 		}
-		due.forEach(this::write);
+		Map<ShardId, String> left = new HashMap<>(due);
+		try {
+			due.forEach((shard, cursor) -> {
+				if (!this.throttled && write(shard, cursor)) {
+					left.remove(shard);
+				}
+			});
+		}
+		finally {
+			this.throttled = false;
+			this.failures = left.isEmpty() ? 0 : this.failures + 1;
+			if (!left.isEmpty()) {
+				writeLater(left);
+			}
+		}
 	}
 
-	private void write(ShardId shard, String cursor) {
+	private synchronized void writeLater(Map<ShardId, String> left) {
+		left.forEach(this.waiting::putIfAbsent);
+		if (!this.scheduled && !this.executor.isShutdown()) {
+			this.scheduled = true;
+			Duration pause = RetryPause.after(this.failures, this.interval.multipliedBy(2), LONGEST_PAUSE);
+			this.executor.schedule(this::writeAll, pause.toNanos(), TimeUnit.NANOSECONDS);
+		}
+	}
+
+	/** Writes a position; returns whether that is done. */
+	private boolean write(ShardId shard, String cursor) {
 		if (cursor.equals(this.written.get(shard))) {
-			return;
+			return true;
 		}
 		try {
 			if (!this.created.contains(shard.topic())) {
@@ -106,22 +137,20 @@ final class ConsumerGroupProgress implements AutoCloseable {
 				logger.info("Positions are written to the SLS consumer group '{}' again", this.consumerGroup);
 			}
 			this.failed = false;
+			return true;
 		}
-		catch (StoreUnavailableException ex) {
+		catch (SlsFailure ex) {
 			if (!this.failed) {
 				logger.warn("Positions are not written to the SLS consumer group '{}'; consumption continues. {}",
 						this.consumerGroup, ex.getMessage());
 			}
 			this.failed = true;
-			// It may have been deleted.
-			this.created.remove(shard.topic());
-			synchronized (this) {
-				this.waiting.putIfAbsent(shard, cursor);
-				if (!this.scheduled && !this.executor.isShutdown()) {
-					this.scheduled = true;
-					this.executor.schedule(this::writeAll, this.interval.toNanos(), TimeUnit.NANOSECONDS);
-				}
+			// More requests would only exceed the quota again.
+			this.throttled = ex.kind() == SlsFailure.Kind.THROTTLED;
+			if (ex.kind() == SlsFailure.Kind.NO_CONSUMER_GROUP) {
+				this.created.remove(shard.topic());
 			}
+			return false;
 		}
 	}
 

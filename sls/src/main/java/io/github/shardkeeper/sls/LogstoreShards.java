@@ -10,8 +10,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 import com.aliyun.openservices.log.common.Shard;
 import org.jspecify.annotations.Nullable;
@@ -98,6 +100,15 @@ final class LogstoreShards {
 	/** Returns the shards with their parents. */
 	TopicShards topicShards() {
 		return this.topicShards;
+	}
+
+	/** Returns the ids of the shards that can be written to. */
+	Set<String> writable() {
+		return this.ranges.values()
+			.stream()
+			.filter(Range::writable)
+			.map((range) -> Integer.toString(range.id))
+			.collect(Collectors.toSet());
 	}
 
 	boolean isReadOnly(ShardId shard) {

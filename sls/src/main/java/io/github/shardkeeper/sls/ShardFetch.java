@@ -2,7 +2,6 @@ package io.github.shardkeeper.sls;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
 
 import org.jspecify.annotations.Nullable;
@@ -96,7 +95,7 @@ final class ShardFetch {
 		catch (SlsFailure ex) {
 			return failed(ex);
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			return failed(SlsFailure.unexpected("read %s".formatted(this.shard), ex));
 		}
 	}
@@ -105,10 +104,7 @@ final class ShardFetch {
 		this.failures++;
 		boolean visible = failure.kind() == SlsFailure.Kind.REFUSED || failure.kind() == SlsFailure.Kind.NO_SHARD
 				|| this.failures >= FAILURES_OF_A_PROBLEM;
-		long pause = Math.min(LONGEST_PAUSE.toNanos(), FIRST_PAUSE.toNanos() << Math.min(this.failures - 1, 20));
-		// Shards that were refused together do not ask together again.
-		long jittered = pause / 2 + ThreadLocalRandom.current().nextLong(pause / 2 + 1);
-		return new Failed(failure, Duration.ofNanos(jittered), visible);
+		return new Failed(failure, RetryPause.after(this.failures, FIRST_PAUSE, LONGEST_PAUSE), visible);
 	}
 
 	private Result read() {

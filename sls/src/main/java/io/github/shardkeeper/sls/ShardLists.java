@@ -13,14 +13,15 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardListWatchers;
+import io.github.shardkeeper.source.ShardSource.OpenShards;
 import io.github.shardkeeper.source.ShardSource.Watch;
 
 /**
  * The known shards of all logstores. Lists them at an interval while somebody uses them,
- * on the thread {@code shardkeeper-sls-shards}, and sooner while a listing fails.
+ * on the thread {@code shardkeeper-sls-shards}; a list that fails is repeated sooner,
+ * after pauses that grow to the interval. Listeners are called after each list.
  * Thread-safe.
  */
 final class ShardLists implements AutoCloseable {
@@ -44,9 +45,6 @@ final class ShardLists implements AutoCloseable {
 	/** Guarded by this. */
 	private int users;
 
-	/** Guarded by this. */
-	private boolean scheduled;
-
 	ShardLists(SlsClient client, SlsSettings settings, LongSupplier nanoTime) {
 		this.client = client;
 		this.interval = settings.shardListInterval();
@@ -58,8 +56,8 @@ final class ShardLists implements AutoCloseable {
 	Map<String, TopicShards> topics() {
 		Map<String, TopicShards> topics = new TreeMap<>();
 		this.listings.forEach((topic, listing) -> {
-			LogstoreShards shards = listing.shards;
-			topics.put(topic, (shards != null) ? shards.topicShards() : TopicShards.NONE);
+			Answer last = listing.last;
+			topics.put(topic, (last != null) ? last.shards().topicShards() : TopicShards.NONE);
 		});
 		return topics;
 	}
@@ -69,7 +67,7 @@ final class ShardLists implements AutoCloseable {
 		Map<String, String> problems = new ConcurrentHashMap<>();
 		this.listings.forEach((topic, listing) -> {
 			String problem = listing.problem;
-			if (problem != null && (listing.shards == null || listing.refused)) {
+			if (problem != null && (listing.last == null || listing.refused)) {
 				problems.put(topic, problem);
 			}
 		});
@@ -77,11 +75,30 @@ final class ShardLists implements AutoCloseable {
 	}
 
 	/**
+	 * Returns the shards that can be written to, of the topics whose shards are known.
+	 */
+	Map<String, OpenShards> open() {
+		Map<String, OpenShards> open = new TreeMap<>();
+		this.listings.forEach((topic, listing) -> {
+			Answer last = listing.last;
+			if (last != null) {
+				open.put(topic, new OpenShards(last.shards().writable(), age(last)));
+			}
+		});
+		return open;
+	}
+
+	private Duration age(Answer answer) {
+		return Duration.ofNanos(this.nanoTime.getAsLong() - answer.requestedAtNanos());
+	}
+
+	/**
 	 * Returns what is known of a topic's shards, {@code null} before the first answer.
 	 */
 	@Nullable LogstoreShards known(String topic) {
 		Listing listing = this.listings.get(topic);
-		return (listing != null) ? listing.shards : null;
+		Answer last = (listing != null) ? listing.last : null;
+		return (last != null) ? last.shards() : null;
 	}
 
 	/**
@@ -93,42 +110,49 @@ final class ShardLists implements AutoCloseable {
 		if (listing == null) {
 			throw SlsFailure.refused("'%s' is no topic of this source".formatted(topic));
 		}
-		boolean changed;
-		LogstoreShards shards;
+		Answer before;
+		Answer after;
 		synchronized (listing) {
-			LogstoreShards before = listing.shards;
-			if (before != null && this.nanoTime.getAsLong() - listing.readAtNanos <= maxAge.toNanos()) {
-				return before;
+			before = listing.last;
+			if (before != null && age(before).compareTo(maxAge) <= 0) {
+				return before.shards();
 			}
-			shards = read(listing);
-			changed = before == null || !before.topicShards().equals(shards.topicShards());
+			after = read(listing);
 		}
-		if (changed) {
+		if (before == null || !before.shards().topicShards().equals(after.shards().topicShards())) {
 			this.watchers.changed();
 		}
-		return shards;
+		return after.shards();
 	}
 
-	private LogstoreShards read(Listing listing) {
+	private Answer read(Listing listing) {
 		try {
-			LogstoreShards shards = LogstoreShards.of(this.client.shards(listing.topic));
+			long requestedAtNanos = this.nanoTime.getAsLong();
+			Answer answer = new Answer(LogstoreShards.of(this.client.shards(listing.topic)), requestedAtNanos);
 			if (listing.problem != null) {
 				logger.info("The shards of the topic '{}' can be listed again", listing.topic);
 			}
 			listing.problem = null;
 			listing.refused = false;
-			listing.shards = shards;
-			listing.readAtNanos = this.nanoTime.getAsLong();
-			return shards;
+			listing.last = answer;
+			return answer;
 		}
-		catch (StoreUnavailableException ex) {
-			if (listing.problem == null && !this.executor.isShutdown()) {
-				logger.warn("Cannot list the shards of the topic '{}'; retrying. {}", listing.topic, ex.getMessage());
-			}
-			listing.problem = ex.getMessage();
-			listing.refused = ex.isRefusal();
-			throw ex;
+		catch (SlsFailure ex) {
+			throw failed(listing, ex);
 		}
+		catch (RuntimeException | Error ex) {
+			throw failed(listing,
+					SlsFailure.unexpected("list the shards of the topic '%s'".formatted(listing.topic), ex));
+		}
+	}
+
+	private SlsFailure failed(Listing listing, SlsFailure failure) {
+		if (listing.problem == null && !this.executor.isShutdown()) {
+			logger.warn("Cannot list the shards of the topic '{}'; retrying. {}", listing.topic, failure.getMessage());
+		}
+		listing.problem = failure.getMessage();
+		listing.refused = failure.isRefusal();
+		return failure;
 	}
 
 	/** Registers a listener; the shards are listed until it is closed. */
@@ -145,9 +169,10 @@ final class ShardLists implements AutoCloseable {
 	Watch use() {
 		synchronized (this) {
 			this.users++;
-			if (!this.scheduled) {
-				this.scheduled = true;
-				schedule(Duration.ZERO);
+			for (Listing listing : this.listings.values()) {
+				if (!listing.scheduled) {
+					schedule(listing, Duration.ZERO);
+				}
 			}
 		}
 		boolean[] closed = new boolean[1];
@@ -161,44 +186,40 @@ final class ShardLists implements AutoCloseable {
 		};
 	}
 
-	private void schedule(Duration delay) {
+	private void schedule(Listing listing, Duration delay) {
+		listing.scheduled = true;
 		try {
-			this.executor.schedule(this::listAll, delay.toNanos(), TimeUnit.NANOSECONDS);
+			this.executor.schedule(() -> list(listing), delay.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (RejectedExecutionException ex) {
 			logger.debug("Closed", ex);
 		}
 	}
 
-	private void listAll() {
-		boolean failed = false;
+	private void list(Listing listing) {
+		Duration pause = this.interval;
 		try {
-			for (String topic : this.listings.keySet()) {
-				failed |= !list(topic);
+			synchronized (listing) {
+				read(listing);
 			}
+			listing.failures = 0;
+			// Also if the shards are the same: their age has changed.
+			this.watchers.changed();
+		}
+		catch (SlsFailure ex) {
+			pause = RetryPause.after(++listing.failures, FIRST_RETRY, this.interval);
+		}
+		catch (RuntimeException | Error ex) {
+			// A listener's; it is called again after the next list.
+			logger.error("The shards of the topic '{}' could not be passed on", listing.topic, ex);
 		}
 		finally {
 			synchronized (this) {
-				this.scheduled = this.users > 0;
-				if (this.scheduled) {
-					schedule((failed && FIRST_RETRY.compareTo(this.interval) < 0) ? FIRST_RETRY : this.interval);
+				listing.scheduled = false;
+				if (this.users > 0) {
+					schedule(listing, pause);
 				}
 			}
-		}
-	}
-
-	private boolean list(String topic) {
-		try {
-			refresh(topic, Duration.ZERO);
-			return true;
-		}
-		catch (StoreUnavailableException ex) {
-			return false;
-		}
-		catch (RuntimeException ex) {
-			// A listener's; the next listing must still come.
-			logger.error("The shards of the topic '{}' could not be passed on", topic, ex);
-			return false;
 		}
 	}
 
@@ -207,18 +228,32 @@ final class ShardLists implements AutoCloseable {
 		this.executor.shutdownNow();
 	}
 
-	/** Written under its own lock. */
+	/**
+	 * Answer to a request. Immutable.
+	 *
+	 * @param requestedAtNanos the time at which it was sent: what has changed later may
+	 * be missing
+	 */
+	private record Answer(LogstoreShards shards, long requestedAtNanos) {
+
+	}
+
+	/** Written under its own lock, unless stated otherwise. */
 	private static final class Listing {
 
 		private final String topic;
 
-		private volatile @Nullable LogstoreShards shards;
+		private volatile @Nullable Answer last;
 
 		private volatile @Nullable String problem;
 
 		private volatile boolean refused;
 
-		private long readAtNanos;
+		/** Guarded by the lists. */
+		private boolean scheduled;
+
+		/** Failures in a row; confined to the thread. */
+		private int failures;
 
 		Listing(String topic) {
 			this.topic = topic;

@@ -26,7 +26,8 @@ import io.github.shardkeeper.source.ShardAppender.NewRecord;
 /**
  * Appends records on the threads {@code shardkeeper-sls-sender-<n>}: of each shard one
  * request at a time, so that its records keep their order, with all records that wait. A
- * request that exceeds a quota is repeated until the time limit. Thread-safe.
+ * request that exceeds a quota is repeated after growing pauses until the time limit.
+ * Thread-safe.
  */
 final class SlsAppender implements AutoCloseable {
 
@@ -39,7 +40,7 @@ final class SlsAppender implements AutoCloseable {
 
 	private static final int GROUP_OVERHEAD = 16;
 
-	private static final Duration THROTTLED_PAUSE = Duration.ofMillis(200);
+	private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
 
 	private static final Offset UNKNOWN = SlsShardSource.UNKNOWN_OFFSET;
 
@@ -138,6 +139,9 @@ final class SlsAppender implements AutoCloseable {
 		/** Whether a thread sends, or will. Guarded by this. */
 		private boolean busy;
 
+		/** Requests in a row that exceeded a quota; confined to the thread that sends. */
+		private int throttled;
+
 		Lane(ShardId shard) {
 			this.shard = shard;
 		}
@@ -163,20 +167,24 @@ final class SlsAppender implements AutoCloseable {
 		}
 
 		private void send() {
-			Duration pause = Duration.ZERO;
-			List<Waiting> batch = take();
+			List<Waiting> batch = new ArrayList<>();
 			try {
-				if (sendAll(batch)) {
-					pause = THROTTLED_PAUSE;
-				}
+				take(batch);
+				this.throttled = sendAll(batch) ? this.throttled + 1 : 0;
 			}
 			catch (StoreUnavailableException ex) {
 				batch.forEach((waiting) -> waiting.fail("Not sent to %s. %s".formatted(this.shard, ex.getMessage()), ex,
 						false));
 			}
-			catch (RuntimeException ex) {
+			catch (RuntimeException | Error ex) {
 				batch.forEach((waiting) -> waiting.fail("Cannot send to %s: %s".formatted(this.shard, ex), ex, true));
 			}
+			finally {
+				sendRest();
+			}
+		}
+
+		private void sendRest() {
 			synchronized (this) {
 				this.busy = !this.queue.isEmpty();
 				if (!this.busy) {
@@ -184,20 +192,26 @@ final class SlsAppender implements AutoCloseable {
 				}
 			}
 			// Other shards come first.
-			schedule(pause);
+			schedule(pause());
 		}
 
-		private synchronized List<Waiting> take() {
-			List<Waiting> batch = new ArrayList<>();
+		private Duration pause() {
+			// Later records must not be late before they were sent once.
+			Duration most = SlsAppender.this.client.timeout().dividedBy(4);
+			return (this.throttled == 0) ? Duration.ZERO : RetryPause.after(this.throttled, FIRST_PAUSE,
+					(most.compareTo(FIRST_PAUSE) > 0) ? most : FIRST_PAUSE);
+		}
+
+		private synchronized void take(List<Waiting> batch) {
 			long bytes = 0;
 			while (!this.queue.isEmpty() && batch.size() < RECORDS_PER_REQUEST) {
 				bytes += this.queue.getFirst().log.length + GROUP_OVERHEAD;
 				if (!batch.isEmpty() && bytes > BYTES_PER_REQUEST) {
 					break;
 				}
-				batch.add(this.queue.removeFirst());
+				batch.add(this.queue.getFirst());
+				this.queue.removeFirst();
 			}
-			return batch;
 		}
 
 		/** Sends a batch; returns whether some of it was put back. */

@@ -176,7 +176,8 @@ final class SlsClient implements AutoCloseable {
 		catch (SlsFailure ex) {
 			throw ex;
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
+			// An error, too: a class that is missing must not end the reading of a shard.
 			throw SlsFailure.unexpected(what, ex);
 		}
 	}

@@ -56,7 +56,7 @@ final class SlsFailure extends StoreUnavailableException {
 				"SLS refused to %s (%s): %s%s".formatted(what, codes(ex, code), ex.getMessage(), advice(code)), ex);
 	}
 
-	static SlsFailure unexpected(String what, RuntimeException ex) {
+	static SlsFailure unexpected(String what, Throwable ex) {
 		return new SlsFailure(Kind.SERVER, "Cannot %s: %s".formatted(what, ex), ex);
 	}
 
@@ -82,6 +82,9 @@ final class SlsFailure extends StoreUnavailableException {
 		}
 		if (code.equals("ShardNotExist")) {
 			return Kind.NO_SHARD;
+		}
+		if (code.equals("ConsumerGroupNotExist")) {
+			return Kind.NO_CONSUMER_GROUP;
 		}
 		if (CREDENTIALS.contains(code)) {
 			return Kind.REFUSED;
@@ -123,6 +126,9 @@ final class SlsFailure extends StoreUnavailableException {
 
 		/** The shard does not exist, or not any more. */
 		NO_SHARD,
+
+		/** The SLS consumer group does not exist, or not any more. */
+		NO_CONSUMER_GROUP,
 
 		/** Refused until somebody fixes a problem. */
 		REFUSED

@@ -37,6 +37,8 @@ final class SlsShardReader implements ShardReader {
 
 	private static final Duration WAIT = Duration.ofSeconds(2);
 
+	private static final Duration UNEXPECTED_PAUSE = Duration.ofSeconds(1);
+
 	private static final int RECORDS_PER_OFFER = 500;
 
 	private final BiFunction<ShardId, @Nullable Offset, ShardFetch> fetches;
@@ -198,11 +200,18 @@ final class SlsShardReader implements ShardReader {
 				return;
 			}
 		}
-		ShardFetch.Result result = reading.fetch.next();
-		synchronized (this) {
-			reading.read(result);
+		try {
+			ShardFetch.Result result = reading.fetch.next();
+			synchronized (this) {
+				reading.read(result);
+			}
+			this.ready.add(reading);
 		}
-		this.ready.add(reading);
+		catch (Throwable ex) {
+			// Nobody else would read the shard again.
+			schedule(reading, UNEXPECTED_PAUSE);
+			logger.error("{} could not be read; retrying", reading.shard, ex);
+		}
 	}
 
 	@Override

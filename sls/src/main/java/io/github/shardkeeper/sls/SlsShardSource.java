@@ -44,8 +44,10 @@ import io.github.shardkeeper.source.ShardSource;
  * {@link #UNKNOWN_OFFSET}, because SLS does not return any.
  *
  * <h2>Offsets</h2> {@code <cursor>:<n>}, log {@code n} of those that follow a cursor,
- * counted from 0; a cursor alone is the position before its first log, and {@code begin}
- * that before the first log of the shard.
+ * counted from 0, and where to resume after it; a cursor alone is the position before its
+ * first log, and {@code begin} that before the first log of the shard. The identity of a
+ * record is {@code <cursor>:<n>}, the same for every reader that resumes at an offset of
+ * an earlier one.
  *
  * <h2>Shards</h2> A shard that was split or merged is read to its end; its children
  * follow. SLS names no parents: they derive from key ranges and creation times. A record
@@ -112,6 +114,11 @@ public final class SlsShardSource implements ShardSource, ShardAppender {
 	@Override
 	public Map<String, String> problems() {
 		return this.lists.problems();
+	}
+
+	@Override
+	public Map<String, OpenShards> openShards() {
+		return this.lists.open();
 	}
 
 	@Override

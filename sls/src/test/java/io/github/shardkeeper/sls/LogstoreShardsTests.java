@@ -76,6 +76,12 @@ class LogstoreShardsTests {
 	}
 
 	@Test
+	void shardsThatCanBeWrittenToAreOpen() {
+		assertThat(shards(closed(0, "0", "8", 100), open(1, "8", "f", 100), open(3, "0", "8", 200)).writable())
+			.containsExactlyInAnyOrder("1", "3");
+	}
+
+	@Test
 	void recordOfAnOpenShardIsRoutedToIt() {
 		LogstoreShards two = shards(open(0, "0", "8", 100), open(1, "8", "f", 100));
 

@@ -4,8 +4,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 import com.aliyun.openservices.log.common.auth.Credentials;
@@ -490,6 +492,113 @@ class SlsReadingTests {
 		await().until(() -> this.reader.problems().isEmpty());
 	}
 
+	/** Such as a class that is missing: no thread ends, no shard is forgotten. */
+	@Test
+	void errorIsAProblemAndTheRequestIsRepeated() {
+		AtomicReference<Error> error = new AtomicReference<>(new NoClassDefFoundError("com/example/Missing"));
+		this.source = settings(ResetPolicy.EARLIEST).open(() -> {
+			Error thrown = error.get();
+			if (thrown != null) {
+				throw thrown;
+			}
+			return TestSource.credentials().getCredentials();
+		});
+		openReader();
+		RecordingSink zero = start(ZERO, null);
+		await().until(() -> this.reader.problems().containsKey(ZERO) && this.source.problems().containsKey("visits"));
+		assertThat(this.reader.problems().get(ZERO)).contains("com/example/Missing");
+		assertThat(this.source.problems().get("visits")).contains("com/example/Missing");
+		error.set(null);
+		await().until(() -> this.source.topics().get("visits").equals(TopicShards.count(2)));
+		append(ZERO, "r1");
+
+		assertThat(payloads(zero.await(1))).containsExactly("r1");
+		assertThat(this.reader.problems()).isEmpty();
+		assertThat(this.source.problems()).isEmpty();
+	}
+
+	@Test
+	void errorWhileAShardIsReadIsAProblemAndTheReadIsRepeated() {
+		this.source = settings(ResetPolicy.EARLIEST).open();
+		append(ZERO, "r1");
+		SlsSettings settings = settings(ResetPolicy.EARLIEST).settings();
+		SlsClient client = new SlsClient(settings, TestSource.credentials());
+		ShardLists lists = new ShardLists(client, settings, System::nanoTime);
+		AtomicReference<Error> error = new AtomicReference<>(new StackOverflowError());
+		this.reader = new SlsShardReader((shard, after) -> new ShardFetch(shard, after, client, lists, settings, () -> {
+			Error thrown = error.get();
+			if (thrown != null) {
+				throw thrown;
+			}
+			return System.nanoTime();
+		}), (shard, offset) -> {
+		}, settings, lists.use());
+		startPoller();
+		RecordingSink zero = start(ZERO, null);
+		await().until(() -> this.reader.problems().containsKey(ZERO));
+		assertThat(this.reader.problems().get(ZERO)).contains("StackOverflowError");
+		error.set(null);
+
+		assertThat(payloads(zero.await(1))).containsExactly("r1");
+		lists.close();
+		client.close();
+	}
+
+	@Test
+	void listThatFailsIsRepeatedAfterGrowingPauses() {
+		try (Fault quota = this.server.fail((call) -> call.operation().equals("ListShards"), 403, "ProjectQuotaExceed",
+				"quota exceeded")) {
+			long begun = System.nanoTime();
+			open(settings(ResetPolicy.EARLIEST).shardListInterval(Duration.ofSeconds(10)));
+			await().atMost(Duration.ofSeconds(30)).until(() -> quota.hits() == 4);
+
+			// At least a half, one and two seconds.
+			assertThat(Duration.ofNanos(System.nanoTime() - begun)).isGreaterThan(Duration.ofMillis(3_400));
+		}
+	}
+
+	@Test
+	void topicThatCannotBeListedDelaysNoOther() {
+		this.server.createLogstore("orders", 3);
+		try (Fault quota = this.server.fail(
+				(call) -> call.operation().equals("ListShards") && call.logstore().equals("access"), 403,
+				"ProjectQuotaExceed", "quota exceeded")) {
+			open(settings(ResetPolicy.EARLIEST).topic("orders").shardListInterval(Duration.ofSeconds(3)));
+			await().until(() -> quota.hits() > 1);
+
+			assertThat(this.server.count("ListShards") - quota.hits()).as("at its own interval").isOne();
+			assertThat(this.source.topics()).containsEntry("orders", TopicShards.count(3));
+		}
+	}
+
+	@Test
+	void openShardsArePassedOnWithTheirAgeAfterEachList() {
+		this.source = settings(ResetPolicy.EARLIEST).open();
+		assertThat(this.source.openShards()).isEmpty();
+		AtomicReference<Map<String, ShardSource.OpenShards>> last = new AtomicReference<>(Map.of());
+		AtomicInteger calls = new AtomicInteger();
+		ShardSource.Watch watch = this.source.watch(() -> {
+			last.set(this.source.openShards());
+			calls.incrementAndGet();
+		});
+		await().until(() -> calls.get() > 2);
+		assertThat(last.get()).containsOnlyKeys("visits");
+		assertThat(last.get().get("visits").ids()).containsExactlyInAnyOrder("0", "1");
+		assertThat(last.get().get("visits").age()).isBetween(Duration.ZERO, Duration.ofSeconds(10));
+
+		this.server.split("access", 0);
+		await().until(() -> last.get().get("visits").ids().equals(Set.of("1", "2", "3")));
+		this.server.deleteLogstore("access");
+		await().until(() -> this.source.problems().containsKey("visits"));
+		Duration age = this.source.openShards().get("visits").age();
+		await().until(() -> this.server.count("ListShards") > calls.get() + 3);
+		assertThat(this.source.openShards().get("visits").age()).as("of the last list that was answered")
+			.isGreaterThan(age.plusMillis(1));
+		this.server.createLogstore("access", 1);
+		await().until(() -> last.get().get("visits").ids().equals(Set.of("0")));
+		watch.close();
+	}
+
 	@Test
 	void requestsAreSignedWithVersionFourIfThereIsARegion() {
 		open(settings(ResetPolicy.EARLIEST).region("cn-test"));
@@ -595,6 +704,44 @@ class SlsReadingTests {
 		assertThat(output).contains("Positions are not written to the SLS consumer group 'shop-visits'");
 	}
 
+	@Test
+	void positionsAreWrittenLessOftenWhileAQuotaIsExceeded() {
+		SlsSettings settings = settings(ResetPolicy.EARLIEST).settings();
+		try (SlsClient client = new SlsClient(settings, TestSource.credentials());
+				Fault quota = this.server.fail((call) -> call.operation().equals("UpdateCheckpoint"), 403,
+						"ProjectQuotaExceed", "quota exceeded");
+				ConsumerGroupProgress progress = new ConsumerGroupProgress(client, "shop-visits",
+						Duration.ofMillis(100))) {
+			long begun = System.nanoTime();
+			progress.committed(ZERO, SlsOffset.before(this.server.endCursor("access", 0)).toOffset());
+			progress.committed(ONE, SlsOffset.before(this.server.endCursor("access", 1)).toOffset());
+			await().until(() -> quota.hits() == 4);
+
+			// One request of a round, after 0.1 s and at least 0.1, 0.2 and 0.4 s more.
+			assertThat(Duration.ofNanos(System.nanoTime() - begun)).isGreaterThan(Duration.ofMillis(750));
+			assertThat(this.server.count("CreateConsumerGroup")).as("it still exists").isOne();
+			quota.end();
+			await().until(() -> this.server.consumerGroup("access", "shop-visits").size() == 2);
+			assertThat(this.server.count("CreateConsumerGroup")).isOne();
+		}
+	}
+
+	@Test
+	void consumerGroupThatWasDeletedIsCreatedAgain() {
+		SlsSettings settings = settings(ResetPolicy.EARLIEST).settings();
+		try (SlsClient client = new SlsClient(settings, TestSource.credentials());
+				ConsumerGroupProgress progress = new ConsumerGroupProgress(client, "shop-visits",
+						Duration.ofMillis(20))) {
+			progress.committed(ZERO, SlsOffset.before(this.server.endCursor("access", 0)).toOffset());
+			await().until(() -> this.server.consumerGroup("access", "shop-visits").containsKey(0));
+			this.server.deleteConsumerGroup("access", "shop-visits");
+			progress.committed(ONE, SlsOffset.before(this.server.endCursor("access", 1)).toOffset());
+
+			await().until(() -> this.server.consumerGroup("access", "shop-visits").containsKey(1));
+			assertThat(this.server.count("CreateConsumerGroup")).isEqualTo(2);
+		}
+	}
+
 	private TestSource settings(ResetPolicy policy) {
 		return new TestSource(this.server).topic("visits", "access", null, policy);
 	}
@@ -606,6 +753,10 @@ class SlsReadingTests {
 
 	private void openReader() {
 		this.reader = this.source.openReader();
+		startPoller();
+	}
+
+	private void startPoller() {
 		this.poller = new Thread(this::pollOn, "poller");
 		this.poller.setDaemon(true);
 		this.poller.start();

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -25,6 +26,7 @@ import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.test.RecordingSink;
 
+import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -126,6 +128,62 @@ class SlsSendingTests {
 				"quota")) {
 			assertThat(failure(record(ZERO, null, "r1")).mayHaveBeenAppended()).isFalse();
 			assertThat(quota.hits()).isBetween(1, 6);
+		}
+	}
+
+	@Test
+	void pausesGrowWhileAQuotaIsExceeded() {
+		this.source.close();
+		this.source = settings().timeout(Duration.ofSeconds(4)).open();
+		try (Fault quota = this.server.fail((call) -> call.operation().equals("PutLogs"), 403, "ShardWriteQuotaExceed",
+				"quota")) {
+			failure(record(ZERO, null, "r1"));
+			// With 0.2 s each there would be 20.
+			assertThat(quota.hits()).isBetween(2, 13);
+		}
+	}
+
+	/** Such as a class that is missing: later records are not stuck behind it. */
+	@Test
+	void errorFailsTheRecordsAndOthersAreSent() {
+		AtomicReference<Error> error = new AtomicReference<>(new NoClassDefFoundError("com/example/Missing"));
+		this.source.close();
+		this.source = settings().open(() -> {
+			throwIfSet(error);
+			return TestSource.credentials().getCredentials();
+		});
+		assertThat(failure(record(ZERO, null, "r1"))).hasMessageContaining("com/example/Missing");
+		error.set(null);
+
+		assertThat(this.source.append(List.of(record(ZERO, null, "r2"))).get(0).join()).hasToString("unknown");
+	}
+
+	@Test
+	void errorOfASenderFailsTheRecordsAndOthersAreSent() {
+		AtomicReference<Error> error = new AtomicReference<>(new StackOverflowError());
+		SlsSettings settings = settings().settings();
+		try (SlsClient client = new SlsClient(settings, TestSource.credentials());
+				ShardLists lists = new ShardLists(client, settings, System::nanoTime);
+				SlsAppender appender = new SlsAppender(client, lists, settings, () -> {
+					if (Thread.currentThread().getName().startsWith("shardkeeper-sls-sender")) {
+						throwIfSet(error);
+					}
+					return System.nanoTime();
+				}, System::currentTimeMillis)) {
+			CompletableFuture<Offset> failed = appender.append(List.of(record(ZERO, null, "r1"))).get(0);
+			assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> failed.orTimeout(10, SECONDS).join())
+				.withMessageContaining("StackOverflowError");
+			error.set(null);
+
+			assertThat(appender.append(List.of(record(ZERO, null, "r2"))).get(0).orTimeout(10, SECONDS).join())
+				.hasToString("unknown");
+		}
+	}
+
+	private static void throwIfSet(AtomicReference<Error> error) {
+		Error thrown = error.get();
+		if (thrown != null) {
+			throw thrown;
 		}
 	}
 
@@ -233,7 +291,7 @@ class SlsSendingTests {
 	}
 
 	private SendFailedException failure(NewRecord newRecord) {
-		CompletableFuture<Offset> sent = this.source.append(List.of(newRecord)).get(0);
+		CompletableFuture<Offset> sent = this.source.append(List.of(newRecord)).get(0).orTimeout(30, SECONDS);
 		List<Throwable> failures = new ArrayList<>();
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(sent::join)
 			.satisfies((ex) -> failures.add(ex.getCause()));

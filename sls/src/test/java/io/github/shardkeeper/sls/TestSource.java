@@ -26,6 +26,8 @@ final class TestSource {
 
 	private Duration timeout = Duration.ofSeconds(10);
 
+	private Duration shardListInterval = Duration.ofMillis(100);
+
 	private String region;
 
 	private String consumerGroup;
@@ -62,6 +64,11 @@ final class TestSource {
 		return this;
 	}
 
+	TestSource shardListInterval(Duration interval) {
+		this.shardListInterval = interval;
+		return this;
+	}
+
 	TestSource threads(int count) {
 		this.threads = count;
 		return this;
@@ -84,7 +91,7 @@ final class TestSource {
 
 	SlsSettings settings() {
 		return new SlsSettings(SlsTestServer.ENDPOINT, this.project, this.topics, Duration.ofMillis(50),
-				Duration.ofMillis(100), this.fetchCount, this.threads, this.timeout, this.region, this.server.proxy(),
+				this.shardListInterval, this.fetchCount, this.threads, this.timeout, this.region, this.server.proxy(),
 				this.consumerGroup);
 	}
 

@@ -183,6 +183,11 @@ public final class SlsTestServer implements AutoCloseable {
 		return (cursors != null) ? Map.copyOf(cursors) : Map.of();
 	}
 
+	/** Deletes a consumer group, as somebody may do in the console. */
+	public void deleteConsumerGroup(String logstore, String name) {
+		logstore(logstore).consumerGroups.remove(name);
+	}
+
 	/** Refuses expired cursors, instead of reading from the first log group. */
 	public void refuseExpiredCursors() {
 		this.refuseExpiredCursors = true;
