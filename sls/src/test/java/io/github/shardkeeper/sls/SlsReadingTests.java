@@ -548,8 +548,9 @@ class SlsReadingTests {
 	void listThatFailsIsRepeatedAfterGrowingPauses() {
 		try (Fault quota = this.server.fail((call) -> call.operation().equals("ListShards"), 403, "ProjectQuotaExceed",
 				"quota exceeded")) {
-			long begun = System.nanoTime();
 			open(settings(ResetPolicy.EARLIEST).shardListInterval(Duration.ofSeconds(10)));
+			await().pollInterval(Duration.ofMillis(5)).until(() -> quota.hits() == 1);
+			long begun = System.nanoTime();
 			await().atMost(Duration.ofSeconds(30)).until(() -> quota.hits() == 4);
 
 			// At least a half, one and two seconds.
