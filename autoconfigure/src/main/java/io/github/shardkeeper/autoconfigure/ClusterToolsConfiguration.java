@@ -11,6 +11,9 @@ import org.springframework.core.env.Environment;
 
 import io.github.shardkeeper.cluster.ClusterLocks;
 import io.github.shardkeeper.cluster.ClusterView;
+import io.github.shardkeeper.cluster.DoubleBarriers;
+import io.github.shardkeeper.cluster.barrier.BarrierStore;
+import io.github.shardkeeper.cluster.barrier.StoredBarriers;
 import io.github.shardkeeper.cluster.lock.ExclusiveCallsPostProcessor;
 import io.github.shardkeeper.cluster.lock.LockStore;
 import io.github.shardkeeper.cluster.lock.StoredLocks;
@@ -66,6 +69,13 @@ class ClusterToolsConfiguration {
 	@Bean
 	static ExclusiveCallsPostProcessor shardkeeperExclusiveCalls(ObjectProvider<ClusterLocks> locks) {
 		return new ExclusiveCallsPostProcessor(locks::getObject);
+	}
+
+	@Bean
+	@Lazy
+	@ConditionalOnMissingBean
+	DoubleBarriers shardkeeperDoubleBarriers(ClusterSession session, BarrierStore store) {
+		return new StoredBarriers(session, store);
 	}
 
 }

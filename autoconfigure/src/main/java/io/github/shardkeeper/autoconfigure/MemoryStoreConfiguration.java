@@ -5,12 +5,15 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.Order;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
+import io.github.shardkeeper.cluster.barrier.BarrierStore;
 import io.github.shardkeeper.cluster.lock.LockStore;
+import io.github.shardkeeper.cluster.memory.MemoryBarrierStore;
 import io.github.shardkeeper.cluster.memory.MemoryCluster;
 import io.github.shardkeeper.cluster.memory.MemoryLockStore;
 import io.github.shardkeeper.cluster.memory.MemoryViewStore;
@@ -24,14 +27,22 @@ import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 @ConditionalOnProperty(name = "shardkeeper.store", havingValue = "memory")
 class MemoryStoreConfiguration {
 
-	@Bean
-	@ConditionalOnMissingBean(CoordinationStore.class)
-	MemoryCoordinationStore shardkeeperCoordinationStore() {
-		return new MemoryCoordinationStore();
+	/** The group. Defined before what depends on it. */
+	@Configuration(proxyBeanMethods = false)
+	@Order(1)
+	static class Group {
+
+		@Bean
+		@ConditionalOnMissingBean(CoordinationStore.class)
+		MemoryCoordinationStore shardkeeperCoordinationStore() {
+			return new MemoryCoordinationStore();
+		}
+
 	}
 
 	/** Stores of the cluster tools; missing with an application's coordination store. */
 	@Configuration(proxyBeanMethods = false)
+	@Order(2)
 	@ConditionalOnBean(MemoryCoordinationStore.class)
 	static class ClusterStores {
 
@@ -48,6 +59,11 @@ class MemoryStoreConfiguration {
 		@Bean
 		LockStore shardkeeperLockStore(MemoryCluster cluster) {
 			return new MemoryLockStore(cluster);
+		}
+
+		@Bean
+		BarrierStore shardkeeperBarrierStore(MemoryCluster cluster) {
+			return new MemoryBarrierStore(cluster);
 		}
 
 	}

@@ -18,6 +18,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
+import io.github.shardkeeper.cluster.barrier.BarrierStore;
 import io.github.shardkeeper.cluster.lock.LockStore;
 import io.github.shardkeeper.cluster.session.ViewStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
@@ -31,6 +32,7 @@ import io.github.shardkeeper.redis.checkpoint.RedisCheckpointStore;
 import io.github.shardkeeper.redis.checkpoint.RedisDeadLetterStore;
 import io.github.shardkeeper.redis.checkpoint.RedisTopicGroups;
 import io.github.shardkeeper.redis.cluster.ClusterLink;
+import io.github.shardkeeper.redis.cluster.RedisBarrierStore;
 import io.github.shardkeeper.redis.cluster.RedisLockStore;
 import io.github.shardkeeper.redis.cluster.RedisViewStore;
 import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
@@ -94,6 +96,11 @@ class RedisStoreConfiguration {
 		@Bean
 		LockStore shardkeeperLockStore(ClusterLink link) {
 			return new RedisLockStore(link);
+		}
+
+		@Bean
+		BarrierStore shardkeeperBarrierStore(ClusterLink link) {
+			return new RedisBarrierStore(link);
 		}
 
 		@Bean

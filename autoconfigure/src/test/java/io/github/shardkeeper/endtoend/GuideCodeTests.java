@@ -40,6 +40,7 @@ class GuideCodeTests {
 			import io.github.shardkeeper.ShardPositions.Seek;
 			import io.github.shardkeeper.ShardTemplate.Outgoing;
 			import io.github.shardkeeper.assignment.*;
+			import io.github.shardkeeper.cluster.*;
 			import io.github.shardkeeper.observation.*;
 			import io.github.shardkeeper.shard.*;
 			import io.github.shardkeeper.source.*;

@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.LongStream;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
@@ -132,6 +133,14 @@ abstract class GuideSurroundings {
 	interface Database extends JdbcClient {
 
 		void insertAll(List<Visit> visits);
+
+	}
+
+	interface Users {
+
+		LongStream ids();
+
+		void index(long id);
 
 	}
 

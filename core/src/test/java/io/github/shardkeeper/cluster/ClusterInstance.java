@@ -9,8 +9,11 @@ import java.util.function.Consumer;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
+import io.github.shardkeeper.cluster.barrier.BarrierStore;
+import io.github.shardkeeper.cluster.barrier.StoredBarriers;
 import io.github.shardkeeper.cluster.lock.LockStore;
 import io.github.shardkeeper.cluster.lock.StoredLocks;
+import io.github.shardkeeper.cluster.memory.MemoryBarrierStore;
 import io.github.shardkeeper.cluster.memory.MemoryCluster;
 import io.github.shardkeeper.cluster.memory.MemoryLockStore;
 import io.github.shardkeeper.cluster.memory.MemoryViewStore;
@@ -117,6 +120,10 @@ public final class ClusterInstance implements AutoCloseable {
 
 	public ClusterLocks locks() {
 		return new StoredLocks(this.session, reachable(LockStore.class, new MemoryLockStore(this.cluster)));
+	}
+
+	public DoubleBarriers barriers() {
+		return new StoredBarriers(this.session, reachable(BarrierStore.class, new MemoryBarrierStore(this.cluster)));
 	}
 
 	public MemberId member() {

@@ -71,6 +71,11 @@ public final class MemoryViewStore implements ViewStore {
 		/** Version of the last change of a parameter. */
 		long parameters;
 
+		/** Returns the number of the view. */
+		long number() {
+			return this.number;
+		}
+
 		@Override
 		public Views copy() {
 			Views copy = new Views();

@@ -16,7 +16,8 @@ import io.github.shardkeeper.shard.MemberId;
 /** View of the group on Redis; {@code read-view.lua} describes it. Thread-safe. */
 public final class RedisViewStore implements ViewStore {
 
-	private static final LuaScript READ = ClusterLink.script(ScriptOutputType.MULTI, "locks.lua", "read-view.lua");
+	private static final LuaScript READ = ClusterLink.script(ScriptOutputType.MULTI, "locks.lua", "barriers.lua",
+			"read-view.lua");
 
 	private final ClusterLink link;
 
@@ -28,7 +29,8 @@ public final class RedisViewStore implements ViewStore {
 	/** Creates a store. */
 	public RedisViewStore(ClusterLink link) {
 		this.link = link;
-		this.keys = link.keys("locks", "lockWaiters", "lockTickets", "cluster");
+		this.keys = link.keys("locks", "lockWaiters", "lockTickets", "cluster", "barriers", "barrierEnds",
+				"barrierEndTimes");
 	}
 
 	@Override

@@ -3,11 +3,13 @@
 --
 -- KEYS     7 :cluster  hash  view (its number), members (those in it, with commas), stamp (history and membership
 --          version that it was made of), signals (number of the last one), parameters (version of the last change)
+--          8, 9, 10  see barriers.lua
 -- ARGV     1 session of the reader, 2 number of the view that it knows
 -- result   {'UNKNOWN'} without a session; else {'KNOWN', number of the view, number of the last signal, version of the
 --          last change of a parameter, '1' if the members follow or '0', then per member: id, record as in :members}
 -- keeps    the number changes only if the members that are not leaving have changed, and never repeats
--- cost     O(1) if the members have not changed, else O(members + locks + those that wait)
+-- cost     O(1) if the members have not changed, else O(members + locks + those that wait + parties of all
+--          barriers)
 
 local CLUSTER = KEYS[7]
 local self, seen = ARGV[1], ARGV[2]
@@ -42,6 +44,7 @@ if changed then
   end
   redis.call('HSET', CLUSTER, 'view', number, 'members', all, 'stamp', stamp)
   freeLocksOfGoneMembers()
+  freeBarriersOfGoneMembers(number)
 end
 reply[2] = number
 if number ~= seen then
