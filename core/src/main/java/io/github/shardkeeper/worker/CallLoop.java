@@ -39,7 +39,9 @@ final class CallLoop implements ShardOwnership.Loop {
 
 	private final @Nullable ShardRuns runs;
 
-	private final WakeTimer timer;
+	private final WakeTimer commitTimer;
+
+	private final WakeTimer callTimer;
 
 	private final ShardProblems.BackOff backOff = new ShardProblems.BackOff();
 
@@ -53,7 +55,8 @@ final class CallLoop implements ShardOwnership.Loop {
 		this.commits = commits;
 		RunRules schedule = this.handler.schedule();
 		this.runs = (schedule != null) ? new ShardRuns(schedule, scope, progress, commits) : null;
-		this.timer = new WakeTimer(this.context.timer(), (this.runs != null) ? this.runs::wake : scope.wake());
+		this.commitTimer = new WakeTimer(this.context.timer(), scope.wake());
+		this.callTimer = new WakeTimer(this.context.timer(), (this.runs != null) ? this.runs::wake : scope.wake());
 	}
 
 	@Override
@@ -73,10 +76,12 @@ final class CallLoop implements ShardOwnership.Loop {
 
 	@Override
 	public Outcome run() {
+		// Before the time is read, and for this turn only: it is the one that was woken.
+		Instant woken = (this.runs != null) ? this.runs.takeWoken() : null;
 		MonotonicTime now = this.context.clock().now();
 		boolean waits = false;
 		if (mayCall(now)) {
-			this.nextCall = (this.runs != null) ? this.runs.begin(now) : now;
+			this.nextCall = (this.runs != null) ? this.runs.begin(now, woken) : now;
 			if (this.runs != null && this.runs.isUnderWay()) {
 				Outcome stop = Outcome.after(this.commits.advance(now));
 				if (stop != null) {
@@ -98,13 +103,13 @@ final class CallLoop implements ShardOwnership.Loop {
 		}
 		MonotonicTime due = this.commits.nextDue();
 		if (due != null) {
-			this.timer.wakeAt(due, now);
+			this.commitTimer.wakeAt(due, now);
 		}
 		// Without permission the time may be in the past, and would wake the worker in a
 		// busy loop; it is woken when calls are permitted again. A commit that the call
 		// waits for wakes it, too.
 		if (this.nextCall != null && !waits && this.context.lease().permitsHandOut(now)) {
-			this.timer.wakeAt(this.nextCall, now);
+			this.callTimer.wakeAt(this.nextCall, now);
 		}
 		return Outcome.IDLE;
 	}
@@ -185,7 +190,10 @@ final class CallLoop implements ShardOwnership.Loop {
 
 		private final RunSchedule schedule;
 
-		/** Time at which the timer has woken the worker, {@code null} since its turn. */
+		/**
+		 * Time at which the timer of runs has woken the worker, {@code null} since its
+		 * turn.
+		 */
 		private volatile @Nullable Instant wokenAt;
 
 		private RunPosition position;
@@ -219,14 +227,19 @@ final class CallLoop implements ShardOwnership.Loop {
 			this.scope.wake().run();
 		}
 
+		@Nullable Instant takeWoken() {
+			Instant woken = this.wokenAt;
+			this.wokenAt = null;
+			return woken;
+		}
+
 		/**
 		 * Begins the run that is due, if any; returns now if one is, or when to ask
 		 * again.
+		 * @param woken the time at which the timer has woken the worker for this turn
 		 */
-		MonotonicTime begin(MonotonicTime now) {
+		MonotonicTime begin(MonotonicTime now, @Nullable Instant woken) {
 			Instant time = wallTime();
-			Instant woken = this.wokenAt;
-			this.wokenAt = null;
 			if (this.schedule.isUnderWay()) {
 				return now;
 			}

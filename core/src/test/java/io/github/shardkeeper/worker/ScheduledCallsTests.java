@@ -254,6 +254,22 @@ class ScheduledCallsTests {
 	}
 
 	@Test
+	void commitBeforeAMissedRunDoesNotMakeItTimely() {
+		begin(new TopicSchedule("0 1 * * * *", null, null, null, MissedRuns.SKIP, null));
+		pass(Duration.ofSeconds(5));
+		assertThat(this.shard.checkpoints().committed()).as("woken by the timer of commits").hasSize(1);
+		this.shard.renewLease();
+		this.shard.clock().advance(Duration.ofSeconds(55));
+		this.time = this.time.plusSeconds(55).plus(Duration.ofMinutes(20));
+		this.shard.worker().wake();
+		this.shard.run();
+
+		assertThat(this.bean.calls).isEmpty();
+		pass(Duration.ofSeconds(5));
+		assertThat(position().next()).isEqualTo(MIDNIGHT.plus(HOUR).plus(MINUTE));
+	}
+
+	@Test
 	void clockThatIsSetForwardIsNoticedWithinAMinute() {
 		begin(hourly(null, null));
 		pass(MINUTE);
