@@ -1,7 +1,6 @@
 package io.github.shardkeeper.kafka;
 
 import java.time.Duration;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -10,6 +9,8 @@ import java.util.TreeSet;
 
 import org.apache.kafka.common.Metric;
 import org.apache.kafka.common.MetricName;
+import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -17,8 +18,9 @@ import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * Brokers that do not answer the consumer although it waits for their records. The
- * consumer does not tell: it retries, and returns the records of other brokers. Confined
- * to the polling thread, except for {@link #isSilent}.
+ * consumer does not tell: it retries, and returns the records of other brokers. It waits
+ * for the leader of a partition or, with {@code client.rack}, for the follower that the
+ * leader has named. Confined to the polling thread, except for {@link #silentBroker}.
  */
 final class BrokerAnswers {
 
@@ -28,13 +30,19 @@ final class BrokerAnswers {
 
 	private static final String NODE = "node-";
 
+	/** Value of each metric {@code preferred-read-replica} without a follower. */
+	private static final int LEADER = -1;
+
 	private final Duration limit;
 
 	private final Map<Integer, Answers> brokers = new HashMap<>();
 
 	private MonotonicTime nextCheck;
 
-	private volatile Set<Integer> silent = Set.of();
+	private Set<Integer> reported = Set.of();
+
+	/** By partition the broker that it waits for. */
+	private volatile Map<TopicPartition, Integer> silent = Map.of();
 
 	/** Creates it; a broker is silent after the limit. */
 	BrokerAnswers(Duration limit, MonotonicTime now) {
@@ -43,10 +51,11 @@ final class BrokerAnswers {
 	}
 
 	/**
-	 * Returns whether a broker was silent for too long at the last check. Thread-safe.
+	 * Returns the broker of a partition if it was silent for too long at the last check,
+	 * otherwise {@code null}. Thread-safe.
 	 */
-	boolean isSilent(int broker) {
-		return this.silent.contains(broker);
+	@Nullable Integer silentBroker(TopicPartition partition) {
+		return this.silent.get(partition);
 	}
 
 	/** Returns whether to check now: soon after a broker that was silent has answered. */
@@ -56,15 +65,19 @@ final class BrokerAnswers {
 
 	/**
 	 * Compares the numbers of answers with those of the last check.
-	 * @param awaited the leaders of the partitions that are read now
+	 * @param leaders the leaders of the partitions that are read now
 	 * @param metrics the metrics of the consumer
 	 */
-	void check(Collection<Integer> awaited, Map<MetricName, ? extends Metric> metrics, MonotonicTime now) {
+	void check(Map<TopicPartition, Integer> leaders, Map<MetricName, ? extends Metric> metrics, MonotonicTime now) {
 		this.nextCheck = now.plus(INTERVAL);
 		Map<Integer, Double> counts = counts(metrics);
-		this.brokers.keySet().retainAll(awaited);
+		Map<String, Integer> followers = followers(metrics);
+		Map<TopicPartition, Integer> awaited = new HashMap<>();
+		leaders.forEach((partition, leader) -> awaited.put(partition,
+				followers.getOrDefault(key(partition.topic(), String.valueOf(partition.partition())), leader)));
+		this.brokers.keySet().retainAll(awaited.values());
 		Set<Integer> found = new TreeSet<>();
-		for (Integer broker : awaited) {
+		for (Integer broker : Set.copyOf(awaited.values())) {
 			double count = counts.getOrDefault(broker, 0.0);
 			Answers before = this.brokers.get(broker);
 			if (before == null || before.count() != count) {
@@ -74,10 +87,33 @@ final class BrokerAnswers {
 				found.add(broker);
 			}
 		}
-		if (!found.equals(this.silent)) {
-			logger.warn("Brokers of Kafka that do not answer: {} (before: {})", found, this.silent);
-			this.silent = Set.copyOf(found);
+		if (!found.equals(this.reported)) {
+			logger.warn("Brokers of Kafka that do not answer: {} (before: {})", found, this.reported);
+			this.reported = found;
 		}
+		awaited.values().retainAll(found);
+		this.silent = Map.copyOf(awaited);
+	}
+
+	/**
+	 * Returns the followers that partitions are read from, where it is not the leader.
+	 */
+	private static Map<String, Integer> followers(Map<MetricName, ? extends Metric> metrics) {
+		Map<String, Integer> followers = new HashMap<>();
+		metrics.forEach((name, metric) -> {
+			String topic = name.tags().get("topic");
+			String partition = name.tags().get("partition");
+			if (topic != null && partition != null && name.name().equals("preferred-read-replica")
+					&& Objects.requireNonNull(metric).metricValue() instanceof Integer broker && broker != LEADER) {
+				followers.put(key(topic, partition), broker);
+			}
+		});
+		return followers;
+	}
+
+	/** Some versions of the client replace dots in the names of topics. */
+	private static String key(String topic, String partition) {
+		return topic.replace('.', '_') + "-" + partition;
 	}
 
 	/** The consumer counts the answers by connection, also over several to one broker. */

@@ -461,18 +461,18 @@ final class KafkaShardReader implements ShardReader {
 		deliver(current, records);
 		MonotonicTime read = this.clock.now();
 		if (this.brokers.isDue(read)) {
-			this.brokers.check(awaitedBrokers(), current.metrics(), read);
+			this.brokers.check(awaitedLeaders(), current.metrics(), read);
 		}
 		return isAnswered(!records.isEmpty());
 	}
 
-	private Set<Integer> awaitedBrokers() {
-		Set<Integer> leaders = new HashSet<>();
+	private Map<TopicPartition, Integer> awaitedLeaders() {
+		Map<TopicPartition, Integer> leaders = new HashMap<>();
 		for (ReadPosition position : this.byPartition.values()) {
 			Described described = this.directory.described(position.partition().topic());
 			Integer leader = (described != null) ? described.leaders().get(position.partition().partition()) : null;
 			if (leader != null && position.isAssigned() && !position.isPaused()) {
-				leaders.add(leader);
+				leaders.put(position.partition(), leader);
 			}
 		}
 		return leaders;
@@ -703,10 +703,12 @@ final class KafkaShardReader implements ShardReader {
 		if (leader == null) {
 			return "The Kafka partition %s has no leader: check the brokers".formatted(partition);
 		}
-		return this.brokers.isSilent(leader)
-				? "The leader of the Kafka partition %s, broker %d, does not answer: check it and the network to it"
-					.formatted(partition, leader)
-				: null;
+		Integer silent = this.brokers.silentBroker(partition);
+		if (silent == null) {
+			return null;
+		}
+		return "The %s of the Kafka partition %s, broker %d, does not answer: check it and the network to it"
+			.formatted(silent.equals(leader) ? "leader" : "follower", partition, silent);
 	}
 
 	@Override

@@ -1,0 +1,92 @@
+package io.github.shardkeeper.kafka;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+
+import org.apache.kafka.common.Metric;
+import org.apache.kafka.common.MetricName;
+import org.apache.kafka.common.TopicPartition;
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.time.MonotonicClock;
+import io.github.shardkeeper.time.MonotonicTime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class BrokerAnswersTests {
+
+	private static final TopicPartition PARTITION = new TopicPartition("web.orders", 0);
+
+	private static final Duration LIMIT = Duration.ofSeconds(5);
+
+	private final Map<MetricName, Metric> metrics = new HashMap<>();
+
+	private MonotonicTime now = MonotonicClock.SYSTEM.now();
+
+	private final BrokerAnswers brokers = new BrokerAnswers(LIMIT, this.now);
+
+	@Test
+	void leaderThatDoesNotAnswerIsSilent() {
+		answers(1, 10);
+		check();
+		pass(LIMIT.plusSeconds(1));
+		assertThat(this.brokers.silentBroker(PARTITION)).isEqualTo(1);
+
+		answers(1, 11);
+		check();
+		assertThat(this.brokers.silentBroker(PARTITION)).isNull();
+	}
+
+	@Test
+	void leaderOfAPartitionThatIsReadFromAFollowerIsNotAwaited() {
+		answers(1, 10);
+		answers(2, 1);
+		readFrom(2);
+		check();
+		for (int i = 2; i < 10; i++) {
+			answers(2, i);
+			pass(LIMIT.dividedBy(2));
+		}
+		assertThat(this.brokers.silentBroker(PARTITION)).isNull();
+
+		pass(LIMIT.plusSeconds(1));
+		assertThat(this.brokers.silentBroker(PARTITION)).isEqualTo(2);
+	}
+
+	private void pass(Duration duration) {
+		this.now = this.now.plus(duration);
+		check();
+	}
+
+	private void check() {
+		this.brokers.check(Map.of(PARTITION, 1), this.metrics, this.now);
+	}
+
+	private void answers(int broker, double count) {
+		put("response-total", Map.of("node-id", "node-" + broker), count);
+	}
+
+	/** As the consumer names it: without dots in the name of the topic. */
+	private void readFrom(int broker) {
+		put("preferred-read-replica", Map.of("topic", "web_orders", "partition", "0"), broker);
+	}
+
+	private void put(String name, Map<String, String> tags, Object value) {
+		MetricName metric = new MetricName(name, "any", "", tags);
+		this.metrics.put(metric, new Metric() {
+
+			@Override
+			public MetricName metricName() {
+				return metric;
+			}
+
+			@Override
+			public Object metricValue() {
+				return value;
+			}
+
+		});
+	}
+
+}
