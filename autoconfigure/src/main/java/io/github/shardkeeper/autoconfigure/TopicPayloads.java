@@ -10,10 +10,23 @@ import io.github.shardkeeper.source.SourceRecord;
 /**
  * Converter of the payloads of some topics.
  *
- * @param topics the topics
+ * @param topics the topics; without any, the converter is not used
  * @param converter the converter
  */
-record TopicPayloads(Set<String> topics, PayloadConverter converter) {
+record TopicPayloads(Set<String> topics, PayloadConverter converter) implements AutoCloseable {
+
+	/** Closes the converter, unless it is that of the application. */
+	@Override
+	public void close() {
+		if (!this.topics.isEmpty() && this.converter instanceof AutoCloseable own) {
+			try {
+				own.close();
+			}
+			catch (Exception ex) {
+				throw new IllegalStateException("Cannot close the converter of %s".formatted(this.topics), ex);
+			}
+		}
+	}
 
 	/**
 	 * Returns a converter for all topics; {@code others} is for those without their own.

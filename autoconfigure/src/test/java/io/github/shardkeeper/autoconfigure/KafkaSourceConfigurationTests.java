@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
@@ -99,6 +100,7 @@ class KafkaSourceConfigurationTests {
 		});
 		deserializing.withBean(MessageRecorder.class, () -> messages)
 			.run((context) -> assertThat(messages.payloads.poll(20, TimeUnit.SECONDS)).isEqualTo("text: " + expected));
+		assertThat(Describing.CLOSED).as("closed with their contexts").hasValueGreaterThanOrEqualTo(2);
 	}
 
 	@Test
@@ -264,11 +266,18 @@ class KafkaSourceConfigurationTests {
 	/** Describes everything that it gets. */
 	public static class Describing implements Deserializer<String> {
 
+		private static final AtomicInteger CLOSED = new AtomicInteger();
+
 		private String suffix;
 
 		@Override
 		public void configure(Map<String, ?> properties, boolean key) {
 			this.suffix = (String) properties.get("describing.suffix");
+		}
+
+		@Override
+		public void close() {
+			CLOSED.incrementAndGet();
 		}
 
 		@Override

@@ -1,16 +1,20 @@
 package io.github.shardkeeper.kafka;
 
+import java.lang.invoke.MethodType;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Supplier;
 
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.Deserializer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.PayloadConversionException;
@@ -22,7 +26,9 @@ import io.github.shardkeeper.source.SourceRecord;
  * of the record. What it returns must be an instance of the type that the handler
  * declares. Thread-safe: calls at the same time use several instances.
  */
-public final class DeserializedPayloads implements PayloadConverter {
+public final class DeserializedPayloads implements PayloadConverter, AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(DeserializedPayloads.class);
 
 	private final Supplier<Deserializer<?>> deserializers;
 
@@ -30,7 +36,10 @@ public final class DeserializedPayloads implements PayloadConverter {
 
 	private final Map<String, KafkaTopic> topics;
 
-	private final Queue<Deserializer<?>> idle = new ConcurrentLinkedQueue<>();
+	/** Guarded by itself, like the next field. */
+	private final Deque<Deserializer<?>> idle = new ArrayDeque<>();
+
+	private boolean closed;
 
 	/**
 	 * Creates a converter, and the first deserializer, so that a wrong one is found.
@@ -58,14 +67,13 @@ public final class DeserializedPayloads implements PayloadConverter {
 
 	@Override
 	public Object read(ShardId shard, SourceRecord source, Type type) {
-		Deserializer<?> idleOne = this.idle.poll();
-		Deserializer<?> deserializer = (idleOne != null) ? idleOne : this.deserializers.get();
+		Deserializer<?> deserializer = take();
 		Object value;
 		try {
 			value = read(deserializer, kafkaTopic(shard), source);
 		}
 		finally {
-			this.idle.add(deserializer);
+			giveBack(deserializer);
 		}
 		if (value == null) {
 			throw new PayloadConversionException("The deserializer %s has returned no value for the record"
@@ -78,6 +86,48 @@ public final class DeserializedPayloads implements PayloadConverter {
 						.formatted(deserializer.getClass().getName(), value.getClass().getName(), type.getTypeName()));
 		}
 		return value;
+	}
+
+	private Deserializer<?> take() {
+		synchronized (this.idle) {
+			Deserializer<?> idleOne = this.idle.poll();
+			if (idleOne != null) {
+				return idleOne;
+			}
+		}
+		return this.deserializers.get();
+	}
+
+	/** A handler may run longer than the application context that closes this. */
+	private void giveBack(Deserializer<?> deserializer) {
+		synchronized (this.idle) {
+			if (!this.closed) {
+				this.idle.add(deserializer);
+				return;
+			}
+		}
+		close(deserializer);
+	}
+
+	/** Closes the deserializers; one that is in use now, after that. */
+	@Override
+	public void close() {
+		List<Deserializer<?>> unused;
+		synchronized (this.idle) {
+			this.closed = true;
+			unused = List.copyOf(this.idle);
+			this.idle.clear();
+		}
+		unused.forEach(DeserializedPayloads::close);
+	}
+
+	private static void close(Deserializer<?> deserializer) {
+		try {
+			deserializer.close();
+		}
+		catch (RuntimeException ex) {
+			logger.warn("The deserializer {} was not closed", deserializer.getClass().getName(), ex);
+		}
 	}
 
 	private static @Nullable Object read(Deserializer<?> deserializer, String topic, SourceRecord source) {
@@ -99,7 +149,7 @@ public final class DeserializedPayloads implements PayloadConverter {
 
 	private static @Nullable Class<?> raw(Type type) {
 		Type declared = (type instanceof ParameterizedType parameterized) ? parameterized.getRawType() : type;
-		return (declared instanceof Class<?> one) ? one : null;
+		return (declared instanceof Class<?> one) ? MethodType.methodType(one).wrap().returnType() : null;
 	}
 
 }
