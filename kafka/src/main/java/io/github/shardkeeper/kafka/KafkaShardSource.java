@@ -1,5 +1,6 @@
 package io.github.shardkeeper.kafka;
 
+import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -18,7 +19,6 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
-import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -56,8 +56,6 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 	/** Name of the header of records without a value; its value is {@code true}. */
 	public static final String TOMBSTONE = "kafka.tombstone";
 
-	private static final int DEFAULT_MAX_REQUEST_SIZE = 1024 * 1024;
-
 	private static final long IDLE_SECONDS = 30;
 
 	/** Kafka answers with -1 if no record is as late as a time. */
@@ -66,6 +64,8 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 	private static final AtomicInteger SOURCES = new AtomicInteger();
 
 	private final KafkaSourceSettings settings;
+
+	private final Duration fetchWait;
 
 	/** Clients with equal ids in one process disturb each other's metrics. */
 	private final String suffix;
@@ -90,6 +90,7 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 	 */
 	public KafkaShardSource(KafkaSourceSettings settings) {
 		this.settings = Objects.requireNonNull(settings, "settings must not be null");
+		this.fetchWait = settings.fetchWait();
 		int number = SOURCES.incrementAndGet();
 		this.suffix = (number > 1) ? "-" + number : "";
 		this.failures = new KafkaFailure(settings.servers());
@@ -100,9 +101,7 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 		this.executor.setRemoveOnCancelPolicy(true);
 		this.directory = new TopicDirectory(settings, this.admin, this.failures, this.executor);
 		this.offsets = new OffsetLookup(this.admin, settings.isolationLevel());
-		Object maxRequestSize = settings.senderProperties(this.suffix).get(ProducerConfig.MAX_REQUEST_SIZE_CONFIG);
-		this.appender = new KafkaAppender(this::newProducer, this.directory, this.failures,
-				(maxRequestSize != null) ? Long.parseLong(maxRequestSize.toString()) : DEFAULT_MAX_REQUEST_SIZE);
+		this.appender = new KafkaAppender(this::newProducer, this.directory, this.failures, settings.maxRequestSize());
 		String group = settings.mirrorGroup();
 		this.mirror = (group != null) ? new GroupMirror(group, this.admin, this.executor) : null;
 	}
@@ -143,7 +142,7 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 	@Override
 	public ShardReader openReader() {
 		return new KafkaShardReader(this::newConsumer, this.offsets, this.directory, this.failures, this.mirror,
-				this.settings.fetchWait());
+				this.fetchWait);
 	}
 
 	@Override

@@ -45,6 +45,8 @@ public record KafkaSourceSettings(Map<String, KafkaTopic> topics, Map<String, Ob
 
 	private static final int MAX_POLL_RECORDS = 2000;
 
+	private static final int DEFAULT_MAX_REQUEST_SIZE = 1024 * 1024;
+
 	private static final int MAX_BLOCK_MILLIS = 10_000;
 
 	/** The reader belongs to no group, and its positions are those of the checkpoints. */
@@ -127,8 +129,36 @@ public record KafkaSourceSettings(Map<String, KafkaTopic> topics, Map<String, Ob
 
 	/** The longest time that a broker may hold back the answer to a fetch. */
 	Duration fetchWait() {
-		Object wait = readerProperties("").get(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG);
-		return Duration.ofMillis(Long.parseLong(String.valueOf(wait)));
+		return Duration.ofMillis(number(readerProperties(""), ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG,
+				FETCH_MAX_WAIT_MILLIS, "consumer"));
+	}
+
+	/** The size of the largest request to append records, in bytes. */
+	long maxRequestSize() {
+		return number(this.producer, ProducerConfig.MAX_REQUEST_SIZE_CONFIG, DEFAULT_MAX_REQUEST_SIZE, "producer");
+	}
+
+	private static long number(Map<String, Object> properties, String name, long fallback, String client) {
+		Object value = properties.get(name);
+		if (value == null) {
+			return fallback;
+		}
+		try {
+			return Long.parseLong(value.toString().strip());
+		}
+		catch (NumberFormatException ex) {
+			throw new ShardkeeperConfigurationException(
+					"The property '%s' of Kafka's %s is '%s', which is not a number.".formatted(name, client, value),
+					"Correct it in 'spring.kafka.%s.*' or 'spring.kafka.properties', or remove it.".formatted(client),
+					ex);
+		}
+	}
+
+	/** Without the properties of clients, which contain credentials. */
+	@Override
+	public String toString() {
+		return "KafkaSourceSettings[servers=%s, topics=%s, refreshInterval=%s, mirrorGroup=%s]".formatted(servers(),
+				this.topics, this.refreshInterval, this.mirrorGroup);
 	}
 
 	/** Addresses for messages. */

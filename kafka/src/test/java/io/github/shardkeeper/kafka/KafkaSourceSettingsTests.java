@@ -1,0 +1,39 @@
+package io.github.shardkeeper.kafka;
+
+import java.util.Map;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+class KafkaSourceSettingsTests {
+
+	@ParameterizedTest
+	@CsvSource({ "fetch.max.wait.ms,consumer", "max.request.size,producer" })
+	void propertyThatIsNoNumberFailsStartup(String property, String client) {
+		KafkaSourceSettings settings = settings(Map.of("bootstrap.servers", "kafka:9092", property, "1MB"));
+
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> new KafkaShardSource(settings))
+			.withMessageContaining("The property '%s' of Kafka's %s is '1MB'".formatted(property, client))
+			.withMessageContaining("'spring.kafka.%s.*'".formatted(client));
+	}
+
+	@Test
+	void textHasNoCredentials() {
+		assertThat(settings(Map.of("bootstrap.servers", "kafka:9092", "sasl.jaas.config", "password='secret'")))
+			.hasToString(
+					"KafkaSourceSettings[servers=kafka:9092, topics={orders=%s}, refreshInterval=PT5S, mirrorGroup=null]"
+						.formatted(KafkaTopic.named("orders")));
+	}
+
+	private static KafkaSourceSettings settings(Map<String, Object> client) {
+		return KafkaSourceSettings.of(Map.of("orders", KafkaTopic.named("orders")), client);
+	}
+
+}
