@@ -265,14 +265,16 @@ final class TopicDirectory {
 		long pause = 0;
 		while (this.clock.now().isBefore(deadline)) {
 			try {
-				this.executor.schedule(this::refreshNow, pause, TimeUnit.MILLISECONDS).get();
+				// Limited: tasks of an executor that is shut down never end.
+				this.executor.schedule(this::refreshNow, pause, TimeUnit.MILLISECONDS)
+					.get(Math.max(0, this.clock.now().until(deadline).toMillis()), TimeUnit.MILLISECONDS);
 			}
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();
 				return;
 			}
-			catch (ExecutionException | CancellationException | RejectedExecutionException ex) {
-				logger.debug("The source is closed", ex);
+			catch (ExecutionException | TimeoutException | CancellationException | RejectedExecutionException ex) {
+				logger.debug("The source is closed, or Kafka does not answer", ex);
 				return;
 			}
 			Described found = described(kafkaTopic);
