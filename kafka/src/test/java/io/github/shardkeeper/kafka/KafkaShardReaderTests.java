@@ -10,12 +10,21 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.LogTruncationException;
 import org.apache.kafka.clients.consumer.MockConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.shard.Offset;
@@ -30,6 +39,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Failures that brokers do not produce on demand: the consumer is replaced.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class KafkaShardReaderTests {
 
 	private static final AtomicInteger NUMBERS = new AtomicInteger();
@@ -117,6 +127,24 @@ class KafkaShardReaderTests {
 	}
 
 	@Test
+	void recordsThatTheLogHasLostAreReadAgainFromWhereItDiverges(CapturedOutput output) throws InterruptedException {
+		deliver(this.partition, 5);
+		this.sink.await(1);
+		append(0, 8);
+		consumer().setPollException(new LogTruncationException(Map.of(this.partition, 6L),
+				Map.of(this.partition, new OffsetAndMetadata(3))));
+		assertThat(this.reader.poll()).isTrue();
+
+		assertThat(this.sink.moves()).containsExactly("reused after 2");
+		assertThat(consumer().position(this.partition)).isEqualTo(3);
+		assertThat(output).contains("the partition has lost records that were read");
+		deliver(this.partition, 3);
+		assertThat(this.sink.await(1)).extracting((each) -> each.offset().value()).containsExactly("3");
+		assertThat(this.otherSink.moves()).isEmpty();
+		assertThat(this.reader.problems()).isEmpty();
+	}
+
+	@Test
 	void consumerThatFailsUnexpectedlyIsReplacedAndReadingContinuesWhereItWas() throws InterruptedException {
 		deliver(this.partition, 5);
 		consumer().schedulePollTask(() -> {
@@ -198,6 +226,18 @@ class KafkaShardReaderTests {
 		assertThat(consumer.closed()).isTrue();
 		assertThat(this.reader.poll()).isFalse();
 		assertThat(this.consumers).hasSize(1);
+	}
+
+	/** Appends records to Kafka itself, where the reader looks up the ends. */
+	private void append(int number, int count) {
+		Map<String, Object> properties = EmbeddedKafka.shared().clientProperties();
+		try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(properties, new ByteArraySerializer(),
+				new ByteArraySerializer())) {
+			for (int i = 0; i < count; i++) {
+				producer.send(new ProducerRecord<>(this.topic, number, null, new byte[0]));
+			}
+			producer.flush();
+		}
 	}
 
 	private RecordingSink start(ShardId shard) {
