@@ -82,17 +82,6 @@ class KafkaSourceConfiguration {
 		}
 
 		private static Map<String, KafkaTopic> topics(Map<String, Topic> selected, KafkaSourceProperties source) {
-			source.topics()
-				.keySet()
-				.stream()
-				.filter((topic) -> !selected.containsKey(topic))
-				.findFirst()
-				.ifPresent((topic) -> {
-					throw new ShardkeeperConfigurationException(
-							"'shardkeeper.kafka.topics.%s' is set, but no topic '%s' has the source 'kafka'."
-								.formatted(topic, topic),
-							"Set 'shardkeeper.topics.%s.source: kafka', or remove the property.".formatted(topic));
-				});
 			Map<String, KafkaTopic> topics = new LinkedHashMap<>();
 			selected.forEach((name, topic) -> {
 				ResetPolicy reset = topic.reset();

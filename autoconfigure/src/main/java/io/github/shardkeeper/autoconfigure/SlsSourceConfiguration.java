@@ -58,17 +58,6 @@ class SlsSourceConfiguration {
 		}
 
 		private static Map<String, SlsSettings.Logstore> logstores(SlsSourceProperties sls, Map<String, Topic> topics) {
-			sls.topics()
-				.keySet()
-				.stream()
-				.filter((topic) -> !topics.containsKey(topic))
-				.findFirst()
-				.ifPresent((topic) -> {
-					throw new ShardkeeperConfigurationException(
-							"'shardkeeper.sls.topics.%s' is set, but no topic '%s' has the source 'sls'."
-								.formatted(topic, topic),
-							"Set 'shardkeeper.topics.%s.source: sls', or remove the property.".formatted(topic));
-				});
 			Map<String, SlsSettings.Logstore> logstores = new LinkedHashMap<>();
 			topics.forEach((name, topic) -> {
 				SlsTopicProperties own = sls.topics().get(name);

@@ -65,6 +65,22 @@ final class SourceSelection {
 			}
 			check(name, topic, sourceOf(topic));
 		});
+		requireSource("kafka", settings.properties().kafka().topics().keySet());
+		requireSource("sls", settings.properties().sls().topics().keySet());
+	}
+
+	/** A forgotten {@code source} would consume another topic, and perhaps create it. */
+	private void requireSource(String source, Set<String> configured) {
+		Set<String> selected = topics(source).keySet();
+		new TreeSet<>(configured).stream()
+			.filter((topic) -> !selected.contains(topic))
+			.findFirst()
+			.ifPresent((topic) -> {
+				throw new ShardkeeperConfigurationException(
+						"'shardkeeper.%s.topics.%s' is set, but no topic '%2$s' has the source '%1$s'."
+							.formatted(source, topic),
+						"Set 'shardkeeper.topics.%s.source: %s', or remove the property.".formatted(topic, source));
+			});
 	}
 
 	private @Nullable String sourceOf(Topic topic) {

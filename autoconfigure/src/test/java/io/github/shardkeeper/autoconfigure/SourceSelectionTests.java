@@ -50,6 +50,17 @@ class SourceSelectionTests {
 			.containsOnlyKeys("redis"));
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "shardkeeper.kafka.topics.visits.name,kafka", "shardkeeper.sls.topics.visits.logstore,sls" })
+	void topicWhoseSourceWasForgottenFailsStartup(String property, String source) {
+		this.runner.withPropertyValues(property + "=web")
+			.run((context) -> assertThat(context.getStartupFailure()).rootCause()
+				.hasMessageContaining(
+						"'shardkeeper.%s.topics.visits' is set, but no topic 'visits' has the source '%1$s'"
+							.formatted(source))
+				.hasMessageContaining("Set 'shardkeeper.topics.visits.source: %s'".formatted(source)));
+	}
+
 	@Test
 	void topicsOfTwoSourcesAreConsumedAndSentTo() {
 		Recorder recorder = new Recorder();
