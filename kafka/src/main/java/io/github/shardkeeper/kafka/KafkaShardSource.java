@@ -47,9 +47,10 @@ import io.github.shardkeeper.source.ShardSource;
  * time of sending or of appending.
  * <p>
  * Reading uses no Kafka group. What is <em>not</em> guaranteed: that a topic which was
- * deleted and created again while no instance was running is recognized; if it has more
- * records than before, reading resumes at the old offset. Thread-safe. Connects when it
- * is first used.
+ * deleted and created again while no instance was reading the shard is recognized; if it
+ * has more records than before, reading resumes at the old offset. Nor that a position
+ * beyond the end is waited for: the {@link io.github.shardkeeper.source.ResetPolicy}
+ * applies, as to a log that was truncated. Thread-safe. Connects when it is first used.
  */
 public final class KafkaShardSource implements ShardSource, ShardAppender, ShardTopics {
 
