@@ -52,6 +52,9 @@ public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 	/** The last writes that a failover can lose are a few seconds old. */
 	private static final Duration REMEMBERED = Duration.ofMinutes(1);
 
+	/** Each is repeated after a failover. */
+	private static final int MOST_REMEMBERED = 100;
+
 	private static final Duration LONGEST_WAIT = Duration.ofNanos(Long.MAX_VALUE / 4);
 
 	private final ClusterSession session;
@@ -151,7 +154,7 @@ public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 					false) instanceof Entered entered) {
 				return new Entry(askedAs, entered.round());
 			}
-			this.told.add(departure);
+			remember(departure);
 		}
 		catch (StoreUnavailableException ex) {
 			logger.debug("Cannot withdraw from the barrier '{}' yet", participation.barrier, ex);
@@ -166,7 +169,7 @@ public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 		Departure departure = new Departure(entry.session(), participation.barrier, participation.ticket, entry.round(),
 				now());
 		if (known) {
-			this.told.add(departure);
+			remember(departure);
 		}
 		else {
 			this.untold.add(departure);
@@ -183,7 +186,7 @@ public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 		Departure departure = new Departure(entry.session(), participation.barrier, participation.ticket, 0, now());
 		try {
 			tell(departure);
-			this.told.add(departure);
+			remember(departure);
 		}
 		catch (StoreUnavailableException ex) {
 			logger.debug("Cannot abort the round at the barrier '{}' yet", participation.barrier, ex);
@@ -242,12 +245,19 @@ public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 			}
 			if (this.session.continues(departure.session())) {
 				tell(departure);
-				this.told.add(departure);
+				remember(departure);
 			}
 			this.untold.poll();
 		}
 		// A message may have been lost: one question per barrier.
 		this.participations.values().forEach(Participation::askAgain);
+	}
+
+	private void remember(Departure departure) {
+		this.told.add(departure);
+		while (this.told.size() > MOST_REMEMBERED) {
+			this.told.poll();
+		}
 	}
 
 	private void tell(Departure departure) {
