@@ -23,8 +23,9 @@ import org.jspecify.annotations.Nullable;
  * @param text the source text
  * @param digest the text's SHA-1, for {@code EVALSHA}
  * @param output the type of its result
+ * @param writesBeforeWait whether it begins with {@code writeBeforeWait}
  */
-public record LuaScript(String name, String text, String digest, ScriptOutputType output) {
+public record LuaScript(String name, String text, String digest, ScriptOutputType output, boolean writesBeforeWait) {
 
 	private static final String PRELUDE = read(LuaScript.class, "prelude.lua");
 
@@ -32,6 +33,11 @@ public record LuaScript(String name, String text, String digest, ScriptOutputTyp
 	private static final Pattern CALL = Pattern.compile("redis\\.p?call\\('([A-Z]+)'(?:, '((?<=PUBSUB', ')[A-Z]+)')?");
 
 	private static final Pattern WRITE_BEFORE_WAIT = Pattern.compile("^writeBeforeWait\\(", Pattern.MULTILINE);
+
+	LuaScript(String name, String text, String digest, ScriptOutputType output) {
+		// Once: a search through the text takes longer than a call of the script.
+		this(name, text, digest, output, WRITE_BEFORE_WAIT.matcher(text).find());
+	}
 
 	/**
 	 * Loads a script: {@code prelude.lua}, followed by files beside a class.
@@ -44,10 +50,6 @@ public record LuaScript(String name, String text, String digest, ScriptOutputTyp
 		}
 		return new LuaScript((files.length > 0) ? files[files.length - 1] : "prelude.lua", text.toString(),
 				sha1(text.toString()), output);
-	}
-
-	boolean writesBeforeWait() {
-		return WRITE_BEFORE_WAIT.matcher(this.text).find();
 	}
 
 	/**

@@ -30,9 +30,11 @@ if isInClaimPeriod() then
 end
 local at = freeAt(record)
 if at == 0 then
-  local first = firstWaiter(name)
+  local first, others = firstWaiter(name)
   if not first or first.ticket == ticket then
-    forgetTicket(ticket)
+    if first or others then
+      forgetTicket(ticket)
+    end
     local token = grant(name, session, ticket, least, most)
     return {'GRANTED', token, tonumber(most) > 0 and most or '-1'}
   end

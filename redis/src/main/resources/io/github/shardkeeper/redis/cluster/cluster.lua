@@ -32,16 +32,28 @@ local function hasLease(id)
   return tonumber(redis.call('ZSCORE', SESSIONS, id) or '0') > nowMillis
 end
 
+local claims, lastToken
+
+local function readGroup()
+  local values = redis.call('HMGET', GROUP, 'claims', 'token')
+  claims, lastToken = values[1] or '0', tonumber(values[2] or '0') or 0
+end
+
 -- Whether members may still claim what they held before a loss of writes: nobody gets anything new.
 local function isInClaimPeriod()
-  local claims = redis.call('HGET', GROUP, 'claims')
-  return claims and claims ~= '0'
+  if not claims then
+    readGroup()
+  end
+  return claims ~= '0'
 end
 
 -- Tokens never repeat, also after a failover or a flush: max(last + 1, time in microseconds).
 local function nextToken()
-  local last = tonumber(redis.call('HGET', GROUP, 'token') or '0') or 0
-  local token = text(math.max(last + 1, nowMicros))
+  if not lastToken then
+    readGroup()
+  end
+  lastToken = math.max(lastToken + 1, nowMicros)
+  local token = text(lastToken)
   redis.call('HSET', GROUP, 'token', token)
   return token
 end

@@ -6,7 +6,7 @@
 --                          with the score 0 and so in the order in which they asked
 --          6 :lockTickets  hash  ticket -> its entry in 5
 --          A ticket is <address of the instance>.<number>.
--- keeps    a lock has one holder; its token is higher than that of every earlier holder
+-- keeps    a lock has one holder; its token is higher than that of every earlier holder. Who holds it does not wait
 
 local LOCKS, WAITERS, TICKETS = KEYS[4], KEYS[5], KEYS[6]
 
@@ -57,8 +57,8 @@ local function forgetTicket(ticket)
   end
 end
 
--- Returns ticket, session and times of the first that waits and can take a lock; nil for none. Those whose lease has
--- ended keep their place. O(log waiters + waiters without a lease)
+-- Returns ticket, session and times of the first that waits and can take a lock, nil for none; and whether others keep
+-- their place, whose lease has ended. O(log waiters + waiters without a lease)
 local function firstWaiter(name)
   local from, at = '[' .. name .. '|', 0
   while true do
@@ -70,7 +70,7 @@ local function firstWaiter(name)
       end
     end
     if #entries < 10 then
-      return nil
+      return nil, at + #entries > 0
     end
     at = at + #entries
   end
@@ -81,19 +81,23 @@ local function addressOf(ticket)
 end
 
 -- Gives a lock to the first that waits for it, if it is free, and tells it. Says when to ask again if it is not free yet.
+-- Returns the ticket that holds the lock now; '' for none.
 local function grantNext(name, record)
-  local waiter = not isInClaimPeriod() and firstWaiter(name)
-  if not waiter then
-    return
+  local holder = record and record.ticket or ''
+  local waiter = firstWaiter(name)
+  if not waiter or isInClaimPeriod() then
+    return holder
   end
   local at = freeAt(record)
   if at == 0 then
     forgetTicket(waiter.ticket)
     local token = grant(name, waiter.session, waiter.ticket, waiter.least, waiter.most)
     tell(addressOf(waiter.ticket), table.concat({'lock', name, waiter.ticket, token, waiter.session}, '|'))
+    return waiter.ticket
   elseif at > 0 then
     tell(addressOf(waiter.ticket), table.concat({'lockfree', name, waiter.ticket, text(at - nowMillis)}, '|'))
   end
+  return holder
 end
 
 -- Frees a lock, but not before its holder's least time has passed. Returns what is left of its record.
