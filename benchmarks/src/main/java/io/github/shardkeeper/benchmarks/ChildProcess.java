@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * A JVM of its own that answers each line on its standard input with a
@@ -105,8 +106,16 @@ public final class ChildProcess implements AutoCloseable {
 	 * @throws InterruptedException when the thread is interrupted
 	 */
 	public Map<String, Double> requestFigures() throws InterruptedException {
-		this.requests.println();
+		request("");
 		return await();
+	}
+
+	/**
+	 * Requests figures, which {@link #await} returns.
+	 * @param request the text that the process understands
+	 */
+	public void request(String request) {
+		this.requests.println(request);
 	}
 
 	/**
@@ -158,15 +167,20 @@ public final class ChildProcess implements AutoCloseable {
 		 * @throws IOException if the requests cannot be read
 		 */
 		public static void serve(Runnable answer) throws IOException {
-			while (true) {
-				int read = System.in.read();
-				if (read < 0) {
-					System.exit(0);
-				}
-				if (read == '\n') {
-					answer.run();
-				}
+			serve((request) -> answer.run());
+		}
+
+		/**
+		 * Answers every request until the input is closed, then ends the JVM in order.
+		 * @param answer prints figures for the text of a request
+		 * @throws IOException if the requests cannot be read
+		 */
+		public static void serve(Consumer<String> answer) throws IOException {
+			BufferedReader requests = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+			for (String request = requests.readLine(); request != null; request = requests.readLine()) {
+				answer.accept(request);
 			}
+			System.exit(0);
 		}
 
 	}

@@ -4,6 +4,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import io.github.shardkeeper.benchmarks.assignment.AssignmentBenchmarks;
+import io.github.shardkeeper.benchmarks.locks.LocksBenchmark;
 import io.github.shardkeeper.benchmarks.memory.MemoryBenchmark;
 import io.github.shardkeeper.benchmarks.moves.HandoverBenchmark;
 import io.github.shardkeeper.benchmarks.moves.RollingBenchmark;
@@ -39,6 +40,9 @@ class RefusedOptionsTests {
 			scale      | --members=1          | from 2
 			memory     | --parts=all          | state, commits, slow
 			memory     | --slow-records=many  | --slow-records=60
+			locks      | --parts=contention   | uncontended, contended, idle
+			locks      | --waiters=0          | --waiters=2,8,64
+			locks      | --contenders=Zookeeper | Redisson RLock;
 			startup    | --rounds=0           | --rounds=10
 			startup    | --warm-up=-1         | from 0
 			assignment | 1000                 | 1000x100000
@@ -56,6 +60,7 @@ class RefusedOptionsTests {
 			case "handover" -> new HandoverBenchmark();
 			case "rolling" -> new RollingBenchmark();
 			case "scale" -> new ScaleBenchmark();
+			case "locks" -> new LocksBenchmark();
 			case "memory" -> new MemoryBenchmark();
 			case "startup" -> new StartupBenchmark();
 			case "assignment" -> new AssignmentBenchmarks();

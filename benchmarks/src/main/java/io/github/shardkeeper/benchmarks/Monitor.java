@@ -1,4 +1,4 @@
-package io.github.shardkeeper.benchmarks.idle;
+package io.github.shardkeeper.benchmarks;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
  * Counts the commands that clients send to a Redis. Its own statistics also count the
  * calls of scripts. Has no state.
  */
-final class Monitor {
+public final class Monitor {
 
 	/** Time, database and client; then the command. */
 	private static final Pattern SENT = Pattern.compile("^\\+[0-9.]+ \\[\\d+ (?<client>[^]]+)] \"(?<command>\\w+)\"");
@@ -29,8 +29,9 @@ final class Monitor {
 	 * @param port the port of Redis
 	 * @param seconds the duration
 	 * @return the number of times by command
+	 * @throws IOException if the connection fails
 	 */
-	static Map<String, Integer> watch(int port, long seconds) throws IOException {
+	public static Map<String, Integer> watch(int port, long seconds) throws IOException {
 		Map<String, Integer> sent = new TreeMap<>();
 		try (Socket socket = new Socket("127.0.0.1", port)) {
 			socket.getOutputStream().write("MONITOR\r\n".getBytes(StandardCharsets.US_ASCII));
