@@ -111,8 +111,9 @@ public interface ShardSource extends AutoCloseable {
 	record OpenShards(Set<String> ids, Duration age) {
 
 		public OpenShards {
-			ids = Set.copyOf(ids);
+			Objects.requireNonNull(ids, "ids must not be null");
 			Objects.requireNonNull(age, "age must not be null");
+			ids = Set.copyOf(ids);
 		}
 
 	}
