@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
+import io.github.shardkeeper.benchmarks.ChildProcess;
 import io.github.shardkeeper.benchmarks.GoalTable;
 import io.github.shardkeeper.benchmarks.Machine;
 import io.github.shardkeeper.benchmarks.Monitor;
@@ -42,43 +43,49 @@ final class IdleWaiters {
 	 * @param raw receives the figures
 	 */
 	void measure(List<Contender> contenders, int seconds, Consumer<String> raw) throws Exception {
+		Map<Contender, Group> groups = new EnumMap<>(Contender.class);
 		ExecutorService counting = Executors.newCachedThreadPool();
 		try {
+			for (Contender contender : contenders) {
+				groups.put(contender, Group.start(contender));
+			}
 			Map<Contender, Future<Commands>> counts = new EnumMap<>(Contender.class);
-			contenders.forEach((contender) -> counts.put(contender, counting.submit(() -> count(contender, seconds))));
+			groups.forEach((contender, group) -> counts.put(contender, counting.submit(() -> count(group, seconds))));
 			for (Contender contender : contenders) {
 				Commands commands = counts.get(contender).get();
 				add(contender, commands);
-				raw.accept(String.format(Locale.ROOT, "idle,\"%s\",0,1,,,%.2f,,,,,%.2f", contender.text(),
-						commands.withoutWaiters(), Machine.load()));
-				raw.accept(String.format(Locale.ROOT, "idle,\"%s\",%d,1,,,%.2f,,,,,%.2f", contender.text(),
-						this.waiters, commands.withWaiters(), Machine.load()));
+				addRaw(contender, 0, commands.withoutWaiters(), raw);
+				addRaw(contender, this.waiters, commands.withWaiters(), raw);
 			}
 		}
 		finally {
 			counting.shutdownNow();
+			groups.values().forEach(Group::close);
 		}
 	}
 
-	private Commands count(Contender contender, int seconds) throws Exception {
-		try (RedisProcess redis = RedisProcess.start();
-				Processes processes = Processes.start(List.of(contender), redis)) {
-			processes.first(contender).request(LockProcess.holdRequest());
-			processes.first(contender).await();
-			double before = sum(Monitor.watch(redis.port(), seconds)) / seconds;
-			processes.first(contender).request(LockProcess.waitRequest(this.waiters / 2));
-			processes.second(contender).request(LockProcess.waitRequest(this.waiters - this.waiters / 2));
-			processes.first(contender).await();
-			processes.second(contender).await();
-			TimeUnit.SECONDS.sleep(BEGIN_SECONDS);
-			Map<String, Integer> sent = Monitor.watch(redis.port(), seconds);
-			return new Commands(before, sum(sent) / seconds,
-					sent.entrySet()
-						.stream()
-						.map((command) -> String.format(Locale.ROOT, "%s %.2f", command.getKey(),
-								(double) command.getValue() / seconds))
-						.collect(Collectors.joining(", ")));
-		}
+	private static void addRaw(Contender contender, int waiters, double commandsPerSecond, Consumer<String> raw) {
+		raw.accept(String.format(Locale.ROOT, "idle,\"%s\",%d,1,,,%.2f,,,,,%.2f", contender.text(), waiters,
+				commandsPerSecond, Machine.load()));
+	}
+
+	private Commands count(Group group, int seconds) throws Exception {
+		int port = group.redis().port();
+		group.first().request(LockProcess.holdRequest());
+		group.first().await();
+		double before = sum(Monitor.watch(port, seconds)) / seconds;
+		group.first().request(LockProcess.waitRequest(this.waiters / 2));
+		group.second().request(LockProcess.waitRequest(this.waiters - this.waiters / 2));
+		group.first().await();
+		group.second().await();
+		TimeUnit.SECONDS.sleep(BEGIN_SECONDS);
+		Map<String, Integer> sent = Monitor.watch(port, seconds);
+		return new Commands(before, sum(sent) / seconds,
+				sent.entrySet()
+					.stream()
+					.map((command) -> String.format(Locale.ROOT, "%s %.2f", command.getKey(),
+							(double) command.getValue() / seconds))
+					.collect(Collectors.joining(", ")));
 	}
 
 	private static double sum(Map<String, Integer> sent) {
@@ -120,6 +127,41 @@ final class IdleWaiters {
 
 		double added() {
 			return this.withWaiters - this.withoutWaiters;
+		}
+
+	}
+
+	/**
+	 * Two processes and their Redis.
+	 *
+	 * @param contender what they use
+	 * @param redis the Redis
+	 * @param processes the processes
+	 */
+	private record Group(Contender contender, RedisProcess redis, Processes processes) {
+
+		static Group start(Contender contender) throws Exception {
+			RedisProcess redis = RedisProcess.start();
+			try {
+				return new Group(contender, redis, Processes.start(List.of(contender), redis));
+			}
+			catch (Exception ex) {
+				redis.close();
+				throw ex;
+			}
+		}
+
+		ChildProcess first() {
+			return this.processes.first(this.contender);
+		}
+
+		ChildProcess second() {
+			return this.processes.second(this.contender);
+		}
+
+		void close() {
+			this.processes.close();
+			this.redis.close();
 		}
 
 	}
