@@ -1,6 +1,7 @@
 package io.github.shardkeeper.autoconfigure;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.thread.Threading;
@@ -10,6 +11,7 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 
 import io.github.shardkeeper.cluster.ClusterLocks;
+import io.github.shardkeeper.cluster.ClusterSignals;
 import io.github.shardkeeper.cluster.ClusterView;
 import io.github.shardkeeper.cluster.DoubleBarriers;
 import io.github.shardkeeper.cluster.barrier.BarrierStore;
@@ -23,9 +25,14 @@ import io.github.shardkeeper.cluster.session.ClusterMessages;
 import io.github.shardkeeper.cluster.session.ClusterSession;
 import io.github.shardkeeper.cluster.session.SharedView;
 import io.github.shardkeeper.cluster.session.ViewStore;
+import io.github.shardkeeper.cluster.signal.SignalListeners;
+import io.github.shardkeeper.cluster.signal.SignalMethodDetector;
+import io.github.shardkeeper.cluster.signal.SignalStore;
+import io.github.shardkeeper.cluster.signal.StoredSignals;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.source.PayloadConverter;
 
 /**
  * Cluster tools. They are lazy: each is created when something injects it, and the first
@@ -76,6 +83,22 @@ class ClusterToolsConfiguration {
 	@ConditionalOnMissingBean
 	DoubleBarriers shardkeeperDoubleBarriers(ClusterSession session, BarrierStore store) {
 		return new StoredBarriers(session, store);
+	}
+
+	@Bean
+	@Lazy
+	@ConditionalOnMissingBean(ClusterSignals.class)
+	StoredSignals shardkeeperClusterSignals(ClusterSession session, SignalStore store, PayloadConverter converter,
+			ShardkeeperSettings settings) {
+		return new StoredSignals(session, store, converter, settings.signals());
+	}
+
+	/** Starts after the membership and stops before it. */
+	@Bean
+	SignalListeners shardkeeperSignalListeners(ConfigurableListableBeanFactory beans, PayloadConverter converter,
+			ObjectProvider<StoredSignals> signals, ShardkeeperSettings settings) {
+		return new SignalListeners(new SignalMethodDetector(beans, converter), signals::getIfAvailable,
+				settings.leaveTimeout(), ShardConsumerRunner.PHASE + 2);
 	}
 
 }

@@ -16,8 +16,10 @@ import io.github.shardkeeper.cluster.lock.LockStore;
 import io.github.shardkeeper.cluster.memory.MemoryBarrierStore;
 import io.github.shardkeeper.cluster.memory.MemoryCluster;
 import io.github.shardkeeper.cluster.memory.MemoryLockStore;
+import io.github.shardkeeper.cluster.memory.MemorySignalStore;
 import io.github.shardkeeper.cluster.memory.MemoryViewStore;
 import io.github.shardkeeper.cluster.session.ViewStore;
+import io.github.shardkeeper.cluster.signal.SignalStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
@@ -64,6 +66,11 @@ class MemoryStoreConfiguration {
 		@Bean
 		BarrierStore shardkeeperBarrierStore(MemoryCluster cluster) {
 			return new MemoryBarrierStore(cluster);
+		}
+
+		@Bean
+		SignalStore shardkeeperSignalStore(MemoryCluster cluster) {
+			return new MemorySignalStore(cluster);
 		}
 
 	}

@@ -23,6 +23,7 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Mode;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Redis;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Retry;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Session;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Signals;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Template;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Topic;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.TopicConsumer;
@@ -44,6 +45,8 @@ final class PropertiesValidator {
 
 	/** Size of the largest value that Redis stores. */
 	private static final DataSize MAX_VALUE_SIZE = DataSize.ofMegabytes(512);
+
+	private static final DataSize MAX_SIGNAL_SIZE = DataSize.ofMegabytes(1);
 
 	private static final int MAX_CAPACITY = 1_000_000;
 
@@ -103,6 +106,7 @@ final class PropertiesValidator {
 		validate(this.properties.redis());
 		requireAtLeast("shardkeeper.rebalance.settle-time", this.properties.rebalance().settleTime(), Duration.ZERO);
 		validate(this.properties.template());
+		validate(this.properties.signals());
 		validate(this.properties.broadcast());
 		validate(this.properties.assignment());
 		requireBetween("shardkeeper.consumer.threads", this.properties.consumer().threads(), 1, Integer.MAX_VALUE);
@@ -171,6 +175,15 @@ final class PropertiesValidator {
 				.formatted(template.maxInFlightSize(), template.maxPayloadSize()),
 					"Set it to at least the size of one payload.");
 		}
+	}
+
+	private void validate(Signals signals) {
+		require(!signals.retention().isNegative() && signals.retention().compareTo(Duration.ofDays(365)) <= 0,
+				"shardkeeper.signals.retention", signals.retention(), "Set it to 0s or more, and to at most 365d.");
+		require(signals.maxPayloadSize().toBytes() >= 1 && signals.maxPayloadSize().compareTo(MAX_SIGNAL_SIZE) <= 0,
+				"shardkeeper.signals.max-payload-size", signals.maxPayloadSize(),
+				"Set it to 1B or more, and to at most 1MB: every instance reads the payload. Store more elsewhere and "
+						+ "send its key.");
 	}
 
 	private void requireValueSize(String property, DataSize size) {

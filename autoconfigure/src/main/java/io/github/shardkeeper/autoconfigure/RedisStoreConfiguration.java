@@ -21,6 +21,7 @@ import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.cluster.barrier.BarrierStore;
 import io.github.shardkeeper.cluster.lock.LockStore;
 import io.github.shardkeeper.cluster.session.ViewStore;
+import io.github.shardkeeper.cluster.signal.SignalStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.MemberRuntime;
@@ -34,6 +35,7 @@ import io.github.shardkeeper.redis.checkpoint.RedisTopicGroups;
 import io.github.shardkeeper.redis.cluster.ClusterLink;
 import io.github.shardkeeper.redis.cluster.RedisBarrierStore;
 import io.github.shardkeeper.redis.cluster.RedisLockStore;
+import io.github.shardkeeper.redis.cluster.RedisSignalStore;
 import io.github.shardkeeper.redis.cluster.RedisViewStore;
 import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
 import io.github.shardkeeper.redis.stream.RedisStreamSource;
@@ -101,6 +103,11 @@ class RedisStoreConfiguration {
 		@Bean
 		BarrierStore shardkeeperBarrierStore(ClusterLink link) {
 			return new RedisBarrierStore(link);
+		}
+
+		@Bean
+		SignalStore shardkeeperSignalStore(ClusterLink link) {
+			return new RedisSignalStore(link);
 		}
 
 		@Bean

@@ -40,6 +40,7 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
  * @param consumer Consumption of topics.
  * @param broadcast Topics of which every instance consumes every shard.
  * @param template Limits of ShardTemplate.
+ * @param signals Signals to all instances of the group.
  * @param kafka Topics in Kafka.
  * @param sls Topics in Aliyun LogHub (SLS).
  * @param topics Topics by name. Names with other characters than letters, digits and
@@ -51,7 +52,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 		@DefaultValue("shardkeeper") String keyPrefix, @DefaultValue Redis redis, @DefaultValue Session session,
 		@DefaultValue Rebalance rebalance, @DefaultValue Assignment assignment, @DefaultValue Handover handover,
 		@DefaultValue Consumer consumer, @DefaultValue Broadcast broadcast, @DefaultValue Template template,
-		@DefaultValue @NestedConfigurationProperty KafkaSourceProperties kafka,
+		@DefaultValue Signals signals, @DefaultValue @NestedConfigurationProperty KafkaSourceProperties kafka,
 		@DefaultValue @NestedConfigurationProperty SlsSourceProperties sls, @DefaultValue Map<String, Topic> topics) {
 
 	/**
@@ -427,6 +428,18 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	public record TopicRetry(@Nullable Integer maxAttempts, @Nullable Duration initialInterval,
 			@Nullable Double multiplier, @Nullable Duration maxInterval,
 			@Nullable List<Class<? extends Throwable>> excludes) {
+
+	}
+
+	/**
+	 * Signals to all instances of the group.
+	 *
+	 * @param retention Time after a signal was sent in which instances that start or
+	 * rejoin handle it. At most 365 days.
+	 * @param maxPayloadSize Maximum size of the payload of a signal. A larger one is
+	 * refused.
+	 */
+	public record Signals(@DefaultValue("1h") Duration retention, @DefaultValue("64KB") DataSize maxPayloadSize) {
 
 	}
 

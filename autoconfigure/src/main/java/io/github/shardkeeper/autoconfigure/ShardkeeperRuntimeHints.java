@@ -14,6 +14,7 @@ class ShardkeeperRuntimeHints implements RuntimeHintsRegistrar {
 			.registerPattern("io/github/shardkeeper/redis/*.lua")
 			.registerPattern("io/github/shardkeeper/redis/coordination/*.lua")
 			.registerPattern("io/github/shardkeeper/redis/checkpoint/*.lua")
+			.registerPattern("io/github/shardkeeper/redis/cluster/*.lua")
 			.registerPattern("io/github/shardkeeper/redis/stream/*.lua");
 	}
 

@@ -27,6 +27,7 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Retry;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Schedule;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Template;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Trim;
+import io.github.shardkeeper.cluster.signal.StoredSignals;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.protocol.HandoverRules;
 import io.github.shardkeeper.schedule.TopicSchedule;
@@ -176,6 +177,11 @@ final class ShardkeeperSettings {
 		Template template = this.properties.template();
 		return new SendSettings(template.maxPayloadSize().toBytes(), template.maxInFlight(),
 				template.maxInFlightSize().toBytes());
+	}
+
+	StoredSignals.Settings signals() {
+		return new StoredSignals.Settings(this.properties.signals().retention(),
+				this.properties.signals().maxPayloadSize().toBytes());
 	}
 
 	Set<String> broadcastTopics() {

@@ -18,6 +18,7 @@ import io.github.shardkeeper.ShardPositions;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.ShardTopics;
+import io.github.shardkeeper.cluster.ClusterSignals;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
@@ -39,6 +40,8 @@ abstract class GuideSurroundings {
 	ShardPositions positions;
 
 	ShardTopics topics;
+
+	ClusterSignals signals;
 
 	Map<String, Price> cache;
 

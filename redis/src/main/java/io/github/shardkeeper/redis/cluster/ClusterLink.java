@@ -4,10 +4,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.codec.StringCodec;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.cluster.session.ClusterMessages;
 import io.github.shardkeeper.redis.LuaScript;
 import io.github.shardkeeper.redis.RedisConnector;
@@ -15,6 +18,7 @@ import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.redis.RedisSubscription;
 import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.redis.ReplicatedLink;
+import io.github.shardkeeper.redis.WrongKeyType;
 
 /**
  * What the stores of the cluster tools on Redis share: one connection, the group's keys,
@@ -69,7 +73,7 @@ public final class ClusterLink implements ClusterMessages, AutoCloseable {
 	 * time, or an error
 	 */
 	<T> T run(LuaScript script, List<String> keys, String... arguments) {
-		return this.link.run(script, keys, List.of(arguments));
+		return named(keys, () -> this.link.run(script, keys, List.of(arguments)));
 	}
 
 	/**
@@ -79,7 +83,26 @@ public final class ClusterLink implements ClusterMessages, AutoCloseable {
 	 * time, or an error, or too few replicas have the change; the master may have it
 	 */
 	<T> T runDurably(LuaScript script, List<String> keys, String... arguments) {
-		return this.replicated.run(script, keys, List.of(arguments));
+		return named(keys, () -> this.replicated.run(script, keys, List.of(arguments)));
+	}
+
+	/** Names the types of the keys if one of them is not what it should be. */
+	private <T> T named(List<String> keys, Supplier<T> call) {
+		try {
+			return call.get();
+		}
+		catch (StoreUnavailableException ex) {
+			if (ex.getCause() == null || !WrongKeyType.isReason(ex.getCause())) {
+				throw ex;
+			}
+			String types = keys.stream()
+				.map((key) -> key + ": " + this.link.<String>call((commands) -> commands.type(key)))
+				.collect(Collectors.joining(", "));
+			throw new StoreUnavailableException(
+					"Redis: a key holds a value of another type than what belongs there (%s). Move it away with RENAME or remove it with DEL"
+						.formatted(types),
+					ex, true);
+		}
 	}
 
 	static String millis(Duration time) {

@@ -17,7 +17,7 @@ import io.github.shardkeeper.shard.MemberId;
 public final class RedisViewStore implements ViewStore {
 
 	private static final LuaScript READ = ClusterLink.script(ScriptOutputType.MULTI, "locks.lua", "barriers.lua",
-			"read-view.lua");
+			"signals.lua", "read-view.lua");
 
 	private final ClusterLink link;
 
@@ -29,8 +29,8 @@ public final class RedisViewStore implements ViewStore {
 	/** Creates a store. */
 	public RedisViewStore(ClusterLink link) {
 		this.link = link;
-		this.keys = link.keys("locks", "lockWaiters", "lockTickets", "cluster", "barriers", "barrierEnds",
-				"barrierEndTimes");
+		this.keys = link.keys("locks", "lockWaiters", "lockTickets", "cluster", "signals", "signalAcks", "barriers",
+				"barrierEnds", "barrierEndTimes");
 	}
 
 	@Override

@@ -23,6 +23,12 @@ local function text(number)
   return string.format('%.0f', number)
 end
 
+-- Returns a whole number up to 2^53, in which Lua computes exactly; nil for any other text.
+local function wholeNumber(value)
+  local number = value and string.match(value, '^%d+$') and tonumber(value)
+  return number and number <= 9007199254740991 and number or nil
+end
+
 local function isMember(id)
   return redis.call('HEXISTS', MEMBERS, id) == 1
 end

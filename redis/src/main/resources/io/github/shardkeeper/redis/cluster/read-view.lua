@@ -3,13 +3,13 @@
 --
 -- KEYS     7 :cluster  hash  view (its number), members (those in it, with commas), stamp (history and membership
 --          version that it was made of), signals (number of the last one), parameters (version of the last change)
---          8, 9, 10  see barriers.lua
+--          8 :signals and 9 :signalAcks, see signals.lua; 10, 11, 12 see barriers.lua
 -- ARGV     1 session of the reader, 2 number of the view that it knows
 -- result   {'UNKNOWN'} without a session; else {'KNOWN', number of the view, number of the last signal, version of the
 --          last change of a parameter, '1' if the members follow or '0', then per member: id, record as in :members}
 -- keeps    the number changes only if the members that are not leaving have changed, and never repeats
 -- cost     O(1) if the members have not changed, else O(members + locks + those that wait + parties of all
---          barriers)
+--          barriers + signals that members have handled)
 
 local CLUSTER = KEYS[7]
 local self, seen = ARGV[1], ARGV[2]
@@ -21,7 +21,7 @@ local versions = redis.call('HMGET', GROUP, 'history', 'membership')
 local stamp = tostring(versions[1]) .. '|' .. tostring(versions[2])
 local known = redis.call('HMGET', CLUSTER, 'view', 'members', 'stamp', 'signals', 'parameters')
 local number = known[1] or '0'
-local reply = {'KNOWN', number, known[4] or '0', known[5] or '0', '0'}
+local reply = {'KNOWN', number, text(wholeNumber(known[4]) or 0), text(wholeNumber(known[5]) or 0), '0'}
 local changed = known[3] ~= stamp
 if not changed and number == seen then
   return reply
@@ -45,6 +45,7 @@ if changed then
   redis.call('HSET', CLUSTER, 'view', number, 'members', all, 'stamp', stamp)
   freeLocksOfGoneMembers()
   freeBarriersOfGoneMembers(number)
+  forgetSignals(KEYS[8], KEYS[9])
 end
 reply[2] = number
 if number ~= seen then

@@ -1,0 +1,484 @@
+package io.github.shardkeeper.cluster.signal;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.cluster.SignalDelivery;
+import io.github.shardkeeper.cluster.SignalResult;
+import io.github.shardkeeper.cluster.signal.SignalInstance.Recorder;
+import io.github.shardkeeper.shard.MemberId;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * Signals between instances of one group, which every store must carry. Nothing here
+ * sleeps; what must not happen is followed by something that must.
+ */
+public abstract class ClusterSignalsContract {
+
+	private static final Duration PATIENCE = SignalInstance.PATIENCE;
+
+	private final List<SignalInstance> instances = new ArrayList<>();
+
+	private final List<Recorder> recorders = new ArrayList<>();
+
+	/**
+	 * Opens the stores of another instance.
+	 * @return the stores, on the same group as all others of this test
+	 */
+	protected abstract SignalStores openStores();
+
+	@AfterEach
+	final void closeInstances() {
+		this.recorders.forEach(Recorder::open);
+		this.instances.forEach(SignalInstance::close);
+	}
+
+	/** Returns an instance that has not joined yet. */
+	final SignalInstance instance(String name) {
+		SignalInstance instance = new SignalInstance(name, openStores());
+		this.instances.add(instance);
+		return instance;
+	}
+
+	final Recorder recorder() {
+		Recorder recorder = new Recorder("rebuild");
+		this.recorders.add(recorder);
+		return recorder;
+	}
+
+	@Test
+	void everyInstanceHandlesASignal() throws Exception {
+		Recorder first = recorder();
+		Recorder second = recorder();
+		SignalInstance a = instance("a").start(first);
+		SignalInstance b = instance("b").start(second);
+
+		SignalResult result = a.signals.send("rebuild", "hello").awaitAll(PATIENCE);
+
+		assertThat(result.complete()).isTrue();
+		assertThat(result.handled()).containsExactly(a.member(), b.member());
+		assertThat(result.failed()).isEmpty();
+		assertThat(result.pending()).isEmpty();
+		assertThat(result.gone()).isEmpty();
+		assertThat(first.rest()).containsExactly("hello");
+		assertThat(second.rest()).containsExactly("hello");
+	}
+
+	@Test
+	void senderNeedsNeitherHandlerNorSession() throws Exception {
+		Recorder recorder = recorder();
+		SignalInstance a = instance("a").start(recorder);
+		SignalInstance sender = instance("sender");
+
+		SignalResult result = sender.signals.send("rebuild").awaitAll(PATIENCE);
+
+		assertThat(result.handled()).containsExactly(a.member());
+		assertThat(recorder.rest()).containsExactly("");
+	}
+
+	@Test
+	void numbersGrow() {
+		SignalInstance a = instance("a");
+		long first = a.signals.send("rebuild", "1").number();
+		long second = a.signals.send("other", "2").number();
+
+		assertThat(a.signals.send("rebuild", "3").number()).isGreaterThan(second);
+		assertThat(second).isGreaterThan(first).isPositive();
+	}
+
+	@Test
+	void payloadsOfAllKindsArriveAsText() throws Exception {
+		Recorder recorder = recorder();
+		SignalInstance a = instance("a").start(recorder);
+
+		for (Object payload : List.of("a|b|c", "zwei\nZeilen", "ünï©ødé \uD83D\uDE00", "{}", 17,
+				Map.of("key", "value"))) {
+			a.signals.send("rebuild", payload).awaitAll(PATIENCE);
+		}
+
+		assertThat(recorder.rest()).containsExactly("a|b|c", "zwei\nZeilen", "ünï©ødé \uD83D\uDE00", "{}", "17",
+				"{\"key\":\"value\"}");
+	}
+
+	@Test
+	void busyInstanceHandlesOnlyTheLatestOfMissedSignals() throws Exception {
+		Recorder recorder = recorder();
+		SignalInstance a = instance("a").start(recorder);
+		recorder.shut();
+		SignalDelivery first = a.signals.send("rebuild", "1");
+		recorder.awaitBegun();
+		a.signals.send("rebuild", "2");
+		SignalDelivery third = a.signals.send("rebuild", "3");
+		SignalDelivery last = a.signals.send("rebuild", "4");
+		recorder.open();
+
+		assertThat(last.awaitAll(PATIENCE).handled()).containsExactly(a.member());
+		assertThat(recorder.rest()).containsExactly("1", "4");
+		assertThat(recorder.overlapped).isFalse();
+		assertThat(first.awaitAll(PATIENCE).handled()).containsExactly(a.member());
+		assertThat(third.awaitAll(PATIENCE).handled()).containsExactly(a.member());
+	}
+
+	@Test
+	void handlersOfOneNameRunOneAfterTheOther() throws Exception {
+		Recorder first = recorder();
+		Recorder second = recorder();
+		SignalInstance a = instance("a").start(first, second);
+		first.shut();
+		SignalDelivery delivery = a.signals.send("rebuild", "1");
+		first.awaitBegun();
+		assertThat(second.rest()).isEmpty();
+		first.open();
+
+		assertThat(delivery.awaitAll(PATIENCE).complete()).isTrue();
+		assertThat(second.rest()).containsExactly("1");
+	}
+
+	@Test
+	void waitForASupersededSignalEndsWithTheLaterOne() throws Exception {
+		Recorder recorder = recorder();
+		SignalInstance a = instance("a").start(recorder);
+		SignalInstance sender = instance("sender").start();
+		recorder.shut();
+		a.signals.send("rebuild", "1");
+		recorder.awaitBegun();
+		SignalDelivery second = sender.signals.send("rebuild", "2");
+		CompletableFuture<SignalResult> waiting = awaitAll(second, PATIENCE);
+		a.signals.send("rebuild", "3");
+		recorder.open();
+
+		assertThat(waiting.get(PATIENCE.toSeconds(), TimeUnit.SECONDS).handled()).containsExactly(a.member());
+		assertThat(recorder.rest()).containsExactly("1", "3");
+	}
+
+	@Test
+	void senderHearsWhoFailedAndWhy() throws Exception {
+		Recorder failing = recorder();
+		failing.failure = "no space | left\non device";
+		SignalInstance a = instance("a").start(failing);
+		SignalInstance b = instance("b").start(recorder());
+
+		SignalResult result = b.signals.send("rebuild").awaitAll(PATIENCE);
+
+		assertThat(result.complete()).isFalse();
+		assertThat(result.handled()).containsExactly(b.member());
+		assertThat(result.failed()).containsOnlyKeys(a.member());
+		assertThat(result.failed().get(a.member())).contains("Recorder.handle", "no space | left on device");
+	}
+
+	@Test
+	void failedSignalIsNotRepeatedAndTheNextOneIsHandled() throws Exception {
+		Recorder recorder = recorder();
+		recorder.failure = "broken";
+		SignalInstance a = instance("a").start(recorder);
+		assertThat(a.signals.send("rebuild", "1").awaitAll(PATIENCE).failed()).hasSize(1);
+		recorder.failure = "";
+		a.losesSession();
+
+		assertThat(a.signals.send("rebuild", "2").awaitAll(PATIENCE).complete()).isTrue();
+		assertThat(recorder.rest()).containsExactly("1", "2");
+	}
+
+	@Test
+	void handlerThatFailsDoesNotKeepOthersFromRunning() throws Exception {
+		Recorder failing = recorder();
+		failing.failure = "broken";
+		Recorder other = recorder();
+		SignalInstance a = instance("a").start(failing, other);
+
+		assertThat(a.signals.send("rebuild", "1").awaitAll(PATIENCE).failed()).containsOnlyKeys(a.member());
+
+		assertThat(other.rest()).containsExactly("1");
+	}
+
+	@Test
+	void lateStarterHandlesTheLatestSignalWithinItsRetention() throws Exception {
+		SignalInstance sender = instance("sender").start();
+		sender.signals.send("rebuild", "1");
+		SignalDelivery latest = sender.signals.send("rebuild", "2");
+		Recorder recorder = recorder();
+
+		SignalInstance late = instance("late").start(recorder);
+
+		assertThat(latest.await(1, PATIENCE).handled()).containsExactly(late.member());
+		assertThat(recorder.rest()).containsExactly("2");
+	}
+
+	@Test
+	void lateStarterIgnoresASignalWhoseRetentionIsOver() throws Exception {
+		SignalInstance sender = instance("sender").start();
+		SignalDelivery past = sender.signals.send("rebuild", "past", Duration.ZERO);
+		Recorder recorder = recorder();
+		SignalInstance late = instance("late").start(recorder);
+
+		SignalResult result = past.awaitAll(PATIENCE);
+		assertThat(result.handled()).isEmpty();
+		assertThat(result.pending()).isEmpty();
+
+		assertThat(sender.signals.send("rebuild", "next", Duration.ZERO).awaitAll(PATIENCE).handled())
+			.containsExactly(late.member());
+		assertThat(recorder.rest()).containsExactly("next");
+	}
+
+	@Test
+	void instanceThatWasThereHandlesASignalWithoutRetentionAlthoughTheMessageIsLost() throws Exception {
+		Recorder recorder = recorder();
+		SignalInstance a = instance("a").start(recorder);
+		a.deaf = true;
+
+		SignalResult result = a.signals.send("rebuild", "1", Duration.ZERO).awaitAll(PATIENCE);
+
+		assertThat(result.handled()).containsExactly(a.member());
+		assertThat(recorder.rest()).containsExactly("1");
+	}
+
+	@Test
+	void sessionChangeRepeatsNothing() throws Exception {
+		Recorder recorder = recorder();
+		SignalInstance a = instance("a").start(recorder);
+		SignalInstance sender = instance("sender").start();
+		SignalDelivery first = sender.signals.send("rebuild", "1");
+		MemberId before = a.member();
+		assertThat(first.awaitAll(PATIENCE).handled()).containsExactly(before);
+
+		a.losesSession();
+
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.until(() -> first.awaitAll(Duration.ZERO).handled().equals(List.of(a.member())));
+		assertThat(sender.signals.send("rebuild", "2").awaitAll(PATIENCE).handled()).containsExactly(a.member());
+		assertThat(a.member()).isNotEqualTo(before);
+		assertThat(recorder.rest()).containsExactly("1", "2");
+	}
+
+	@Test
+	void signalThatWasMissedBetweenTwoSessionsIsHandled() throws Exception {
+		Recorder recorder = recorder();
+		SignalInstance a = instance("a").start(recorder);
+		SignalInstance sender = instance("sender").start();
+		a.leave();
+		sender.signals.send("rebuild", "1");
+		SignalDelivery second = sender.signals.send("rebuild", "2");
+		a.start();
+
+		assertThat(second.await(1, PATIENCE).handled()).containsExactly(a.member());
+		assertThat(recorder.rest()).containsExactly("2");
+	}
+
+	@Test
+	void sessionThatEndsIsNoLongerAwaited() throws Exception {
+		Recorder recorder = recorder();
+		SignalInstance a = instance("a").start(recorder);
+		SignalInstance b = instance("b").start(recorder());
+		MemberId gone = a.member();
+		recorder.shut();
+		SignalDelivery delivery = b.signals.send("rebuild");
+		CompletableFuture<SignalResult> waiting = awaitAll(delivery, PATIENCE);
+		recorder.awaitBegun();
+		assertThat(delivery.awaitAll(Duration.ZERO).pending()).contains(gone);
+		a.leave();
+
+		SignalResult result = waiting.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+		assertThat(result.gone()).containsExactly(gone);
+		assertThat(result.pending()).isEmpty();
+		assertThat(result.handled()).containsExactly(b.member());
+		assertThat(result.complete()).isTrue();
+	}
+
+	@Test
+	void waitForANumberEndsWithThatNumber() throws Exception {
+		Recorder slow = recorder();
+		SignalInstance a = instance("a").start(slow);
+		SignalInstance b = instance("b").start(recorder());
+		slow.shut();
+
+		SignalResult result = b.signals.send("rebuild").await(1, PATIENCE);
+
+		assertThat(result.complete()).isTrue();
+		assertThat(result.handled()).containsExactly(b.member());
+		assertThat(result.pending()).containsExactly(a.member());
+	}
+
+	@Test
+	void waitForANumberEndsWhenAllHaveAnsweredAndSomeFailed() throws Exception {
+		Recorder failing = recorder();
+		failing.failure = "broken";
+		SignalInstance a = instance("a").start(failing);
+		SignalInstance b = instance("b").start(recorder());
+
+		SignalResult result = b.signals.send("rebuild").await(2, PATIENCE);
+
+		assertThat(result.complete()).isFalse();
+		assertThat(result.handled()).containsExactly(b.member());
+		assertThat(result.failed()).containsOnlyKeys(a.member());
+	}
+
+	@Test
+	void waitForMoreInstancesThanThereAreEndsInTime() throws Exception {
+		SignalInstance a = instance("a").start(recorder());
+
+		SignalResult result = a.signals.send("rebuild").await(2, Duration.ofMillis(500));
+
+		assertThat(result.complete()).isFalse();
+		assertThat(result.handled().size() + result.pending().size()).isEqualTo(1);
+	}
+
+	@Test
+	void waitWithoutListenersReturnsAtOnce() throws Exception {
+		assertThat(instance("a").signals.send("nobody").awaitAll(PATIENCE).complete()).isTrue();
+	}
+
+	@Test
+	void waitThatTimesOutNamesWhoIsPending() throws Exception {
+		Recorder slow = recorder();
+		SignalInstance a = instance("a").start(slow);
+		slow.shut();
+
+		SignalResult result = a.signals.send("rebuild").awaitAll(Duration.ofMillis(200));
+
+		assertThat(result.complete()).isFalse();
+		assertThat(result.pending()).containsExactly(a.member());
+	}
+
+	@Test
+	void waitIsInterruptible() throws Exception {
+		Recorder slow = recorder();
+		SignalInstance a = instance("a").start(slow);
+		slow.shut();
+		SignalDelivery delivery = a.signals.send("rebuild");
+		Thread.currentThread().interrupt();
+
+		assertThatExceptionOfType(InterruptedException.class).isThrownBy(() -> delivery.awaitAll(PATIENCE));
+	}
+
+	@Test
+	void acknowledgementIsRepeatedUntilTheStoreHasIt() throws Exception {
+		Recorder recorder = recorder();
+		SignalInstance a = instance("a").start(recorder);
+		SignalInstance sender = instance("sender").start();
+		recorder.shut();
+		SignalDelivery delivery = sender.signals.send("rebuild", "1");
+		recorder.awaitBegun();
+		a.storeAway = true;
+		recorder.open();
+		Awaitility.await().atMost(PATIENCE).until(() -> a.storeFailures.get() > 1);
+		a.storeAway = false;
+
+		assertThat(delivery.awaitAll(PATIENCE).handled()).containsExactly(a.member());
+		assertThat(recorder.rest()).containsExactly("1");
+	}
+
+	@Test
+	void sendAndWaitFailWhileTheStoreIsAway() {
+		SignalInstance a = instance("a");
+		SignalDelivery delivery = a.signals.send("rebuild");
+		a.storeAway = true;
+
+		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> a.signals.send("rebuild"));
+		assertThatExceptionOfType(StoreUnavailableException.class)
+			.isThrownBy(() -> delivery.awaitAll(Duration.ofMillis(300)));
+		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> delivery.await(1, Duration.ZERO));
+	}
+
+	@Test
+	void stopWaitsForTheRunningHandlerAndBeginsNoOther() throws Exception {
+		Recorder recorder = recorder();
+		SignalInstance a = instance("a").start(recorder);
+		SignalInstance sender = instance("sender").start();
+		recorder.shut();
+		sender.signals.send("rebuild", "1");
+		recorder.awaitBegun();
+		CompletableFuture<Void> stopped = CompletableFuture.runAsync(() -> a.signals.stopListening(PATIENCE));
+		SignalDelivery second = sender.signals.send("rebuild", "2");
+		assertThat(stopped).isNotDone();
+		recorder.open();
+
+		stopped.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+		assertThat(recorder.rest()).containsExactly("1");
+		a.signals.listen(List.of(recorder));
+		assertThat(second.awaitAll(PATIENCE).handled()).containsExactly(a.member());
+		assertThat(recorder.rest()).containsExactly("1", "2");
+	}
+
+	@Test
+	void handlerThatDoesNotReturnIsInterruptedAtTheEndOfTheStop() throws Exception {
+		Recorder recorder = recorder();
+		SignalInstance a = instance("a").start(recorder);
+		recorder.shut();
+		SignalDelivery delivery = a.signals.send("rebuild", "1");
+		recorder.awaitBegun();
+
+		a.signals.stopListening(Duration.ofMillis(50));
+
+		assertThat(delivery.awaitAll(PATIENCE).failed().get(a.member())).contains("InterruptedException");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "with space", "{braces}", "a|b", "-first" })
+	void invalidNameIsRefused(String name) {
+		SignalInstance a = instance("a");
+
+		assertThatIllegalArgumentException().isThrownBy(() -> a.signals.send(name, "payload"))
+			.withMessageContaining("'" + name + "'")
+			.withMessageContaining("Use 1 to 100 letters");
+	}
+
+	@Test
+	void payloadOfTheLargestSizeIsSentAndALargerOneIsRefused() throws Exception {
+		Recorder recorder = recorder();
+		SignalInstance a = instance("a").start(recorder);
+		String largest = "x".repeat(64 * 1024);
+
+		a.signals.send("rebuild", largest).awaitAll(PATIENCE);
+
+		assertThat(recorder.rest()).containsExactly(largest);
+		assertThatIllegalArgumentException().isThrownBy(() -> a.signals.send("rebuild", largest + "x"))
+			.withMessageContaining("65537 bytes")
+			.withMessageContaining("shardkeeper.signals.max-payload-size");
+	}
+
+	@Test
+	void invalidArgumentsAreRefused() {
+		SignalInstance a = instance("a");
+		SignalDelivery delivery = a.signals.send("rebuild");
+
+		assertThatIllegalArgumentException().isThrownBy(() -> a.signals.send("rebuild", new byte[] { 1 }))
+			.withMessageContaining("binary");
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> a.signals.send("rebuild", "payload", Duration.ofMillis(-1)))
+			.withMessageContaining("retention");
+		assertThatIllegalArgumentException().isThrownBy(() -> delivery.await(0, PATIENCE)).withMessageContaining("0");
+		assertThatIllegalArgumentException().isThrownBy(() -> delivery.await(-1, PATIENCE)).withMessageContaining("-1");
+		assertThatIllegalArgumentException().isThrownBy(() -> delivery.awaitAll(Duration.ofMillis(-1)));
+	}
+
+	private static CompletableFuture<SignalResult> awaitAll(SignalDelivery delivery, Duration timeout) {
+		CompletableFuture<SignalResult> result = new CompletableFuture<>();
+		Thread thread = new Thread(() -> {
+			try {
+				result.complete(delivery.awaitAll(timeout));
+			}
+			catch (Throwable ex) {
+				result.completeExceptionally(ex);
+			}
+		}, "waits for a signal");
+		thread.setDaemon(true);
+		thread.start();
+		return result;
+	}
+
+}

@@ -1,0 +1,19 @@
+-- Stores a signal in the place of the last one of its name, and tells all.
+--
+-- KEYS     4 :cluster, 5 :signals
+-- ARGV     1 name, 2 retention (millis), 3 address of the sender, 4 payload
+-- result   number of the signal
+-- keeps    the number is higher than that of every earlier signal: max(last + 1, time in microseconds)
+-- cost     O(1)
+
+writeBeforeWait(GROUP)
+
+local CLUSTER, SIGNALS = KEYS[4], KEYS[5]
+local name, retention, address, payload = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
+local previous = latestSignal(SIGNALS, name)
+local last = math.max(lastSignal(CLUSTER), previous and previous.number or 0)
+local number = text(math.max(last + 1, nowMicros))
+redis.call('HSET', CLUSTER, 'signals', number)
+redis.call('HSET', SIGNALS, name, table.concat({number, text(nowMillis), text(nowMillis + retention), address, payload}, '|'))
+tellAll('signal|' .. name .. '|' .. number)
+return number
