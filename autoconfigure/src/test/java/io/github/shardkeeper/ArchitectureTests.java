@@ -84,12 +84,12 @@ class ArchitectureTests {
 		plan.put("cluster.session", Set.of("cluster", "coordination", "loop", "time", API, "shard"));
 		plan.put("cluster.lock", Set.of("cluster.session", "cluster", "time", API, "shard"));
 		plan.put("cluster.barrier", Set.of("cluster.session", "cluster", "time", API, "shard"));
-		plan.put("cluster.parameter", Set.of());
+		plan.put("cluster.parameter", Set.of("cluster.session", "cluster", "loop", API, "shard"));
 		plan.put("handler", Set.of("source", "schedule", API, "shard"));
 		plan.put("cluster.signal",
 				Set.of("handler", "source", "loop", "time", "cluster.session", "cluster", API, "shard"));
-		plan.put("cluster.memory", Set.of("cluster.signal", "cluster.lock", "cluster.barrier", "cluster.session",
-				"cluster", "coordination.memory", "protocol", "shard"));
+		plan.put("cluster.memory", Set.of("cluster.signal", "cluster.parameter", "cluster.lock", "cluster.barrier",
+				"cluster.session", "cluster", "coordination.memory", "protocol", "shard"));
 		plan.put("handler.messaging", Set.of("handler", "source", API, "shard"));
 		plan.put("worker", Set.of("handler", "coordination", "checkpoint", "source", "protocol", "schedule", "loop",
 				"time", API, "shard"));
@@ -101,20 +101,19 @@ class ArchitectureTests {
 		plan.put("redis", Set.of(API, "shard"));
 		plan.put("redis.coordination", Set.of("redis", "coordination", "protocol", API, "shard"));
 		plan.put("redis.checkpoint", Set.of("redis", "coordination", "checkpoint", API, "shard"));
-		plan.put("redis.cluster", Set.of("redis.coordination", "redis", "cluster.signal", "cluster.lock",
-				"cluster.barrier", "cluster.session", "cluster", "protocol", API, "shard"));
+		plan.put("redis.cluster", Set.of("redis.coordination", "redis", "cluster.signal", "cluster.parameter",
+				"cluster.lock", "cluster.barrier", "cluster.session", "cluster", "protocol", API, "shard"));
 		plan.put("redis.stream", Set.of("redis", "source", API, "shard"));
 		plan.put("kafka", Set.of("source", "loop", "time", API, "shard"));
 		plan.put("sls", Set.of("source", API, "shard"));
 		plan.put("observation", Set.of("template", "handler", "source", API, "shard"));
-		plan.put("actuate", Set.of("consumer", "worker", "coordination", "report", "loop", "shard"));
-		plan.put("autoconfigure",
-				Set.of("actuate", "observation", "kafka", "sls", "cluster.memory", "cluster.signal", "cluster.lock",
-						"cluster.barrier", "cluster.session", "cluster", "redis.cluster", "redis.stream",
-						"redis.checkpoint", "redis.coordination", "redis", "operations", "consumer", "worker",
-						"handler.messaging", "handler", "coordination.memory", "coordination", "checkpoint.memory",
-						"checkpoint", "template", "source.memory", "source.fixed", "source", "schedule", "protocol",
-						"assignment.selection", "assignment.load", "assignment", "loop", "time", API, "shard"));
+		plan.put("actuate", Set.of("consumer", "worker", "cluster", "coordination", "report", "loop", API, "shard"));
+		plan.put("autoconfigure", Set.of("actuate", "observation", "kafka", "sls", "cluster.memory", "cluster.signal",
+				"cluster.parameter", "cluster.lock", "cluster.barrier", "cluster.session", "cluster", "redis.cluster",
+				"redis.stream", "redis.checkpoint", "redis.coordination", "redis", "operations", "consumer", "worker",
+				"handler.messaging", "handler", "coordination.memory", "coordination", "checkpoint.memory",
+				"checkpoint", "template", "source.memory", "source.fixed", "source", "schedule", "protocol",
+				"assignment.selection", "assignment.load", "assignment", "loop", "time", API, "shard"));
 
 		assertThat(lines(arrows(ArchitectureTests::room))).containsExactlyInAnyOrderElementsOf(lines(plan));
 		List<String> below = new ArrayList<>();
@@ -202,7 +201,7 @@ class ArchitectureTests {
 		plan.put("cluster.lock", Set.of("spring", "slf4j"));
 		plan.put("cluster.barrier", Set.of("slf4j"));
 		plan.put("cluster.signal", Set.of("spring", "slf4j"));
-		plan.put("cluster.parameter", Set.of());
+		plan.put("cluster.parameter", Set.of("spring", "jackson", "slf4j"));
 		plan.put("cluster.memory", Set.of("slf4j"));
 		plan.put("handler", Set.of("spring"));
 		plan.put("handler.messaging", Set.of("spring", "spring-messaging"));

@@ -16,8 +16,10 @@ import io.github.shardkeeper.cluster.lock.LockStore;
 import io.github.shardkeeper.cluster.memory.MemoryBarrierStore;
 import io.github.shardkeeper.cluster.memory.MemoryCluster;
 import io.github.shardkeeper.cluster.memory.MemoryLockStore;
+import io.github.shardkeeper.cluster.memory.MemoryParameterStore;
 import io.github.shardkeeper.cluster.memory.MemorySignalStore;
 import io.github.shardkeeper.cluster.memory.MemoryViewStore;
+import io.github.shardkeeper.cluster.parameter.ParameterStore;
 import io.github.shardkeeper.cluster.session.ViewStore;
 import io.github.shardkeeper.cluster.signal.SignalStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
@@ -71,6 +73,11 @@ class MemoryStoreConfiguration {
 		@Bean
 		SignalStore shardkeeperSignalStore(MemoryCluster cluster) {
 			return new MemorySignalStore(cluster);
+		}
+
+		@Bean
+		ParameterStore shardkeeperParameterStore(MemoryCluster cluster) {
+			return new MemoryParameterStore(cluster);
 		}
 
 	}

@@ -112,6 +112,14 @@ final class PropertiesValidator {
 		requireBetween("shardkeeper.consumer.threads", this.properties.consumer().threads(), 1, Integer.MAX_VALUE);
 		validate(this.properties.consumer(), new ConsumerNames("", null));
 		this.properties.topics().forEach(this::validate);
+		this.properties.parameters().keySet().forEach(this::validateParameter);
+	}
+
+	private void validateParameter(String name) {
+		if (!Names.isValid(name)) {
+			reject("The name '%s' of a parameter in 'shardkeeper.parameters' is not valid.".formatted(name),
+					Names.RULE);
+		}
 	}
 
 	private void validate(Session session) {

@@ -20,6 +20,7 @@ import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.cluster.barrier.BarrierStore;
 import io.github.shardkeeper.cluster.lock.LockStore;
+import io.github.shardkeeper.cluster.parameter.ParameterStore;
 import io.github.shardkeeper.cluster.session.ViewStore;
 import io.github.shardkeeper.cluster.signal.SignalStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
@@ -35,6 +36,7 @@ import io.github.shardkeeper.redis.checkpoint.RedisTopicGroups;
 import io.github.shardkeeper.redis.cluster.ClusterLink;
 import io.github.shardkeeper.redis.cluster.RedisBarrierStore;
 import io.github.shardkeeper.redis.cluster.RedisLockStore;
+import io.github.shardkeeper.redis.cluster.RedisParameterStore;
 import io.github.shardkeeper.redis.cluster.RedisSignalStore;
 import io.github.shardkeeper.redis.cluster.RedisViewStore;
 import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
@@ -108,6 +110,11 @@ class RedisStoreConfiguration {
 		@Bean
 		SignalStore shardkeeperSignalStore(ClusterLink link) {
 			return new RedisSignalStore(link);
+		}
+
+		@Bean
+		ParameterStore shardkeeperParameterStore(ClusterLink link) {
+			return new RedisParameterStore(link);
 		}
 
 		@Bean

@@ -13,10 +13,12 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
+import io.github.shardkeeper.actuate.ClusterParametersEndpoint;
 import io.github.shardkeeper.actuate.MicrometerConsumerMeters;
 import io.github.shardkeeper.actuate.MicrometerLoopMeters;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.actuate.ShardsEndpoint;
+import io.github.shardkeeper.autoconfigure.ClusterParametersConfiguration.ParametersInUse;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.GroupReporter;
 import io.github.shardkeeper.coordination.ShardCoordinator;
@@ -38,6 +40,13 @@ public final class ShardkeeperActuatorAutoConfiguration {
 		@ConditionalOnAvailableEndpoint
 		ShardsEndpoint shardsEndpoint(GroupReporter reporter) {
 			return new ShardsEndpoint(reporter);
+		}
+
+		@Bean
+		@ConditionalOnAvailableEndpoint
+		@ConditionalOnBean(ParametersInUse.class)
+		ClusterParametersEndpoint clusterParametersEndpoint(ParametersInUse parameters) {
+			return new ClusterParametersEndpoint(parameters::find);
 		}
 
 	}

@@ -45,6 +45,8 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
  * @param sls Topics in Aliyun LogHub (SLS).
  * @param topics Topics by name. Names with other characters than letters, digits and
  * dashes must be written in brackets.
+ * @param parameters Defaults of cluster parameters by name. Names with other characters
+ * than letters, digits, dots and dashes must be written in brackets.
  */
 @ConfigurationProperties(prefix = "shardkeeper", ignoreUnknownFields = false)
 public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Nullable String group,
@@ -53,7 +55,8 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 		@DefaultValue Rebalance rebalance, @DefaultValue Assignment assignment, @DefaultValue Handover handover,
 		@DefaultValue Consumer consumer, @DefaultValue Broadcast broadcast, @DefaultValue Template template,
 		@DefaultValue Signals signals, @DefaultValue @NestedConfigurationProperty KafkaSourceProperties kafka,
-		@DefaultValue @NestedConfigurationProperty SlsSourceProperties sls, @DefaultValue Map<String, Topic> topics) {
+		@DefaultValue @NestedConfigurationProperty SlsSourceProperties sls, @DefaultValue Map<String, Topic> topics,
+		@DefaultValue Map<String, String> parameters) {
 
 	/**
 	 * Store of the group.

@@ -143,7 +143,7 @@ class ReferenceTests {
 					collect(name + ".<name>.", value, properties);
 				}
 				else {
-					properties.put(name + ".<shard>", "");
+					properties.put(name + (prefix.isEmpty() ? ".<name>" : ".<shard>"), "");
 				}
 			}
 			else {

@@ -41,6 +41,7 @@ class GuideCodeTests {
 			import io.github.shardkeeper.ShardTemplate.Outgoing;
 			import io.github.shardkeeper.assignment.*;
 			import io.github.shardkeeper.cluster.*;
+			import io.github.shardkeeper.cluster.ClusterParameters.Update;
 			import io.github.shardkeeper.observation.*;
 			import io.github.shardkeeper.shard.*;
 			import io.github.shardkeeper.source.*;
@@ -49,6 +50,7 @@ class GuideCodeTests {
 			import io.github.shardkeeper.test.*;
 			import io.micrometer.common.KeyValues;
 			import jakarta.validation.Valid;
+			import jakarta.validation.constraints.*;
 			import java.io.*;
 			import java.nio.charset.StandardCharsets;
 			import java.nio.file.*;

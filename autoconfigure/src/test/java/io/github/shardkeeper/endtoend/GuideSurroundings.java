@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.stream.LongStream;
 
 import org.awaitility.Awaitility;
@@ -25,6 +26,7 @@ import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.cluster.ClusterParameters;
 import io.github.shardkeeper.test.EmbeddedGroup;
 
 /**
@@ -56,6 +58,10 @@ abstract class GuideSurroundings {
 	Mails inbox;
 
 	EmbeddedGroup group;
+
+	ClusterParameters parameters;
+
+	ThreadPoolExecutor pool;
 
 	Order one;
 

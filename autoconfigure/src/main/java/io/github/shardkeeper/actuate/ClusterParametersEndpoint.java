@@ -1,0 +1,142 @@
+package io.github.shardkeeper.actuate;
+
+import java.security.Principal;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.cluster.ClusterParameters;
+import io.github.shardkeeper.cluster.ClusterParameters.Change;
+import io.github.shardkeeper.cluster.ClusterParameters.State;
+import io.github.shardkeeper.cluster.ClusterParameters.Update;
+import io.github.shardkeeper.cluster.ParameterConflictException;
+
+/**
+ * Endpoint {@code /actuator/clusterparameters}: the parameters of the group as this
+ * instance sees them. Values are set and reset only with unrestricted access. Shows
+ * nothing if the application uses no parameters. Thread-safe.
+ */
+@Endpoint(id = "clusterparameters", defaultAccess = Access.READ_ONLY)
+public final class ClusterParametersEndpoint {
+
+	private final Supplier<Optional<ClusterParameters>> parameters;
+
+	/** Creates the endpoint; the supplier returns nothing until parameters are used. */
+	public ClusterParametersEndpoint(Supplier<Optional<ClusterParameters>> parameters) {
+		this.parameters = parameters;
+	}
+
+	/**
+	 * {@return all parameters}
+	 */
+	@ReadOperation
+	public Parameters parameters() {
+		return new Parameters(this.parameters.get().map(ClusterParameters::states).orElse(List.of()));
+	}
+
+	/**
+	 * {@return a parameter with its last changes, {@code null} if it is not known}
+	 * @param name the name
+	 */
+	@ReadOperation
+	public @Nullable Details parameter(@Selector String name) {
+		ClusterParameters found = this.parameters.get().orElse(null);
+		State state = (found != null) ? found.state(name).orElse(null) : null;
+		if (found == null || state == null) {
+			return null;
+		}
+		try {
+			return new Details(state, found.history(name), null);
+		}
+		catch (StoreUnavailableException ex) {
+			return new Details(state, List.of(), ex.getMessage());
+		}
+	}
+
+	/**
+	 * Sets a parameter.
+	 * @param name the name
+	 * @param value the value as text, {@code null} with a version to revert to
+	 * @param revertTo the version whose value is set again, {@code null} with a value
+	 * @param expectedVersion the version that it must have, {@code null} for any
+	 * @return the new version
+	 */
+	@WriteOperation
+	public Version set(SecurityContext security, @Selector String name, @Nullable String value, @Nullable Long revertTo,
+			@Nullable Long expectedVersion) {
+		if ((value == null) == (revertTo == null)) {
+			throw invalid("Send either 'value' or 'revertTo'");
+		}
+		return change(name, security, expectedVersion, (found, update) -> (value != null)
+				? found.set(name, value, update) : found.revert(name, (revertTo != null) ? revertTo : 0, update));
+	}
+
+	/**
+	 * Resets a parameter to its default.
+	 * @param name the name
+	 * @param expectedVersion the version that it must have, {@code null} for any
+	 * @return the new version
+	 */
+	@DeleteOperation
+	public Version reset(SecurityContext security, @Selector String name, @Nullable Long expectedVersion) {
+		return change(name, security, expectedVersion, (found, update) -> found.reset(name, update));
+	}
+
+	private Version change(String name, SecurityContext security, @Nullable Long expectedVersion, Operation operation) {
+		ClusterParameters found = this.parameters.get().orElse(null);
+		if (found == null || found.state(name).isEmpty()) {
+			throw invalid("This instance does not know the parameter '" + name + "'");
+		}
+		Principal principal = security.getPrincipal();
+		try {
+			Update update = new Update((principal != null) ? author(principal.getName()) : null, expectedVersion);
+			return new Version(operation.apply(found, update));
+		}
+		catch (IllegalArgumentException | ParameterConflictException ex) {
+			throw invalid(String.valueOf(ex.getMessage()));
+		}
+	}
+
+	private static @Nullable String author(String name) {
+		return name.isBlank() ? null : name.substring(0, Math.min(name.length(), ClusterParameters.MAX_AUTHOR_LENGTH));
+	}
+
+	private static InvalidEndpointRequestException invalid(String reason) {
+		return new InvalidEndpointRequestException(reason, reason);
+	}
+
+	/** The parameters. */
+	public record Parameters(List<State> parameters) {
+
+	}
+
+	/** A parameter, its history, and why the history cannot be read. */
+	public record Details(State parameter, List<Change> history, @Nullable String historyProblem) {
+
+	}
+
+	/** The version of a change. */
+	public record Version(long version) {
+
+	}
+
+	/** A change with its author and condition. */
+	private interface Operation {
+
+		long apply(ClusterParameters parameters, Update update);
+
+	}
+
+}
