@@ -116,7 +116,7 @@ class RedisParameterStoreTests extends ParameterStoreContract {
 
 		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> parameters().read(0))
 			.matches(StoreUnavailableException::isRefusal)
-			.withMessageContaining("WRONGTYPE");
+			.withMessageContaining(key("parameters") + ": string");
 	}
 
 }
