@@ -18,7 +18,6 @@ import io.github.shardkeeper.cluster.memory.MemoryCluster;
 import io.github.shardkeeper.cluster.memory.MemoryLockStore;
 import io.github.shardkeeper.cluster.memory.MemoryViewStore;
 import io.github.shardkeeper.cluster.session.CallbackThreads;
-import io.github.shardkeeper.cluster.session.ClusterMessages;
 import io.github.shardkeeper.cluster.session.ClusterSession;
 import io.github.shardkeeper.cluster.session.SharedView;
 import io.github.shardkeeper.cluster.session.ViewStore;
@@ -85,7 +84,7 @@ public final class ClusterInstance implements AutoCloseable {
 		});
 	}
 
-	private ClusterMessages.Subscription subscribe(String address, Consumer<String> onMessage) {
+	private CoordinationStore.Subscription subscribe(String address, Consumer<String> onMessage) {
 		return this.cluster.subscribe(address, (message) -> {
 			if (!this.deaf && !this.cutOff) {
 				onMessage.accept(message);

@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import java.util.stream.LongStream;
 
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.cluster.session.ClusterMessages;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
 import io.github.shardkeeper.shard.MemberId;
@@ -142,13 +144,35 @@ final class SimulatedNetwork {
 			return proxy(CheckpointStore.class, store, Way.DATA, timeout);
 		}
 
+		/** Reaches a store of cluster tools, with the connections of the control plane. */
+		<T> T reach(Class<T> port, T store, Duration timeout) {
+			return proxy(port, store, Way.CONTROL, timeout);
+		}
+
+		ClusterMessages reach(ClusterMessages messages, Duration timeout) {
+			return (address, onMessage) -> {
+				try {
+					return (Subscription) call(Way.EVENTS, timeout, () -> open((subscription) -> messages
+						.subscribe(address, (message) -> deliver(subscription, () -> onMessage.accept(message)))));
+				}
+				catch (RuntimeException | Error ex) {
+					throw ex;
+				}
+				catch (Throwable ex) {
+					throw new IllegalStateException(ex);
+				}
+			};
+		}
+
 		private <T> T proxy(Class<T> port, T target, Way way, Duration timeout) {
 			return port.cast(Proxy.newProxyInstance(port.getClassLoader(), new Class<?>[] { port },
 					(proxy, method, arguments) -> switch (method.getName()) {
 						case "close", "verify" -> null;
 						case "subscribe" -> call(Way.EVENTS, timeout, () -> subscribe((CoordinationStore) target,
 								(MemberId) arguments[0], (Runnable) arguments[1]));
-						case "acquire", "commit" -> post(way, timeout, () -> invoke(target, method, arguments));
+						case "acquire", "commit" ->
+							(way == Way.DATA) ? post(way, timeout, () -> invoke(target, method, arguments))
+									: send(way, timeout, target, method, arguments);
 						default -> send(way, timeout, target, method, arguments);
 					}));
 		}
@@ -230,8 +254,12 @@ final class SimulatedNetwork {
 		}
 
 		private Subscription subscribe(CoordinationStore store, MemberId member, Runnable onEvent) {
+			return open((subscription) -> store.subscribe(member, () -> deliver(subscription, onEvent)));
+		}
+
+		private Subscription open(Function<SimulatedSubscription, Subscription> opening) {
 			SimulatedSubscription subscription = new SimulatedSubscription(this);
-			subscription.real = store.subscribe(member, () -> deliver(subscription, onEvent));
+			subscription.real = opening.apply(subscription);
 			SimulatedNetwork.this.subscriptions.add(subscription);
 			return subscription;
 		}

@@ -38,6 +38,8 @@ final class LockRequest {
 
 	private final Runnable wakeUp;
 
+	private final Runnable onNoAnswer;
+
 	/** The session in which the ticket waits; {@code null} for none. */
 	private volatile @Nullable MemberId askedAs;
 
@@ -53,7 +55,7 @@ final class LockRequest {
 	private volatile @Nullable MonotonicTime toldToAskAt;
 
 	LockRequest(ClusterSession session, LockStore store, String lock, String ticket, Duration atLeast, Duration atMost,
-			boolean waits, Runnable wakeUp) {
+			boolean waits, Runnable wakeUp, Runnable onNoAnswer) {
 		this.session = session;
 		this.store = store;
 		this.lock = lock;
@@ -62,6 +64,7 @@ final class LockRequest {
 		this.atMost = atMost;
 		this.waits = waits;
 		this.wakeUp = wakeUp;
+		this.onNoAnswer = onNoAnswer;
 	}
 
 	String lock() {
@@ -77,6 +80,11 @@ final class LockRequest {
 	 */
 	@Nullable MemberId askedAs() {
 		return this.askedAs;
+	}
+
+	/** Returns whether it waits at the store, in a session. Thread-safe. */
+	boolean waitsIn(MemberId member) {
+		return this.waits && member.equals(this.askedAs);
 	}
 
 	/** Returns whether the store may have granted it although the last attempt failed. */
@@ -120,6 +128,7 @@ final class LockRequest {
 				.acquire(new Request(member, this.lock, this.ticket, this.atLeast, this.atMost, this.waits));
 		}
 		catch (StoreUnavailableException ex) {
+			this.onNoAnswer.run();
 			askAgainIn(RETRY_PAUSE);
 			throw ex;
 		}

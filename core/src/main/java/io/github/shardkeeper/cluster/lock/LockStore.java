@@ -1,6 +1,8 @@
 package io.github.shardkeeper.cluster.lock;
 
 import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
 
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Token;
@@ -30,10 +32,16 @@ public interface LockStore {
 	boolean release(MemberId session, String lock, String ticket);
 
 	/**
-	 * Gives a lock to the first that waits, if it is free.
-	 * @return the ticket that holds it now; empty if nobody does
+	 * Gives each of the locks to the first that waits, if it is free: a message may have
+	 * been lost.
+	 * @param waiting the locks by the tickets that wait for them
+	 * @return the tickets that do not wait any more, because they hold their lock, have
+	 * held it, or were lost: they have to ask again
 	 */
-	String grantNext(String lock);
+	Set<String> check(Map<String, String> waiting);
+
+	/** Returns the locks that a session holds, with their tickets. */
+	Map<String, String> held(MemberId session);
 
 	/** Returns whether a ticket holds a lock. */
 	boolean isHeld(MemberId session, String lock, String ticket);

@@ -3,12 +3,11 @@ package io.github.shardkeeper.cluster.lock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
@@ -57,6 +56,12 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 	/** Whether the store may have lost what it has answered. */
 	private volatile boolean doubtful;
 
+	/**
+	 * The session that may hold locks for tickets that were given up: a question that was
+	 * not answered may arrive late, and a failover may lose a release.
+	 */
+	private volatile @Nullable MemberId holdsUnknownIn;
+
 	/** Creates the tool and adds it to the session. */
 	public StoredLocks(ClusterSession session, LockStore store) {
 		this.session = session;
@@ -88,9 +93,14 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 	/** Returns a request that the store can tell about; {@link #end} it. */
 	LockRequest begin(String name, Duration atLeast, Duration atMost, boolean waits, Runnable wakeUp) {
 		String ticket = this.session.address() + "." + this.tickets.incrementAndGet();
-		LockRequest request = new LockRequest(this.session, this.store, name, ticket, atLeast, atMost, waits, wakeUp);
+		LockRequest request = new LockRequest(this.session, this.store, name, ticket, atLeast, atMost, waits, wakeUp,
+				this::unanswered);
 		this.requests.put(ticket, request);
 		return request;
+	}
+
+	private void unanswered() {
+		this.holdsUnknownIn = this.session.memberWithOrWithoutLease();
 	}
 
 	/** Ends a request; gives the lock back if it was not acquired for the caller. */
@@ -113,9 +123,30 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 		}
 		catch (StoreUnavailableException ex) {
 			logger.debug("Cannot release the lock '{}' yet", ticket.lock(), ex);
+			unanswered();
 			this.abandoned.add(ticket);
 			this.session.requestCatchUp();
 		}
+	}
+
+	/** Notes that a thread holds a lock. */
+	void acquired(Hold hold, Thread holder) {
+		this.holds.put(new Holder(hold.lock, holder), hold);
+		if (hold.endsAt != null) {
+			this.session.wake();
+		}
+		if (isLost(hold)) {
+			// The session has ended since, and did not know of it.
+			lose(hold);
+		}
+	}
+
+	/** Releases a lock. Returns whether it was lost before. */
+	boolean released(Hold hold, Thread holder) {
+		this.holds.remove(new Holder(hold.lock, holder));
+		boolean lost = isLost(hold);
+		giveBack(new Abandoned(hold.session, hold.lock, hold.ticket));
+		return lost;
 	}
 
 	/** Whether a hold is certain now. */
@@ -153,7 +184,9 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 		String[] fields = text.split("\\|", -1);
 		LockRequest request = this.requests.get(fields[1]);
 		if (request == null) {
-			// Given up meanwhile.
+			if (kind.equals("lock")) {
+				giveBackIfUnknown(new Abandoned(new MemberId(fields[3]), fields[0], fields[1]));
+			}
 			return;
 		}
 		if (kind.equals("lock")) {
@@ -164,9 +197,20 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 		}
 	}
 
+	/** Releases a ticket that holds a lock, later: nobody here knows it any more. */
+	private void giveBackIfUnknown(Abandoned ticket) {
+		if (!this.requests.containsKey(ticket.ticket())
+				&& this.holds.values().stream().noneMatch((hold) -> hold.ticket.equals(ticket.ticket()))) {
+			this.abandoned.add(ticket);
+			this.session.requestCatchUp();
+		}
+	}
+
 	@Override
 	public void writesMayBeLost() {
 		this.doubtful = true;
+		// Also a release may be lost: its ticket holds the lock again.
+		this.holdsUnknownIn = this.session.memberWithOrWithoutLease();
 	}
 
 	@Override
@@ -212,6 +256,10 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 			}
 			this.abandoned.poll();
 		}
+		if (member.equals(this.holdsUnknownIn)) {
+			this.store.held(member)
+				.forEach((lock, ticket) -> giveBackIfUnknown(new Abandoned(member, lock, ticket)));
+		}
 		if (this.doubtful) {
 			this.doubtful = false;
 			try {
@@ -224,15 +272,20 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 			this.requests.values().forEach(LockRequest::askAgain);
 		}
 		else {
-			// A message may have been lost: one question for all that wait for a lock.
-			Set<String> awaited = new HashSet<>();
-			this.requests.values().forEach((request) -> awaited.add(request.lock()));
-			awaited.forEach((lock) -> {
-				LockRequest granted = this.requests.get(this.store.grantNext(lock));
-				if (granted != null) {
-					granted.askAgain();
-				}
-			});
+			// A message may have been lost: one question for all that wait.
+			Map<String, String> waiting = new HashMap<>();
+			this.requests.values()
+				.stream()
+				.filter((request) -> request.waitsIn(member))
+				.forEach((request) -> waiting.put(request.ticket(), request.lock()));
+			if (!waiting.isEmpty()) {
+				this.store.check(waiting).forEach((ticket) -> {
+					LockRequest request = this.requests.get(ticket);
+					if (request != null) {
+						request.askAgain();
+					}
+				});
+			}
 		}
 	}
 
@@ -345,14 +398,7 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 			if (hold == null) {
 				return false;
 			}
-			StoredLocks.this.holds.put(new Holder(this.name, Thread.currentThread()), hold);
-			if (hold.endsAt != null) {
-				StoredLocks.this.session.wake();
-			}
-			if (isLost(hold)) {
-				// The session has ended since, unseen by the hold.
-				lose(hold);
-			}
+			StoredLocks.this.acquired(hold, Thread.currentThread());
 			return true;
 		}
 
@@ -449,10 +495,7 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 			if (hold.depth > 0) {
 				return;
 			}
-			StoredLocks.this.holds.remove(new Holder(this.name, Thread.currentThread()));
-			boolean lost = isLost(hold);
-			giveBack(new Abandoned(hold.session, hold.lock, hold.ticket));
-			if (lost) {
+			if (released(hold, Thread.currentThread())) {
 				throw lost("Another holder may have worked at the same time");
 			}
 		}

@@ -12,6 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.cluster.session.ClusterMessages;
+import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.coordination.memory.MemoryGroup;
 
@@ -38,6 +39,10 @@ public final class MemoryCluster implements ClusterMessages {
 		T reply = this.group.transition((group) -> transition.apply(group, outbox));
 		outbox.messages.forEach(this::send);
 		return reply;
+	}
+
+	boolean isSubscribed(String address) {
+		return this.subscriptions.stream().anyMatch((subscription) -> subscription.address.equals(address));
 	}
 
 	private void send(Message message) {

@@ -3,7 +3,9 @@ package io.github.shardkeeper.cluster.memory;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -38,12 +40,28 @@ public final class MemoryLockStore implements LockStore {
 	}
 
 	@Override
-	public String grantNext(String lock) {
+	public Set<String> check(Map<String, String> waiting) {
 		return this.cluster.transition((group, outbox) -> {
 			Locks locks = locks(group);
-			locks.grantNext(group, outbox, lock);
-			Held current = locks.held.get(lock);
-			return (current != null) ? current.ticket() : "";
+			waiting.values().stream().distinct().forEach((lock) -> locks.grantNext(group, outbox, lock));
+			Set<String> others = new TreeSet<>(waiting.keySet());
+			others.removeIf((ticket) -> locks.waiting(waiting.getOrDefault(ticket, ""))
+				.stream()
+				.anyMatch((request) -> request.ticket().equals(ticket)));
+			return others;
+		});
+	}
+
+	@Override
+	public Map<String, String> held(MemberId session) {
+		return this.cluster.transition((group, outbox) -> {
+			Map<String, String> held = new TreeMap<>();
+			locks(group).held.forEach((lock, current) -> {
+				if (session.equals(current.session())) {
+					held.put(lock, current.ticket());
+				}
+			});
+			return held;
 		});
 	}
 
@@ -53,6 +71,11 @@ public final class MemoryLockStore implements LockStore {
 			Held held = locks(group).held.get(lock);
 			return held != null && held.isBy(session, ticket);
 		});
+	}
+
+	static String describe(MemoryGroup group, String lock) {
+		Locks locks = locks(group);
+		return "held: " + locks.held.get(lock) + ", waiting: " + locks.waiting(lock);
 	}
 
 	static int waiting(MemoryGroup group, String lock) {

@@ -21,7 +21,7 @@ public final class MemoryViewStore implements ViewStore {
 	}
 
 	@Override
-	public Reply read(MemberId reader) {
+	public Reply read(MemberId reader, String address) {
 		return this.cluster.transition((group, outbox) -> {
 			if (!group.isMember(reader)) {
 				return Reply.UNKNOWN;
@@ -43,7 +43,7 @@ public final class MemoryViewStore implements ViewStore {
 				group.attachments(ClusterAttachment.class)
 					.forEach((attachment) -> attachment.freeGoneMembers(group, outbox));
 			}
-			return new Reply(true, views.number, members, views.signals, views.parameters);
+			return new Reply(true, this.cluster.isSubscribed(address), views.number, members, views.signals, views.parameters);
 		});
 	}
 

@@ -2,6 +2,8 @@ package io.github.shardkeeper.cluster.session;
 
 import java.util.function.Consumer;
 
+import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
+
 /**
  * Messages of the store to the instances of a group that use cluster tools. A message may
  * be lost or come twice; it only says that something has changed, or repeats what the
@@ -17,16 +19,5 @@ public interface ClusterMessages {
 	 * confirm it in time
 	 */
 	Subscription subscribe(String address, Consumer<String> onMessage);
-
-	/** An open subscription. Thread-safe. */
-	interface Subscription extends AutoCloseable {
-
-		/** Returns whether it is open, as far as this process knows. */
-		boolean isOpen();
-
-		@Override
-		void close();
-
-	}
 
 }

@@ -12,6 +12,7 @@ import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.cluster.ClusterView.View;
+import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
 import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.SessionListener;
 import io.github.shardkeeper.coordination.ShardCoordinator;
@@ -64,7 +65,10 @@ public final class ClusterSession implements SessionListener, AutoCloseable {
 	private volatile @Nullable String problem;
 
 	/** Confined to the loop, as is all below. */
-	private ClusterMessages.@Nullable Subscription subscription;
+	private @Nullable Subscription subscription;
+
+	/** Number of answers in a row that did not see the open subscription. */
+	private int answersWithoutSubscription;
 
 	private long membershipRead = -1;
 
@@ -131,6 +135,11 @@ public final class ClusterSession implements SessionListener, AutoCloseable {
 	public @Nullable MemberId member() {
 		// The lease first: one that is read later may belong to the next session.
 		return this.coordinator.isConnected() ? this.coordinator.member().orElse(null) : null;
+	}
+
+	/** Returns the session, with or without its lease; {@code null} outside one. */
+	public @Nullable MemberId memberWithOrWithoutLease() {
+		return this.coordinator.member().orElse(null);
 	}
 
 	/** Returns whether a session goes on and its lease is held. */
@@ -287,11 +296,12 @@ public final class ClusterSession implements SessionListener, AutoCloseable {
 	}
 
 	private void read(MemberId member) {
-		ViewStore.Reply reply = this.views.read(member);
+		ViewStore.Reply reply = this.views.read(member, this.address);
 		if (!reply.known()) {
 			// The next heartbeat learns that the session is over.
 			return;
 		}
+		keepSubscribed(reply.subscribed());
 		if (reply.number() != this.view.number() || !member.equals(this.view.self())) {
 			this.view = new View(reply.number(), reply.members(), member);
 		}
@@ -310,9 +320,29 @@ public final class ClusterSession implements SessionListener, AutoCloseable {
 		}
 	}
 
+	/**
+	 * Closes a subscription that the store does not see, because its connection is dead.
+	 * Where something hides them from the store, such as a proxy, subscribing again does
+	 * not help: it is tried less and less often.
+	 */
+	private void keepSubscribed(boolean seen) {
+		Subscription current = this.subscription;
+		if (seen || current == null) {
+			this.answersWithoutSubscription = 0;
+			return;
+		}
+		this.answersWithoutSubscription++;
+		if (Integer.bitCount(this.answersWithoutSubscription) == 1) {
+			logger.debug("The store does not see the subscription of the cluster tools; resubscribing");
+			current.close();
+			this.subscription = null;
+			requestCatchUp();
+		}
+	}
+
 	/** Returns whether it has subscribed now: messages before that were not received. */
 	private boolean ensureSubscribed() {
-		ClusterMessages.Subscription current = this.subscription;
+		Subscription current = this.subscription;
 		if (current != null && current.isOpen()) {
 			return false;
 		}

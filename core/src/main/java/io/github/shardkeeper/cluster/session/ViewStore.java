@@ -15,24 +15,26 @@ public interface ViewStore {
 	 * Reads the view. The first reader after a change of the members gives it a number,
 	 * frees what members that are gone have held, and tells the others. Repeatable.
 	 * @param reader the session of this instance
+	 * @param address the address at which it has subscribed to messages
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
 	 * answer; a retry makes sense
 	 */
-	Reply read(MemberId reader);
+	Reply read(MemberId reader, String address);
 
 	/**
 	 * The answer.
 	 *
 	 * @param known whether the store knows the reader's session; without it the rest is
 	 * empty
+	 * @param subscribed whether the store sees the subscription to the address
 	 * @param number the number of the view
 	 * @param members the members that are not leaving, ordered by id
 	 * @param signals the number of the last signal
 	 * @param parameters the version of the last change of a parameter
 	 */
-	record Reply(boolean known, long number, List<Member> members, long signals, long parameters) {
+	record Reply(boolean known, boolean subscribed, long number, List<Member> members, long signals, long parameters) {
 
-		public static final Reply UNKNOWN = new Reply(false, 0, List.of(), 0, 0);
+		public static final Reply UNKNOWN = new Reply(false, false, 0, List.of(), 0, 0);
 
 		public Reply {
 			members = List.copyOf(members);

@@ -55,7 +55,7 @@ public abstract class BarrierStoreContract extends ClusterContract {
 
 	/** Reads the view as the others do when they hear that members have changed. */
 	private long lookAtMembers(MemberId reader) {
-		return views().read(reader).number();
+		return views().read(reader, "one").number();
 	}
 
 	@Test

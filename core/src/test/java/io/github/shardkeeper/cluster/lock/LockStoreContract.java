@@ -1,6 +1,7 @@
 package io.github.shardkeeper.cluster.lock;
 
 import java.time.Duration;
+import java.util.Map;
 
 import org.junit.jupiter.api.Test;
 
@@ -225,12 +226,12 @@ public abstract class LockStoreContract extends ClusterContract {
 		acquire(a, "one.1");
 		acquire(c, "one.2");
 		acquire(b, "two.1");
-		views().read(b);
+		views().read(b, "one");
 		assertThat(received("two")).startsWith("view|");
 		leave(a);
 		leave(c);
 
-		views().read(b);
+		views().read(b, "one");
 
 		assertThat(received("two")).startsWith("view|");
 		assertThat(received("two")).startsWith("lock|l|two.1|");
@@ -287,7 +288,7 @@ public abstract class LockStoreContract extends ClusterContract {
 		MemberId b = join("b");
 		locks().acquire(new Request(a, "l", "one.1", HOUR, NONE, true));
 		leave(a);
-		views().read(b);
+		views().read(b, "one");
 
 		Answer answer = acquire(b, "two.1");
 
@@ -349,11 +350,25 @@ public abstract class LockStoreContract extends ClusterContract {
 		release(a, "one.1");
 		assertThat(received("one")).startsWith("lock|l|one.2|");
 
-		assertThat(locks().grantNext("l")).isEqualTo("one.2");
-		assertThat(locks().grantNext("free")).isEmpty();
+		acquire(a, "one.3");
+		assertThat(locks().check(Map.of("one.2", "l", "one.3", "l", "one.9", "free")))
+			.as("do not wait")
+			.containsExactlyInAnyOrder("one.2", "one.9");
 
 		assertThat(locks().isHeld(a, "l", "one.2")).isTrue();
 		assertThat(waitingAt("one")).isEmpty();
+	}
+
+	@Test
+	protected final void heldLocksAreThoseOfTheSession() {
+		MemberId a = join("a");
+		MemberId b = join("b");
+		acquire(a, "one.1");
+		acquire(b, "two.1");
+		locks().acquire(new Request(a, "l2", "one.2", NONE, HOUR, true));
+
+		assertThat(locks().held(a)).containsOnly(Map.entry("l", "one.1"), Map.entry("l2", "one.2"));
+		assertThat(locks().held(b)).isEmpty();
 	}
 
 	private Answer acquire(MemberId session, String ticket) {

@@ -13,4 +13,9 @@ public final class MemoryLocks {
 		return MemoryLockStore.waiting(group, lock);
 	}
 
+	/** Returns who holds a lock and who waits, for messages. */
+	public static String describe(MemoryGroup group, String lock) {
+		return MemoryLockStore.describe(group, lock);
+	}
+
 }

@@ -24,7 +24,7 @@ public abstract class ViewStoreContract extends ClusterContract {
 		MemberId b = join("b");
 		MemberId a = join("a");
 
-		Reply view = views().read(a);
+		Reply view = views().read(a, "one");
 
 		assertThat(view.known()).isTrue();
 		assertThat(view.members()).containsExactly(new Member(a, new ApplicationVersion("1.4"), 2, "zone-of-a"),
@@ -36,20 +36,20 @@ public abstract class ViewStoreContract extends ClusterContract {
 		MemberId a = join("a");
 		MemberId b = join("b");
 
-		Reply view = views().read(a);
+		Reply view = views().read(a, "one");
 
-		assertThat(views().read(b)).isEqualTo(view);
-		assertThat(views().read(a)).isEqualTo(view);
+		assertThat(views().read(b, "one")).isEqualTo(view);
+		assertThat(views().read(a, "one")).isEqualTo(view);
 	}
 
 	@Test
 	protected final void numberGrowsWhenMembersComeAndGo() {
 		MemberId a = join("a");
-		long alone = views().read(a).number();
+		long alone = views().read(a, "one").number();
 		MemberId b = join("b");
-		Reply two = views().read(a);
+		Reply two = views().read(a, "one");
 		leave(b);
-		Reply aloneAgain = views().read(a);
+		Reply aloneAgain = views().read(a, "one");
 
 		assertThat(two.number()).isGreaterThan(alone);
 		assertThat(two.members()).hasSize(2);
@@ -60,23 +60,23 @@ public abstract class ViewStoreContract extends ClusterContract {
 	@Test
 	protected final void numberStaysWhenADescriptionChanges() {
 		MemberId a = join("a");
-		Reply before = views().read(a);
+		Reply before = views().read(a, "one");
 
 		group().updateDescription(a, new MemberDescription(new TreeMap<>(), new ApplicationVersion("2")));
 
-		assertThat(views().read(a).number()).isEqualTo(before.number());
+		assertThat(views().read(a, "one").number()).isEqualTo(before.number());
 	}
 
 	@Test
 	protected final void firstReaderTellsTheOthers() {
 		MemberId a = join("a");
-		long number = views().read(a).number();
+		long number = views().read(a, "one").number();
 
 		assertThat(received("one")).isEqualTo("view|" + number);
 		assertThat(received("two")).isEqualTo("view|" + number);
-		views().read(a);
+		views().read(a, "one");
 		MemberId b = join("b");
-		long next = views().read(b).number();
+		long next = views().read(b, "one").number();
 		assertThat(received("one")).isEqualTo("view|" + next);
 	}
 
@@ -84,11 +84,11 @@ public abstract class ViewStoreContract extends ClusterContract {
 	protected final void memberThatLeavesIsNotInTheView() {
 		MemberId a = join("a");
 		MemberId b = join("b");
-		Reply before = views().read(a);
+		Reply before = views().read(a, "one");
 
 		group().announceLeave(b);
 
-		Reply after = views().read(b);
+		Reply after = views().read(b, "one");
 		assertThat(after.known()).isTrue();
 		assertThat(after.number()).isGreaterThan(before.number());
 		assertThat(after.members()).extracting(Member::id).containsExactly(a);
@@ -98,11 +98,11 @@ public abstract class ViewStoreContract extends ClusterContract {
 	protected final void silentMemberStaysInTheView() {
 		MemberId a = join("a");
 		MemberId silent = join("silent", SHORT);
-		Reply before = views().read(a);
+		Reply before = views().read(a, "one");
 
 		advance(SHORT.multipliedBy(2));
 
-		assertThat(views().read(a)).isEqualTo(before);
+		assertThat(views().read(a, "one")).isEqualTo(before);
 		assertThat(before.members()).extracting(Member::id).contains(silent);
 	}
 
@@ -110,7 +110,7 @@ public abstract class ViewStoreContract extends ClusterContract {
 	protected final void unknownSessionReadsNothing() {
 		join("a");
 
-		assertThat(views().read(MemberId.of("stranger", "1"))).isEqualTo(Reply.UNKNOWN);
+		assertThat(views().read(MemberId.of("stranger", "1"), "one")).isEqualTo(Reply.UNKNOWN);
 	}
 
 	@Test
@@ -118,23 +118,31 @@ public abstract class ViewStoreContract extends ClusterContract {
 		MemberId a = join("a");
 		Object snapshot = server().snapshot();
 		join("b");
-		long lost = views().read(a).number();
+		long lost = views().read(a, "one").number();
 		server().loseWritesSince(snapshot);
 		// A failover takes time.
 		advance(Duration.ofMillis(1));
 		join("c");
 
-		assertThat(views().read(a).number()).isGreaterThan(lost);
+		assertThat(views().read(a, "one").number()).isGreaterThan(lost);
 	}
 
 	@Test
 	protected final void numberIsHigherAfterTheStoreWasEmptied() {
-		long before = views().read(join("a")).number();
+		long before = views().read(join("a"), "one").number();
 
 		server().empty();
 		advance(Duration.ofMillis(1));
 
-		assertThat(views().read(join("b")).number()).isGreaterThan(before);
+		assertThat(views().read(join("b"), "one").number()).isGreaterThan(before);
+	}
+
+	@Test
+	protected final void readerLearnsWhetherItsSubscriptionIsSeen() {
+		MemberId a = join("a");
+
+		assertThat(views().read(a, "one").subscribed()).isTrue();
+		assertThat(views().read(a, "nowhere").subscribed()).isFalse();
 	}
 
 }

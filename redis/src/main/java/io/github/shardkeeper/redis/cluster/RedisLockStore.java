@@ -1,6 +1,10 @@
 package io.github.shardkeeper.redis.cluster;
 
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
 
 import io.lettuce.core.ScriptOutputType;
 
@@ -15,9 +19,13 @@ public final class RedisLockStore implements LockStore {
 
 	private static final LuaScript ACQUIRE = script(ScriptOutputType.MULTI, "acquire-lock.lua");
 
-	private static final LuaScript RELEASE = script(ScriptOutputType.MULTI, "release-lock.lua");
+	private static final LuaScript RELEASE = script(ScriptOutputType.VALUE, "release-lock.lua");
+
+	private static final LuaScript CHECK = script(ScriptOutputType.MULTI, "check-waiting.lua");
 
 	private static final LuaScript VERIFY = script(ScriptOutputType.VALUE, "verify-lock.lua");
+
+	private static final LuaScript HELD = script(ScriptOutputType.MULTI, "read-held-locks.lua");
 
 	private final ClusterLink link;
 
@@ -52,14 +60,26 @@ public final class RedisLockStore implements LockStore {
 
 	@Override
 	public boolean release(MemberId session, String lock, String ticket) {
-		List<String> answer = this.link.runDurably(RELEASE, this.keys, session.value(), lock, ticket);
-		return answer.get(0).equals("RELEASED");
+		String answer = this.link.runDurably(RELEASE, this.keys, session.value(), lock, ticket);
+		return answer.equals("RELEASED");
 	}
 
 	@Override
-	public String grantNext(String lock) {
-		List<String> answer = this.link.runDurably(RELEASE, this.keys, "", lock, "");
-		return answer.get(1);
+	public Set<String> check(Map<String, String> waiting) {
+		List<String> arguments = new ArrayList<>();
+		waiting.forEach((ticket, lock) -> arguments.addAll(List.of(lock, ticket)));
+		List<String> answer = this.link.runDurably(CHECK, this.keys, arguments.toArray(String[]::new));
+		return Set.copyOf(answer);
+	}
+
+	@Override
+	public Map<String, String> held(MemberId session) {
+		List<String> answer = this.link.run(HELD, this.keys, session.value());
+		Map<String, String> held = new TreeMap<>();
+		for (int i = 0; i < answer.size(); i += 2) {
+			held.put(answer.get(i), answer.get(i + 1));
+		}
+		return held;
 	}
 
 	@Override

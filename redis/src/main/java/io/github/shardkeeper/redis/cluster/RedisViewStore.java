@@ -34,15 +34,17 @@ public final class RedisViewStore implements ViewStore {
 	}
 
 	@Override
-	public Reply read(MemberId reader) {
+	public Reply read(MemberId reader, String address) {
 		Reply known = this.last;
-		List<String> answer = this.link.run(READ, this.keys, reader.value(), Long.toString(known.number()));
+		List<String> answer = this.link.run(READ, this.keys, reader.value(), Long.toString(known.number()),
+				address);
 		if (answer.get(0).equals("UNKNOWN")) {
 			return Reply.UNKNOWN;
 		}
 		long number = Long.parseLong(answer.get(1));
-		List<Member> members = answer.get(4).equals("1") ? members(answer.subList(5, answer.size())) : known.members();
-		Reply reply = new Reply(true, number, members, Long.parseLong(answer.get(2)), Long.parseLong(answer.get(3)));
+		List<Member> members = answer.get(5).equals("1") ? members(answer.subList(6, answer.size())) : known.members();
+		Reply reply = new Reply(true, answer.get(4).equals("1"), number, members, Long.parseLong(answer.get(2)),
+				Long.parseLong(answer.get(3)));
 		this.last = reply;
 		return reply;
 	}

@@ -4,15 +4,16 @@
 -- KEYS     7 :cluster  hash  view (its number), members (those in it, with commas), stamp (history and membership
 --          version that it was made of), signals (number of the last one), parameters (version of the last change)
 --          8 :signals and 9 :signalAcks, see signals.lua; 10, 11, 12 see barriers.lua
--- ARGV     1 session of the reader, 2 number of the view that it knows
+-- ARGV     1 session of the reader, 2 number of the view that it knows, 3 its address
 -- result   {'UNKNOWN'} without a session; else {'KNOWN', number of the view, number of the last signal, version of the
---          last change of a parameter, '1' if the members follow or '0', then per member: id, record as in :members}
+--          last change of a parameter, '1' if somebody has subscribed at its address or '0', '1' if the members follow
+--          or '0', then per member: id, record as in :members}
 -- keeps    the number changes only if the members that are not leaving have changed, and never repeats
 -- cost     O(1) if the members have not changed, else O(members + locks + those that wait + parties of all
 --          barriers + signals that members have handled)
 
 local CLUSTER = KEYS[7]
-local self, seen = ARGV[1], ARGV[2]
+local self, seen, address = ARGV[1], ARGV[2], ARGV[3]
 if not isMember(self) then
   return {'UNKNOWN'}
 end
@@ -21,7 +22,9 @@ local versions = redis.call('HMGET', GROUP, 'history', 'membership')
 local stamp = tostring(versions[1]) .. '|' .. tostring(versions[2])
 local known = redis.call('HMGET', CLUSTER, 'view', 'members', 'stamp', 'signals', 'parameters')
 local number = known[1] or '0'
-local reply = {'KNOWN', number, text(wholeNumber(known[4]) or 0), text(wholeNumber(known[5]) or 0), '0'}
+local subscribers = redis.call('PUBSUB', 'NUMSUB', base .. ':cluster:' .. address)
+local reply = {'KNOWN', number, text(wholeNumber(known[4]) or 0), text(wholeNumber(known[5]) or 0),
+  subscribers[2] > 0 and '1' or '0', '0'}
 local changed = known[3] ~= stamp
 if not changed and number == seen then
   return reply
@@ -49,7 +52,7 @@ if changed then
 end
 reply[2] = number
 if number ~= seen then
-  reply[5] = '1'
+  reply[6] = '1'
   for _, id in ipairs(ids) do
     reply[#reply + 1] = id
     reply[#reply + 1] = members[id]

@@ -86,7 +86,7 @@ class RedisBarrierStoreTests extends BarrierStoreContract {
 			assertThat(barriers().withdraw(a, "mine", "x.1", true)).isEqualTo(new BarrierStore.Withdrawn());
 		}
 		join("b");
-		assertThat(views().read(a).known()).isTrue();
+		assertThat(views().read(a, "one").known()).isTrue();
 		redis.opsForHash().delete(key, "mine");
 		assertThat(barriers().enter(new BarrierStore.Request(a, "mine", "x.1", 1, 0)))
 			.isInstanceOf(BarrierStore.Entered.class);

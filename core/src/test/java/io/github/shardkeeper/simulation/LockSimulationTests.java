@@ -1,0 +1,38 @@
+package io.github.shardkeeper.simulation;
+
+import java.util.Map;
+import java.util.TreeMap;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Many schedules of locks with faults. {@code -Dshardkeeper.locks.schedules} sets their
+ * number, {@code -Dshardkeeper.locks.seed} the first seed.
+ */
+class LockSimulationTests {
+
+	@Test
+	void noLockHasTwoHoldersAndEverybodyGetsATurn() {
+		int schedules = Integer.getInteger("shardkeeper.locks.schedules", 500);
+		long first = Long.getLong("shardkeeper.locks.seed", 1);
+		Map<String, Integer> faults = new TreeMap<>();
+		int acquisitions = 0;
+		int excused = 0;
+		try (VirtualTime.Runners runners = new VirtualTime.Runners()) {
+			for (long seed = first; seed < first + schedules; seed++) {
+				LockSimulation.Outcome outcome = new LockSimulation(seed, new VirtualTime(runners, false)).run();
+				assertThat(outcome.failure()).as("seed " + seed + " with " + outcome.faults()).isNull();
+				acquisitions += outcome.acquisitions();
+				excused += outcome.excused();
+				outcome.faults().forEach((fault, times) -> faults.merge(fault, times, Integer::sum));
+			}
+		}
+		System.out.printf("Locks: %d schedules, %d acquisitions, %d beside a holder whose own a failover has lost, "
+				+ "faults %s%n", schedules, acquisitions, excused, faults);
+		assertThat(acquisitions).isGreaterThan(20 * schedules);
+		assertThat(faults).hasSize(11);
+	}
+
+}
