@@ -29,8 +29,9 @@ class LockSimulationTests {
 				outcome.faults().forEach((fault, times) -> faults.merge(fault, times, Integer::sum));
 			}
 		}
-		System.out.printf("Locks: %d schedules, %d acquisitions, %d beside a holder whose own a failover has lost, "
-				+ "faults %s%n", schedules, acquisitions, excused, faults);
+		System.out.printf(
+				"Locks: %d schedules, %d acquisitions, %d beside a holder that had lost it unheard, " + "faults %s%n",
+				schedules, acquisitions, excused, faults);
 		assertThat(acquisitions).isGreaterThan(20 * schedules);
 		assertThat(faults).hasSize(11);
 	}

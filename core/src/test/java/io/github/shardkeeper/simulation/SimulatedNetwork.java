@@ -144,7 +144,9 @@ final class SimulatedNetwork {
 			return proxy(CheckpointStore.class, store, Way.DATA, timeout);
 		}
 
-		/** Reaches a store of cluster tools, with the connections of the control plane. */
+		/**
+		 * Reaches a store of cluster tools, with the connections of the control plane.
+		 */
 		<T> T reach(Class<T> port, T store, Duration timeout) {
 			return proxy(port, store, Way.CONTROL, timeout);
 		}

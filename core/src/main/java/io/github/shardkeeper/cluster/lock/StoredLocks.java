@@ -257,8 +257,7 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 			this.abandoned.poll();
 		}
 		if (member.equals(this.holdsUnknownIn)) {
-			this.store.held(member)
-				.forEach((lock, ticket) -> giveBackIfUnknown(new Abandoned(member, lock, ticket)));
+			this.store.held(member).forEach((lock, ticket) -> giveBackIfUnknown(new Abandoned(member, lock, ticket)));
 		}
 		if (this.doubtful) {
 			this.doubtful = false;

@@ -43,7 +43,8 @@ public final class MemoryViewStore implements ViewStore {
 				group.attachments(ClusterAttachment.class)
 					.forEach((attachment) -> attachment.freeGoneMembers(group, outbox));
 			}
-			return new Reply(true, this.cluster.isSubscribed(address), views.number, members, views.signals, views.parameters);
+			return new Reply(true, this.cluster.isSubscribed(address), views.number, members, views.signals,
+					views.parameters);
 		});
 	}
 

@@ -351,8 +351,7 @@ public abstract class LockStoreContract extends ClusterContract {
 		assertThat(received("one")).startsWith("lock|l|one.2|");
 
 		acquire(a, "one.3");
-		assertThat(locks().check(Map.of("one.2", "l", "one.3", "l", "one.9", "free")))
-			.as("do not wait")
+		assertThat(locks().check(Map.of("one.2", "l", "one.3", "l", "one.9", "free"))).as("do not wait")
 			.containsExactlyInAnyOrder("one.2", "one.9");
 
 		assertThat(locks().isHeld(a, "l", "one.2")).isTrue();

@@ -36,8 +36,7 @@ public final class RedisViewStore implements ViewStore {
 	@Override
 	public Reply read(MemberId reader, String address) {
 		Reply known = this.last;
-		List<String> answer = this.link.run(READ, this.keys, reader.value(), Long.toString(known.number()),
-				address);
+		List<String> answer = this.link.run(READ, this.keys, reader.value(), Long.toString(known.number()), address);
 		if (answer.get(0).equals("UNKNOWN")) {
 			return Reply.UNKNOWN;
 		}
