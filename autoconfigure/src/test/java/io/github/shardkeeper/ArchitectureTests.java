@@ -89,7 +89,7 @@ class ArchitectureTests {
 		plan.put("cluster.signal",
 				Set.of("handler", "source", "loop", "time", "cluster.session", "cluster", API, "shard"));
 		plan.put("cluster.memory", Set.of("cluster.signal", "cluster.parameter", "cluster.lock", "cluster.barrier",
-				"cluster.session", "cluster", "coordination.memory", "protocol", "shard"));
+				"cluster.session", "cluster", "coordination.memory", "coordination", "protocol", "shard"));
 		plan.put("handler.messaging", Set.of("handler", "source", API, "shard"));
 		plan.put("worker", Set.of("handler", "coordination", "checkpoint", "source", "protocol", "schedule", "loop",
 				"time", API, "shard"));
@@ -102,7 +102,8 @@ class ArchitectureTests {
 		plan.put("redis.coordination", Set.of("redis", "coordination", "protocol", API, "shard"));
 		plan.put("redis.checkpoint", Set.of("redis", "coordination", "checkpoint", API, "shard"));
 		plan.put("redis.cluster", Set.of("redis.coordination", "redis", "cluster.signal", "cluster.parameter",
-				"cluster.lock", "cluster.barrier", "cluster.session", "cluster", "protocol", API, "shard"));
+				"cluster.lock", "cluster.barrier", "cluster.session", "cluster", "coordination", "protocol", API,
+						"shard"));
 		plan.put("redis.stream", Set.of("redis", "source", API, "shard"));
 		plan.put("kafka", Set.of("source", "loop", "time", API, "shard"));
 		plan.put("sls", Set.of("source", API, "shard"));

@@ -70,6 +70,7 @@ class GuideCodeTests {
 			import org.springframework.messaging.handler.annotation.Header;
 			import org.springframework.messaging.handler.annotation.Payload;
 			import org.springframework.jdbc.core.simple.JdbcClient;
+			import org.springframework.scheduling.annotation.Scheduled;
 			import org.springframework.stereotype.Component;
 			import org.springframework.stereotype.Service;
 			import org.springframework.test.context.DynamicPropertyRegistry;

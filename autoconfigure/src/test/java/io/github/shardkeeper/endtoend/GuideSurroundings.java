@@ -2,6 +2,7 @@ package io.github.shardkeeper.endtoend;
 
 import java.math.BigDecimal;
 import java.time.Instant;
+import java.time.YearMonth;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -23,6 +24,7 @@ import io.github.shardkeeper.cluster.ClusterSignals;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
@@ -142,6 +144,12 @@ abstract class GuideSurroundings {
 	interface Database extends JdbcClient {
 
 		void insertAll(List<Visit> visits);
+
+	}
+
+	interface Reports {
+
+		void write(YearMonth month, Token token);
 
 	}
 

@@ -22,6 +22,7 @@ import io.github.shardkeeper.cluster.session.CallbackThreads;
 import io.github.shardkeeper.cluster.session.ClusterMembership;
 import io.github.shardkeeper.cluster.session.ClusterMessages;
 import io.github.shardkeeper.cluster.session.ClusterSession;
+import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
 import io.github.shardkeeper.coordination.AssignmentSettings;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.HeartbeatScheduler;

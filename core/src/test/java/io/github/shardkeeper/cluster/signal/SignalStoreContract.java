@@ -18,6 +18,7 @@ import io.github.shardkeeper.cluster.session.ClusterMessages;
 import io.github.shardkeeper.cluster.signal.SignalStore.Handled;
 import io.github.shardkeeper.cluster.signal.SignalStore.Latest;
 import io.github.shardkeeper.cluster.signal.SignalStore.Outcome;
+import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.protocol.MemberDescription;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
@@ -130,11 +131,11 @@ public abstract class SignalStoreContract {
 
 	@Test
 	void viewHasTheNumberOfTheLastSignal() {
-		assertThat(this.stores.views().read(A).signals()).isZero();
+		assertThat(this.stores.views().read(A, "one").signals()).isZero();
 
 		long number = send("1");
 
-		assertThat(this.stores.views().read(A).signals()).isEqualTo(number);
+		assertThat(this.stores.views().read(A, "one").signals()).isEqualTo(number);
 	}
 
 	@Test
@@ -210,9 +211,9 @@ public abstract class SignalStoreContract {
 	void viewThatChangesForgetsOverSignals() {
 		store().send("past", "1", Duration.ZERO, "sender");
 		send("kept");
-		this.stores.views().read(A);
+		this.stores.views().read(A, "one");
 		join(MemberId.of("c", "1"));
-		this.stores.views().read(A);
+		this.stores.views().read(A, "one");
 
 		Map<String, Latest> latest = Objects
 			.requireNonNull(store().acknowledge(A, Map.of(NAME, Handled.NOTHING, "past", Handled.NOTHING)));
@@ -223,9 +224,9 @@ public abstract class SignalStoreContract {
 	void signalThatAListenerHasNotHandledIsNotForgotten() {
 		begin(A);
 		store().send(NAME, "1", Duration.ZERO, "sender");
-		this.stores.views().read(A);
+		this.stores.views().read(A, "one");
 		join(MemberId.of("c", "1"));
-		this.stores.views().read(A);
+		this.stores.views().read(A, "one");
 
 		assertThat(Objects.requireNonNull(begin(A)).payload()).isEqualTo("1");
 	}
@@ -235,8 +236,8 @@ public abstract class SignalStoreContract {
 		BlockingQueue<String> all = new LinkedBlockingQueue<>();
 		BlockingQueue<String> sender = new LinkedBlockingQueue<>();
 		ClusterMessages messages = this.stores.messages();
-		try (ClusterMessages.Subscription one = messages.subscribe("other", all::add);
-				ClusterMessages.Subscription two = messages.subscribe("sender", sender::add)) {
+		try (CoordinationStore.Subscription one = messages.subscribe("other", all::add);
+				CoordinationStore.Subscription two = messages.subscribe("sender", sender::add)) {
 			begin(A);
 			long number = send("1");
 			acknowledge(A, ok(number));

@@ -77,7 +77,7 @@ class RedisSignalStoreTests extends SignalStoreContract {
 		begin(B);
 		stores().coordination().leaveGroup(A, Duration.ZERO);
 
-		stores().views().read(B);
+		stores().views().read(B, "one");
 
 		assertThat(this.redis.opsForHash().keys(key("signalAcks"))).containsExactly("rebuild|" + B);
 	}
@@ -98,9 +98,9 @@ class RedisSignalStoreTests extends SignalStoreContract {
 	}
 
 	private void joinAndReadView() {
-		stores().views().read(A);
+		stores().views().read(A, "one");
 		join(MemberId.of("c", "1"));
-		stores().views().read(A);
+		stores().views().read(A, "one");
 	}
 
 	@ParameterizedTest
@@ -140,12 +140,12 @@ class RedisSignalStoreTests extends SignalStoreContract {
 	void numberThatCannotBeReadIsReplaced(String value) {
 		long first = send("1");
 		write("cluster", "signals", value);
-		assertThat(stores().views().read(A).signals()).isZero();
+		assertThat(stores().views().read(A, "one").signals()).isZero();
 
 		long second = send("2");
 
 		assertThat(second).isGreaterThan(first);
-		assertThat(stores().views().read(A).signals()).isEqualTo(second);
+		assertThat(stores().views().read(A, "one").signals()).isEqualTo(second);
 	}
 
 	@Test
