@@ -101,9 +101,9 @@ class ArchitectureTests {
 		plan.put("redis", Set.of(API, "shard"));
 		plan.put("redis.coordination", Set.of("redis", "coordination", "protocol", API, "shard"));
 		plan.put("redis.checkpoint", Set.of("redis", "coordination", "checkpoint", API, "shard"));
-		plan.put("redis.cluster", Set.of("redis.coordination", "redis", "cluster.signal", "cluster.parameter",
-				"cluster.lock", "cluster.barrier", "cluster.session", "cluster", "coordination", "protocol", API,
-						"shard"));
+		plan.put("redis.cluster",
+				Set.of("redis.coordination", "redis", "cluster.signal", "cluster.parameter", "cluster.lock",
+						"cluster.barrier", "cluster.session", "cluster", "coordination", "protocol", API, "shard"));
 		plan.put("redis.stream", Set.of("redis", "source", API, "shard"));
 		plan.put("kafka", Set.of("source", "loop", "time", API, "shard"));
 		plan.put("sls", Set.of("source", API, "shard"));

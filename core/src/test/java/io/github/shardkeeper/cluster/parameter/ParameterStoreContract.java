@@ -159,11 +159,11 @@ public abstract class ParameterStoreContract extends ClusterContract {
 	@Test
 	protected final void viewHasTheVersion() {
 		MemberId a = join("a");
-		assertThat(views().read(a).parameters()).isZero();
+		assertThat(views().read(a, "one").parameters()).isZero();
 
 		long version = set("a", "1").version();
 
-		assertThat(views().read(a).parameters()).isEqualTo(version);
+		assertThat(views().read(a, "one").parameters()).isEqualTo(version);
 	}
 
 	@Test

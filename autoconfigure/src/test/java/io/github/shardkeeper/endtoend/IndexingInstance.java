@@ -1,0 +1,195 @@
+package io.github.shardkeeper.endtoend;
+
+import java.time.Duration;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+
+import org.springframework.boot.CommandLineRunner;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+import io.github.shardkeeper.cluster.BarrierBrokenException;
+import io.github.shardkeeper.cluster.ClusterLock;
+import io.github.shardkeeper.cluster.ClusterLocks;
+import io.github.shardkeeper.cluster.ClusterParameters;
+import io.github.shardkeeper.cluster.ClusterSignals;
+import io.github.shardkeeper.cluster.ClusterView;
+import io.github.shardkeeper.cluster.DoubleBarrier;
+import io.github.shardkeeper.cluster.DoubleBarriers;
+import io.github.shardkeeper.cluster.LockLostException;
+import io.github.shardkeeper.cluster.OnClusterSignal;
+import io.github.shardkeeper.cluster.Parameter;
+import io.github.shardkeeper.cluster.ViewChangedException;
+import io.github.shardkeeper.coordination.CoordinationSettings;
+
+/**
+ * An instance that builds an index every round, together with the others: one prepares
+ * it, each handles its users, one completes it, and all are told. Writes its steps into
+ * the list {@code steps}: {@code <name> <round> <step>}.
+ */
+@SpringBootConfiguration(proxyBeanMethods = false)
+@EnableAutoConfiguration
+class IndexingInstance {
+
+	static final int USERS = 60;
+
+	/** Steps of a round. */
+	static final String PREPARING = "preparing";
+
+	static final String ENTERING = "entering";
+
+	static final String HANDLING = "handling";
+
+	static final String LEAVING = "leaving";
+
+	static final String COMPLETING = "completing";
+
+	static final String TOLD = "told";
+
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+	public static void main(String[] args) {
+		SpringApplication.run(IndexingInstance.class, args);
+	}
+
+	@Bean
+	Indexer indexer(StringRedisTemplate redis, ClusterView view, ClusterLocks locks, DoubleBarriers barriers,
+			ClusterSignals signals, ClusterParameters parameters, CoordinationSettings settings) {
+		return new Indexer(redis, view, locks.get("index"), barriers.get("index"), signals,
+				parameters.get("weight", Integer.class, 1), settings.instance());
+	}
+
+	static final class Indexer implements CommandLineRunner {
+
+		private final StringRedisTemplate redis;
+
+		private final ClusterView view;
+
+		private final ClusterLock lock;
+
+		private final DoubleBarrier barrier;
+
+		private final ClusterSignals signals;
+
+		private final Parameter<Integer> weight;
+
+		private final String name;
+
+		Indexer(StringRedisTemplate redis, ClusterView view, ClusterLock lock, DoubleBarrier barrier,
+				ClusterSignals signals, Parameter<Integer> weight, String name) {
+			this.redis = redis;
+			this.view = view;
+			this.lock = lock;
+			this.barrier = barrier;
+			this.signals = signals;
+			this.weight = weight;
+			this.name = name;
+		}
+
+		@Override
+		public void run(String... args) {
+			Thread rounds = new Thread(() -> {
+				while (true) {
+					try {
+						round();
+					}
+					catch (LockLostException | BarrierBrokenException | ViewChangedException | TimeoutException ex) {
+						System.out.println("The round is repeated: " + ex);
+					}
+					catch (InterruptedException ex) {
+						return;
+					}
+				}
+			}, "rounds");
+			rounds.start();
+		}
+
+		private void round() throws InterruptedException, TimeoutException {
+			long round = prepare();
+			ClusterView.View members = this.view.current();
+			if (members.index().isEmpty()) {
+				work(20);
+				return;
+			}
+			step(round, ENTERING);
+			this.barrier.enter(members, PATIENCE);
+			long attempt = members.number();
+			int parties = members.size();
+			step(round, HANDLING);
+			for (int user = 0; user < USERS; user++) {
+				if (members.isMine(user)) {
+					this.redis.opsForHash().increment("handled:" + round + ":" + attempt, "" + user, 1);
+					work(5);
+				}
+			}
+			step(round, LEAVING);
+			this.barrier.leave(PATIENCE);
+			complete(round, attempt, parties);
+		}
+
+		/** Builds the first index of the current round, unless somebody has. */
+		private long prepare() {
+			this.lock.lock();
+			try {
+				long round = Long.parseLong(this.redis.opsForValue().increment("round", 0).toString());
+				if (Boolean.FALSE.equals(this.redis.hasKey("first:" + round))) {
+					step(round, PREPARING);
+					work(300);
+					fenced("first:" + round, "weight " + this.weight.get());
+					String wanted = this.redis.opsForValue().get("wanted-weight");
+					if (wanted != null && !this.weight.get().equals(Integer.valueOf(wanted))) {
+						this.weight.set(Integer.valueOf(wanted));
+					}
+				}
+				return round;
+			}
+			finally {
+				this.lock.unlock();
+			}
+		}
+
+		/** Builds the second index of a round, unless somebody has. */
+		private void complete(long round, long attempt, int parties) throws InterruptedException {
+			this.lock.lock();
+			try {
+				if (Boolean.FALSE.equals(this.redis.hasKey("second:" + round))) {
+					step(round, COMPLETING);
+					work(300);
+					fenced("second:" + round, "attempt " + attempt + " parties " + parties);
+					this.redis.opsForValue().increment("round");
+					this.signals.send("indexed", Long.toString(round));
+				}
+			}
+			finally {
+				this.lock.unlock();
+			}
+		}
+
+		/** A later holder's token is higher; it was perhaps faster. */
+		private void fenced(String key, String value) {
+			if (!this.lock.isHeld()) {
+				throw new LockLostException("The lock was lost during the work for " + key);
+			}
+			this.redis.opsForList().rightPush("built", key + " " + this.lock.token());
+			this.redis.opsForValue().set(key, value);
+		}
+
+		@OnClusterSignal("indexed")
+		void indexed(String round) {
+			step(Long.parseLong(round), TOLD);
+		}
+
+		private void step(long round, String step) {
+			this.redis.opsForList().rightPush("steps", this.name + " " + round + " " + step);
+		}
+
+		private static void work(long millis) {
+			LockSupport.parkNanos(Duration.ofMillis(millis).toNanos());
+		}
+
+	}
+
+}
