@@ -52,7 +52,7 @@ class MemoryStoreConfiguration {
 
 		@Bean
 		MemoryCluster shardkeeperMemoryCluster(MemoryCoordinationStore group) {
-			return new MemoryCluster(group);
+			return MemoryCluster.of(group);
 		}
 
 		@Bean

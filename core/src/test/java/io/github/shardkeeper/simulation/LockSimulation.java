@@ -115,7 +115,7 @@ final class LockSimulation {
 		InstantSource clock = () -> Instant.ofEpochMilli(1_700_000_000_000L + this.storeClockOffsetMillis)
 			.plusNanos(time.now());
 		this.store = new MemoryCoordinationStore(clock);
-		this.cluster = new MemoryCluster(this.store);
+		this.cluster = MemoryCluster.of(this.store);
 		this.views = new MemoryViewStore(this.cluster);
 		this.locks = new MemoryLockStore(this.cluster);
 		LOCKS.forEach((lock) -> this.turns.put(lock, new ArrayList<>()));

@@ -29,8 +29,12 @@ public final class MemoryCluster implements ClusterMessages {
 
 	private final Set<MemorySubscription> subscriptions = new CopyOnWriteArraySet<>();
 
-	/** Creates it on a group. */
-	public MemoryCluster(MemoryCoordinationStore group) {
+	/** Returns the one of a group, which all its members share. */
+	public static MemoryCluster of(MemoryCoordinationStore group) {
+		return group.companion(MemoryCluster.class, MemoryCluster::new);
+	}
+
+	private MemoryCluster(MemoryCoordinationStore group) {
 		this.group = group;
 	}
 

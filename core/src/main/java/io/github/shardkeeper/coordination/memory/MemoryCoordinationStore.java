@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -63,6 +64,8 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	private Group group;
 
 	private final Set<MemorySubscription> subscriptions = new CopyOnWriteArraySet<>();
+
+	private final Map<Class<?>, Object> companions = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates an empty group that uses the system's clock. No member can hold a shard of
@@ -259,6 +262,15 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 
 	private boolean isSubscribed(MemberId member) {
 		return this.subscriptions.stream().anyMatch((subscription) -> subscription.member.equals(member));
+	}
+
+	/**
+	 * Returns what all users of this store share beside the group's state, for example
+	 * the subscriptions to messages. It is neither lost nor restored with the group.
+	 * @param create creates it, for the first who asks
+	 */
+	public <T> T companion(Class<T> type, Function<MemoryCoordinationStore, T> create) {
+		return type.cast(this.companions.computeIfAbsent(type, (absent) -> create.apply(this)));
 	}
 
 	/**

@@ -44,7 +44,7 @@ class StoredBarriersTests {
 
 	private final MemoryCoordinationStore store = new MemoryCoordinationStore();
 
-	private final MemoryCluster cluster = new MemoryCluster(this.store);
+	private final MemoryCluster cluster = MemoryCluster.of(this.store);
 
 	private final List<Party> parties = new ArrayList<>();
 

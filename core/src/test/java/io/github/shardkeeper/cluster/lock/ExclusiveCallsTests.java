@@ -38,7 +38,7 @@ class ExclusiveCallsTests {
 
 	private final MemoryCoordinationStore store = new MemoryCoordinationStore();
 
-	private final MemoryCluster cluster = new MemoryCluster(this.store);
+	private final MemoryCluster cluster = MemoryCluster.of(this.store);
 
 	private final ClusterInstance instance = new ClusterInstance("a", this.store, this.cluster);
 

@@ -37,7 +37,7 @@ class StoredLocksTests {
 
 	private final MemoryCoordinationStore store = new MemoryCoordinationStore();
 
-	private final MemoryCluster cluster = new MemoryCluster(this.store);
+	private final MemoryCluster cluster = MemoryCluster.of(this.store);
 
 	private final List<ClusterInstance> instances = new ArrayList<>();
 

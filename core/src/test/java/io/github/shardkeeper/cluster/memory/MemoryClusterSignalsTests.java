@@ -8,7 +8,7 @@ class MemoryClusterSignalsTests extends ClusterSignalsContract {
 
 	private final MemoryCoordinationStore group = new MemoryCoordinationStore();
 
-	private final MemoryCluster cluster = new MemoryCluster(this.group);
+	private final MemoryCluster cluster = MemoryCluster.of(this.group);
 
 	@Override
 	protected SignalStores openStores() {

@@ -1,5 +1,7 @@
 package io.github.shardkeeper.cluster.memory;
 
+import org.junit.jupiter.api.Test;
+
 import io.github.shardkeeper.cluster.lock.LockStore;
 import io.github.shardkeeper.cluster.lock.LockStoreContract;
 import io.github.shardkeeper.cluster.session.ClusterMessages;
@@ -9,11 +11,13 @@ import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.StoreServer;
 import io.github.shardkeeper.coordination.memory.MemoryServer;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 class MemoryLockStoreTests extends LockStoreContract {
 
 	private final MemoryServer server = new MemoryServer(500);
 
-	private final MemoryCluster cluster = new MemoryCluster(this.server.store());
+	private final MemoryCluster cluster = MemoryCluster.of(this.server.store());
 
 	@Override
 	protected CoordinationStore group() {
@@ -38,6 +42,12 @@ class MemoryLockStoreTests extends LockStoreContract {
 	@Override
 	protected LockStore locks() {
 		return new MemoryLockStore(this.cluster);
+	}
+
+	@Test
+	void usersOfOneGroupReceiveTheSameMessages() {
+		assertThat(MemoryCluster.of(this.server.store())).isSameAs(this.cluster);
+		assertThat(MemoryCluster.of(new MemoryServer(500).store())).isNotSameAs(this.cluster);
 	}
 
 }

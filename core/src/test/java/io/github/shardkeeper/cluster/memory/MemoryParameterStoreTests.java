@@ -12,7 +12,7 @@ class MemoryParameterStoreTests extends ParameterStoreContract {
 
 	private final MemoryServer server = new MemoryServer(500);
 
-	private final MemoryCluster cluster = new MemoryCluster(this.server.store());
+	private final MemoryCluster cluster = MemoryCluster.of(this.server.store());
 
 	@Override
 	protected CoordinationStore group() {

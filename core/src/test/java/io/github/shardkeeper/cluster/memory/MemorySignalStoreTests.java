@@ -14,7 +14,7 @@ class MemorySignalStoreTests extends SignalStoreContract {
 	@Override
 	protected SignalStores openStores() {
 		MemoryCoordinationStore group = new MemoryCoordinationStore(() -> this.now);
-		MemoryCluster cluster = new MemoryCluster(group);
+		MemoryCluster cluster = MemoryCluster.of(group);
 		return new SignalStores(group, cluster, new MemoryViewStore(cluster), new MemorySignalStore(cluster), () -> {
 		});
 	}
