@@ -22,11 +22,11 @@ class LockSimulationTests {
 		int excused = 0;
 		try (VirtualTime.Runners runners = new VirtualTime.Runners()) {
 			for (long seed = first; seed < first + schedules; seed++) {
-				LockSimulation.Outcome outcome = new LockSimulation(seed, new VirtualTime(runners, false)).run();
-				assertThat(outcome.failure()).as("seed " + seed + " with " + outcome.faults()).isNull();
-				acquisitions += outcome.acquisitions();
-				excused += outcome.excused();
-				outcome.faults().forEach((fault, times) -> faults.merge(fault, times, Integer::sum));
+				LockSimulation simulation = new LockSimulation(seed, new VirtualTime(runners, false));
+				assertThat(simulation.run()).as("seed " + seed + " with " + simulation.faults()).isNull();
+				acquisitions += simulation.acquisitions();
+				excused += simulation.excused();
+				simulation.faults().forEach((fault, times) -> faults.merge(fault, times, Integer::sum));
 			}
 		}
 		System.out.printf(

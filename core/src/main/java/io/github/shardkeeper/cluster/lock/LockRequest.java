@@ -135,9 +135,15 @@ final class LockRequest {
 		this.doubtful = answer.outcome() == Outcome.GRANTED;
 		switch (answer.outcome()) {
 			case GRANTED -> {
+				Hold hold = new Hold(this.lock, this.ticket, member, answer.token(),
+						(answer.millis() < 0) ? null : now.plus(Duration.ofMillis(answer.millis())));
+				if (hold.hasEnded(this.session.clock().now())) {
+					// The answer was on its way for longer.
+					askAgainIn(Duration.ZERO);
+					return null;
+				}
 				if (this.session.isHeld(member)) {
-					return new Hold(this.lock, this.ticket, member, answer.token(),
-							(answer.millis() < 0) ? null : now.plus(Duration.ofMillis(answer.millis())));
+					return hold;
 				}
 				// It is held, but nothing may be done: ask again when the lease is back.
 				this.granted = new Granted(member, answer.token());

@@ -50,6 +50,11 @@ public final class MemoryBarrierStore implements BarrierStore {
 			.transition((group, outbox) -> barriers(group).leave(group, outbox, session, barrier, ticket, round));
 	}
 
+	/** A session counts its tickets. */
+	private static long number(String ticket) {
+		return Long.parseLong(ticket.substring(ticket.lastIndexOf('.') + 1));
+	}
+
 	private static Barriers barriers(MemoryGroup group) {
 		return group.attachment(Barriers.class, Barriers::new);
 	}
@@ -170,7 +175,17 @@ public final class MemoryBarrierStore implements BarrierStore {
 			if (request.view() != 0 && request.view() != view) {
 				return new ViewChanged(view);
 			}
+			if (round != null && party != null && !known && number(request.ticket()) < number(party.ticket())) {
+				// Nobody waits for this question any more: it was on its way while its
+				// session has entered again.
+				return new Busy(round.left(), round.size());
+			}
 			if (round != null && round.isFull()) {
+				if (party != null && !known && !party.left()) {
+					// Given up, but a question of it has come later, and the round has
+					// begun with it.
+					remove(group, outbox, name, round, party);
+				}
 				return new Busy(round.left(), round.size());
 			}
 			if (round != null && party != null && !known) {

@@ -46,6 +46,11 @@ local function partyOf(record, session)
   end
 end
 
+-- A session counts its tickets.
+local function ticketNumber(ticket)
+  return tonumber(string.match(ticket, '%.(%d+)$') or '0')
+end
+
 local function leftCount(record)
   local left = 0
   for _, party in ipairs(record.parties) do

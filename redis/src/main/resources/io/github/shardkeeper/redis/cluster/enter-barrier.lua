@@ -39,7 +39,15 @@ end
 if view ~= '0' and view ~= current then
   return {'VIEW_CHANGED', current}
 end
+if party and not known and ticketNumber(ticket) < ticketNumber(party.ticket) then
+  -- Nobody waits for this question any more: it was on its way while its session has entered again.
+  return {'BUSY', text(leftCount(record)), text(record.size)}
+end
 if record and record.phase ~= 'E' then
+  if party and party.state == 'I' then
+    -- Given up, but a question of it has come later, and the round has begun with it.
+    withdrawParty(name, record, index)
+  end
   return {'BUSY', text(leftCount(record)), text(record.size)}
 end
 if party and not known then
