@@ -136,7 +136,8 @@ abstract class ToolSimulation {
 			this.time.end();
 		}
 		else if (this.time.now() - this.lastFaultAt > BOUND.toNanos()) {
-			this.time.fail(new AssertionError("Has not got on since the last fault: %s; %s".formatted(waiting, describe())));
+			this.time
+				.fail(new AssertionError("Has not got on since the last fault: %s; %s".formatted(waiting, describe())));
 		}
 		else {
 			in(250, this::look);

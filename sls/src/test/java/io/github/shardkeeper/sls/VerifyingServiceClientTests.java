@@ -24,6 +24,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import io.github.shardkeeper.sls.testsupport.SlsTestServer;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -31,6 +33,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class VerifyingServiceClientTests {
 
 	private static final String PASSWORD = "changeit";
+
+	static {
+		// The JDK reads it once, with the first server of the JVM.
+		SlsTestServer.answerWithoutDelay();
+	}
 
 	private final AtomicInteger requests = new AtomicInteger();
 

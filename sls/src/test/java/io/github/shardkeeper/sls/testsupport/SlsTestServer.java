@@ -58,8 +58,7 @@ public final class SlsTestServer implements AutoCloseable {
 		.compile("/logstores(?:/([^/]+)(?:/(shards|consumergroups)(?:/([^/]+))?)?)?");
 
 	static {
-		// Otherwise each answer on a kept connection takes 40 ms.
-		System.setProperty("sun.net.httpserver.nodelay", "true");
+		answerWithoutDelay();
 	}
 
 	private final Map<String, TestLogstore> logstores = new ConcurrentHashMap<>();
@@ -83,6 +82,14 @@ public final class SlsTestServer implements AutoCloseable {
 	private ExecutorService threads;
 
 	private int port;
+
+	/**
+	 * Otherwise each answer on a kept connection takes 40 ms. The JDK reads it once, so
+	 * whoever starts another HTTP server in the same JVM calls this before.
+	 */
+	public static void answerWithoutDelay() {
+		System.setProperty("sun.net.httpserver.nodelay", "true");
+	}
 
 	/** Starts a server on a free port. */
 	public SlsTestServer() {
