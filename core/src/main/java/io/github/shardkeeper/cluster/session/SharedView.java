@@ -1,6 +1,9 @@
 package io.github.shardkeeper.cluster.session;
 
+import java.util.List;
+import java.util.Objects;
 import java.util.OptionalInt;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
 import org.slf4j.Logger;
@@ -9,10 +12,6 @@ import org.slf4j.LoggerFactory;
 import io.github.shardkeeper.cluster.ClusterView;
 import io.github.shardkeeper.loop.SerialTask;
 import io.github.shardkeeper.shard.MemberId;
-
-import java.util.List;
-import java.util.Objects;
-import java.util.concurrent.CopyOnWriteArrayList;
 
 /** The view that the session reads. Thread-safe. */
 public final class SharedView implements ClusterView, ClusterTool {
