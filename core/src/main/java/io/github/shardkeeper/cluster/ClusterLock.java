@@ -36,6 +36,8 @@ public interface ClusterLock extends Lock {
 	 * Acquires the lock. Waits for it, for the store and for a session as long as
 	 * necessary, also if the thread is interrupted.
 	 * @throws LockLostException if this thread has lost the lock and not unlocked it yet
+	 * @throws IllegalStateException before the application context has started, for
+	 * example while its beans are created, and after it has stopped
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store refuses the
 	 * lock, for example for a missing right
 	 */

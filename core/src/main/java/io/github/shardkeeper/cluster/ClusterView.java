@@ -27,7 +27,7 @@ public interface ClusterView {
 
 	/**
 	 * Returns the newest view that this instance knows. It does not change: use one for a
-	 * whole round of work.
+	 * whole round of work. It has no index while this instance does not hold its lease.
 	 * @return the view; empty, with number 0, until the first one is read
 	 */
 	View current();

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.cluster.lock;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -39,6 +40,14 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 
 	private static final Logger logger = LoggerFactory.getLogger(StoredLocks.class);
 
+	/**
+	 * Longer than a closed connection sends what was written to it (Linux: 2 minutes).
+	 */
+	private static final Duration LATEST_COMMAND = Duration.ofMinutes(5);
+
+	/** Time between two looks whether there can be a session at all. */
+	private static final Duration SESSION_CHECK = Duration.ofSeconds(1);
+
 	private final ClusterSession session;
 
 	private final LockStore store;
@@ -62,10 +71,13 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 	 */
 	private volatile @Nullable MemberId holdsUnknownIn;
 
+	private volatile MonotonicTime holdsUnknownUntil;
+
 	/** Creates the tool and adds it to the session. */
 	public StoredLocks(ClusterSession session, LockStore store) {
 		this.session = session;
 		this.store = store;
+		this.holdsUnknownUntil = session.clock().now();
 		session.add(this);
 	}
 
@@ -87,7 +99,12 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 					"The lock '%s' is to be held for at least %s but at most %s: use a shorter 'atLeast'"
 						.formatted(name, atLeast, atMost));
 		}
-		return new StoredLock(name, atLeast, atMost);
+		return new StoredLock(name, wholeMillis(atLeast), wholeMillis(atMost));
+	}
+
+	/** Stores count in milliseconds; a time is not to become none. */
+	private static Duration wholeMillis(Duration time) {
+		return time.plusNanos(999_999).truncatedTo(ChronoUnit.MILLIS);
 	}
 
 	/** Returns a request that the store can tell about; {@link #end} it. */
@@ -100,6 +117,7 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 	}
 
 	private void unanswered() {
+		this.holdsUnknownUntil = this.session.clock().now().plus(LATEST_COMMAND);
 		this.holdsUnknownIn = this.session.memberWithOrWithoutLease();
 	}
 
@@ -210,7 +228,7 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 	public void writesMayBeLost() {
 		this.doubtful = true;
 		// Also a release may be lost: its ticket holds the lock again.
-		this.holdsUnknownIn = this.session.memberWithOrWithoutLease();
+		unanswered();
 	}
 
 	@Override
@@ -256,7 +274,7 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 			}
 			this.abandoned.poll();
 		}
-		if (member.equals(this.holdsUnknownIn)) {
+		if (member.equals(this.holdsUnknownIn) && this.session.clock().now().isBefore(this.holdsUnknownUntil)) {
 			this.store.held(member).forEach((lock, ticket) -> giveBackIfUnknown(new Abandoned(member, lock, ticket)));
 		}
 		if (this.doubtful) {
@@ -435,6 +453,10 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 							return false;
 						}
 						MonotonicTime next = earliest(deadline, request.attemptAt());
+						if (StoredLocks.this.session.member() == null) {
+							requireStarted();
+							next = earliest(next, now.plus(SESSION_CHECK));
+						}
 						if (next == null) {
 							LockSupport.park(this);
 						}
@@ -449,6 +471,14 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 			}
 			finally {
 				end(request, hold != null);
+			}
+		}
+
+		private void requireStarted() {
+			if (!StoredLocks.this.session.isStarted()) {
+				throw new IllegalStateException(("The lock '%s' cannot be acquired before the application has started, "
+						+ "or after it has stopped: this instance is no member of group '%s' then")
+					.formatted(this.name, StoredLocks.this.session.group()));
 			}
 		}
 

@@ -131,6 +131,16 @@ public final class ClusterSession implements SessionListener, AutoCloseable {
 		}
 	}
 
+	/**
+	 * Returns whether this instance has a session or will have one: neither before the
+	 * application has started, nor after it has stopped.
+	 */
+	public boolean isStarted() {
+		synchronized (this) {
+			return this.join != null || this.coordinator.isRunning();
+		}
+	}
+
 	/** Returns the session; {@code null} outside one, or without the lease. */
 	public @Nullable MemberId member() {
 		// The lease first: one that is read later may belong to the next session.
@@ -273,7 +283,7 @@ public final class ClusterSession implements SessionListener, AutoCloseable {
 			return null;
 		}
 		boolean subscribedNow = ensureSubscribed();
-		if (subscribedNow) {
+		if (subscribedNow && this.readAs != null) {
 			// The connection that was lost may have been one to a former master.
 			this.tools.forEach(ClusterTool::writesMayBeLost);
 		}
@@ -357,6 +367,7 @@ public final class ClusterSession implements SessionListener, AutoCloseable {
 	/** Ends loop and subscription. */
 	@Override
 	public void close() {
+		stop();
 		Loops.Loop running = this.loop;
 		if (running != null) {
 			running.close();

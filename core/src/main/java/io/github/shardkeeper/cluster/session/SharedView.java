@@ -30,21 +30,20 @@ public final class SharedView implements ClusterView, ClusterTool {
 
 	@Override
 	public View current() {
-		return this.session.view();
+		View view = this.session.view();
+		MemberId self = view.self();
+		// Without the lease there is no index, however old the view is.
+		return (self == null || this.session.isHeld(self)) ? view : new View(view.number(), view.members(), null);
 	}
 
 	@Override
 	public OptionalInt index() {
-		View view = current();
-		MemberId self = view.self();
-		return (self != null && this.session.isHeld(self)) ? view.index() : OptionalInt.empty();
+		return current().index();
 	}
 
 	@Override
 	public boolean isMine(long id) {
-		View view = current();
-		MemberId self = view.self();
-		return self != null && this.session.isHeld(self) && view.isMine(id);
+		return current().isMine(id);
 	}
 
 	@Override

@@ -21,6 +21,7 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.cluster.ClusterInstance;
 import io.github.shardkeeper.cluster.ClusterLock;
 import io.github.shardkeeper.cluster.ClusterLocks;
+import io.github.shardkeeper.cluster.ClusterView;
 import io.github.shardkeeper.cluster.LockLostException;
 import io.github.shardkeeper.cluster.memory.MemoryCluster;
 import io.github.shardkeeper.cluster.memory.MemoryLocks;
@@ -342,6 +343,43 @@ class StoredLocksTests {
 			.withMessageContaining("no session in group 'group'")
 			.withMessageContaining("'l'");
 		assertThat(lock.tryLock(50, TimeUnit.MILLISECONDS)).isFalse();
+	}
+
+	@Test
+	void waitEndsWhenTheInstanceStops() throws Exception {
+		ClusterInstance a = instance("a");
+		ClusterInstance b = instance("b");
+		ClusterLock held = a.locks().get("l");
+		held.lock();
+		ClusterLock lock = b.locks().get("l");
+		CompletableFuture<Boolean> waits = CompletableFuture.supplyAsync(() -> {
+			lock.lock();
+			return true;
+		}, (task) -> new Thread(task, "waiting").start());
+		await().until(() -> waiting("l") == 1);
+
+		b.close();
+
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> waits.get(10, TimeUnit.SECONDS))
+			.withCauseInstanceOf(IllegalStateException.class)
+			.withMessageContaining(
+					"'l' cannot be acquired before the application has started, or after it has stopped");
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(lock::lock);
+	}
+
+	@Test
+	void viewHasNoIndexWithoutTheLease() {
+		ClusterInstance a = instance("a");
+		ClusterView view = a.view();
+		await().until(() -> view.current().index().isPresent());
+
+		a.cutOff(true);
+
+		await().until(() -> view.current().index().isEmpty());
+		assertThat(view.size()).isEqualTo(1);
+		assertThat(view.isMine(0)).isFalse();
+		a.cutOff(false);
+		await().until(() -> view.current().index().isPresent() && view.isMine(7));
 	}
 
 	@Test
