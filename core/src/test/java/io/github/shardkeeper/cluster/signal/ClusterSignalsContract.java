@@ -402,12 +402,15 @@ public abstract class ClusterSignalsContract {
 		recorder.shut();
 		sender.signals.send("rebuild", "1");
 		recorder.awaitBegun();
-		CompletableFuture<Void> stopped = CompletableFuture.runAsync(() -> a.signals.stopListening(PATIENCE));
+		Thread stopping = new Thread(() -> a.signals.stopListening(PATIENCE), "stopping");
+		stopping.start();
+		// It waits for the handler, so it has ended the begin of others.
+		Awaitility.await().atMost(PATIENCE).until(() -> stopping.getState() == Thread.State.TIMED_WAITING);
 		SignalDelivery second = sender.signals.send("rebuild", "2");
-		assertThat(stopped).isNotDone();
 		recorder.open();
 
-		stopped.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+		stopping.join(PATIENCE.toMillis());
+		assertThat(stopping.isAlive()).isFalse();
 		assertThat(recorder.rest()).containsExactly("1");
 		a.signals.listen(List.of(recorder));
 		assertThat(second.awaitAll(PATIENCE).handled()).containsExactly(a.member());
