@@ -78,6 +78,8 @@ class IndexingInstance {
 
 		private final String name;
 
+		private boolean firstRound = true;
+
 		Indexer(StringRedisTemplate redis, ClusterView view, ClusterLock lock, DoubleBarrier barrier,
 				ClusterSignals signals, Parameter<Integer> weight, String name) {
 			this.redis = redis;
@@ -108,21 +110,30 @@ class IndexingInstance {
 		}
 
 		private void round() throws InterruptedException, TimeoutException {
-			long round = prepare();
+			long prepared = prepare();
+			if (this.firstRound) {
+				// The others go on: what it has read is old when it enters.
+				this.firstRound = false;
+				work(500);
+			}
 			ClusterView.View members = this.view.current();
 			if (members.index().isEmpty()) {
 				work(20);
 				return;
 			}
-			step(round, ENTERING);
+			step(prepared, ENTERING);
 			this.barrier.enter(members, PATIENCE);
+			// An instance that joins may have prepared a round that the others have
+			// completed
+			// since. Only in the barrier all read the same one.
+			long round = currentRound();
 			long attempt = members.number();
 			int parties = members.size();
 			step(round, HANDLING);
 			for (int user = 0; user < USERS; user++) {
 				if (members.isMine(user)) {
 					this.redis.opsForHash().increment("handled:" + round + ":" + attempt, "" + user, 1);
-					work(5);
+					work(20);
 				}
 			}
 			step(round, LEAVING);
@@ -134,10 +145,10 @@ class IndexingInstance {
 		private long prepare() {
 			this.lock.lock();
 			try {
-				long round = Long.parseLong(this.redis.opsForValue().increment("round", 0).toString());
+				long round = currentRound();
 				if (Boolean.FALSE.equals(this.redis.hasKey("first:" + round))) {
 					step(round, PREPARING);
-					work(300);
+					work(100);
 					fenced("first:" + round, "weight " + this.weight.get());
 					String wanted = this.redis.opsForValue().get("wanted-weight");
 					if (wanted != null && !this.weight.get().equals(Integer.valueOf(wanted))) {
@@ -151,13 +162,18 @@ class IndexingInstance {
 			}
 		}
 
+		private long currentRound() {
+			String round = this.redis.opsForValue().get("round");
+			return (round != null) ? Long.parseLong(round) : 0;
+		}
+
 		/** Builds the second index of a round, unless somebody has. */
 		private void complete(long round, long attempt, int parties) throws InterruptedException {
 			this.lock.lock();
 			try {
 				if (Boolean.FALSE.equals(this.redis.hasKey("second:" + round))) {
 					step(round, COMPLETING);
-					work(300);
+					work(100);
 					fenced("second:" + round, "attempt " + attempt + " parties " + parties);
 					this.redis.opsForValue().increment("round");
 					this.signals.send("indexed", Long.toString(round));
