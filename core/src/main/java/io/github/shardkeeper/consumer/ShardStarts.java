@@ -134,7 +134,7 @@ final class ShardStarts {
 	private synchronized @Nullable MonotonicTime nextDue() {
 		MonotonicTime next = null;
 		for (Start start : this.waiting.values()) {
-			next = (next == null) ? start.retryAt : MonotonicTime.earliest(next, start.retryAt);
+			next = MonotonicTime.earliestOf(next, start.retryAt);
 		}
 		return next;
 	}

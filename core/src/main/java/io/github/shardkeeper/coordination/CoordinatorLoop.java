@@ -321,16 +321,12 @@ final class CoordinatorLoop {
 		if (!this.events.isEmpty()) {
 			return this.clock.now();
 		}
-		MonotonicTime wake = null;
-		for (MonotonicTime time : new @Nullable MonotonicTime[] { this.joinAt, this.leader.wakeAt(),
+		return MonotonicTime.earliestOf(this.joinAt, this.leader.wakeAt(),
 				this.holdings.wakeAt(this.membership.member()),
 				(this.membership.member() != null) ? this.loads.wakeAt() : null,
 				(isBetweenSessions() && !this.lease.isEnded()) ? this.lease.endsAt() : null,
 				(this.departure != null && !(isBetweenSessions() && this.lease.isHeld(this.clock.now())))
-						? this.departure.wakeAt() : null }) {
-			wake = (wake == null || time != null && time.isBefore(wake)) ? time : wake;
-		}
-		return wake;
+						? this.departure.wakeAt() : null);
 	}
 
 	private void join() {

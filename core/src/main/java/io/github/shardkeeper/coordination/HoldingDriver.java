@@ -111,10 +111,8 @@ final class HoldingDriver {
 
 	@Nullable MonotonicTime wakeAt(@Nullable MemberId self) {
 		// Between two sessions nothing can be released.
-		if (self == null || this.releases.isEmpty()) {
-			return this.wakeAt;
-		}
-		return (this.wakeAt != null) ? MonotonicTime.earliest(this.wakeAt, this.nextRelease) : this.nextRelease;
+		boolean releases = self != null && !this.releases.isEmpty();
+		return MonotonicTime.earliestOf(this.wakeAt, releases ? this.nextRelease : null);
 	}
 
 	/** Drains all shards without waiting for the leader any longer. */

@@ -206,9 +206,7 @@ final class LeaderDriver {
 
 	/** Returns the time of the next {@link #run}, {@code null} for none. */
 	@Nullable MonotonicTime wakeAt() {
-		MonotonicTime next = this.wakeAt;
-		MonotonicTime overdue = this.calls.wakeAt();
-		return (next == null || overdue != null && overdue.isBefore(next)) ? overdue : next;
+		return MonotonicTime.earliestOf(this.wakeAt, this.calls.wakeAt());
 	}
 
 	/** Interrupts the strategy if it runs. Thread-safe. */

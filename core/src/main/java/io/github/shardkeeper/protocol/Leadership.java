@@ -435,7 +435,7 @@ public final class Leadership {
 	}
 
 	private void planBy(MonotonicTime time) {
-		this.planAt = (this.planAt != null) ? MonotonicTime.earliest(this.planAt, time) : time;
+		this.planAt = MonotonicTime.earliestOf(this.planAt, time);
 	}
 
 	private @Nullable MonotonicTime wakeAt() {
@@ -446,14 +446,7 @@ public final class Leadership {
 			return this.pausedUntil;
 		}
 		MonotonicTime plansAt = this.exchange.isAwaited() ? null : this.planAt;
-		return earliest(earliest(earliest(this.reapAt, this.claims.endsAt()), plansAt), this.loads.lookAt());
-	}
-
-	private static @Nullable MonotonicTime earliest(@Nullable MonotonicTime one, @Nullable MonotonicTime other) {
-		if (one == null || other == null) {
-			return (one != null) ? one : other;
-		}
-		return MonotonicTime.earliest(one, other);
+		return MonotonicTime.earliestOf(this.reapAt, this.claims.endsAt(), plansAt, this.loads.lookAt());
 	}
 
 	private static boolean isDue(@Nullable MonotonicTime time, MonotonicTime now) {

@@ -316,12 +316,7 @@ public final class ShardHoldings {
 	}
 
 	private @Nullable MonotonicTime wakeAt() {
-		MonotonicTime overdue = this.deadlines.next();
-		MonotonicTime claim = this.lostWrites.wakeAt();
-		if (overdue == null || claim == null) {
-			return (overdue != null) ? overdue : claim;
-		}
-		return MonotonicTime.earliest(overdue, claim);
+		return MonotonicTime.earliestOf(this.deadlines.next(), this.lostWrites.wakeAt());
 	}
 
 	private List<HoldingAction> drainAll(MonotonicTime now) {

@@ -2,6 +2,8 @@ package io.github.shardkeeper.time;
 
 import java.time.Duration;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A point on the monotonic clock of this process ({@link System#nanoTime()}). Has no
  * meaning outside the process. Immutable.
@@ -29,6 +31,19 @@ public record MonotonicTime(long nanos) implements Comparable<MonotonicTime> {
 
 	public static MonotonicTime earliest(MonotonicTime one, MonotonicTime other) {
 		return one.isBefore(other) ? one : other;
+	}
+
+	/**
+	 * Returns the earliest of times that may be {@code null}; {@code null} if all are.
+	 */
+	public static @Nullable MonotonicTime earliestOf(@Nullable MonotonicTime... times) {
+		MonotonicTime earliest = null;
+		for (MonotonicTime time : times) {
+			if (time != null) {
+				earliest = (earliest != null) ? earliest(earliest, time) : time;
+			}
+		}
+		return earliest;
 	}
 
 	@Override

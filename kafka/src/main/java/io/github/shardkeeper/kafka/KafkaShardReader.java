@@ -375,10 +375,7 @@ final class KafkaShardReader implements ShardReader {
 			}
 			else {
 				position.setAssigned(false);
-				MonotonicTime retry = position.retryAt();
-				if (retry != null) {
-					earliest = (earliest != null) ? MonotonicTime.earliest(earliest, retry) : retry;
-				}
+				earliest = MonotonicTime.earliestOf(earliest, position.retryAt());
 			}
 		}
 		this.nextRetry = earliest;
