@@ -43,7 +43,8 @@ public interface DoubleBarrier {
 	 * makes sense: it enters in the next session
 	 * @throws IllegalArgumentException if the number or the time-out is not valid, or
 	 * those who wait have come with another number
-	 * @throws IllegalStateException if this instance has entered already and not left
+	 * @throws IllegalStateException if this instance has entered already and not left,
+	 * before the application has started, and after it has stopped
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store refuses it,
 	 * for example for a missing right
 	 */
@@ -63,7 +64,8 @@ public interface DoubleBarrier {
 	 * @throws BarrierBrokenException if the session of this instance has ended
 	 * @throws IllegalArgumentException if the view does not contain this instance, the
 	 * time-out is negative, or those who wait have come without a view
-	 * @throws IllegalStateException if this instance has entered already and not left
+	 * @throws IllegalStateException if this instance has entered already and not left,
+	 * before the application has started, and after it has stopped
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store refuses it
 	 */
 	void enter(ClusterView.View view, Duration timeout) throws InterruptedException, TimeoutException;

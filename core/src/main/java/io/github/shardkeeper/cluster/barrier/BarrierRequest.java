@@ -14,18 +14,15 @@ import io.github.shardkeeper.cluster.barrier.BarrierStore.Paused;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.ViewChanged;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.Waiting;
 import io.github.shardkeeper.cluster.session.ClusterSession;
+import io.github.shardkeeper.cluster.session.RepeatedRequest;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * A request to enter or to leave, from the first question to the answer that ends it.
- * Whoever waits calls {@link #attempt}, sleeps until it is woken or until
- * {@link #attemptAt()}, and calls it again. Only waking, and what {@link #last()} and
- * {@link #failure()} return, is thread-safe.
+ * A request to enter or to leave, until an answer ends it. Only waking, and what
+ * {@link #last()} and {@link #failure()} return, is thread-safe.
  */
-final class BarrierRequest {
-
-	private static final Duration RETRY_PAUSE = Duration.ofMillis(250);
+final class BarrierRequest extends RepeatedRequest<Answer> {
 
 	private final ClusterSession session;
 
@@ -35,8 +32,6 @@ final class BarrierRequest {
 
 	private final long view;
 
-	private final Runnable wakeUp;
-
 	/** The only session in which it is asked; {@code null} before the first question. */
 	private @Nullable MemberId askedAs;
 
@@ -44,27 +39,26 @@ final class BarrierRequest {
 
 	private volatile @Nullable StoreUnavailableException failure;
 
-	private @Nullable MonotonicTime attemptAt;
+	private @Nullable MonotonicTime askAt;
 
 	private volatile boolean due = true;
 
-	private volatile boolean woken;
-
 	/**
 	 * Creates a request that is not asked yet.
+	 * @param purpose {@code enter} or {@code leave}
 	 * @param askAs the session in which to ask; {@code null} for the current one
 	 * @param view the number of the view of the round; 0 for none
 	 * @param question asks the store; repeatable
-	 * @param wakeUp wakes whoever waits
+	 * @param wakeUp wakes the caller
 	 */
-	BarrierRequest(ClusterSession session, String barrier, @Nullable MemberId askAs, long view,
+	BarrierRequest(ClusterSession session, String purpose, String barrier, @Nullable MemberId askAs, long view,
 			Function<MemberId, Answer> question, Runnable wakeUp) {
+		super(session, "%s the barrier '%s'".formatted(purpose, barrier), wakeUp);
 		this.session = session;
 		this.barrier = barrier;
 		this.askedAs = askAs;
 		this.view = view;
 		this.question = question;
-		this.wakeUp = wakeUp;
 	}
 
 	/** Returns the session in which it was asked; {@code null} for none. */
@@ -85,16 +79,12 @@ final class BarrierRequest {
 	}
 
 	/**
-	 * Asks the store, if there is something to ask.
-	 * @return the answer that ends the request; {@code null} if it has to wait
+	 * {@inheritDoc}
 	 * @throws BarrierBrokenException if the session in which it was asked is over
-	 * @throws StoreUnavailableException if the store does not answer or refuses; unless
-	 * it was refused, it may have been done
 	 */
-	@Nullable Answer attempt() {
-		this.woken = false;
-		MonotonicTime at = this.attemptAt;
-		this.attemptAt = null;
+	@Override
+	protected @Nullable Answer ask() {
+		MonotonicTime at = this.askAt;
 		MemberId asked = this.askedAs;
 		if (asked != null && !this.session.continues(asked)) {
 			throw sessionEnded(asked);
@@ -106,10 +96,11 @@ final class BarrierRequest {
 		}
 		MonotonicTime now = this.session.clock().now();
 		if (!this.due && (at == null || now.isBefore(at))) {
-			this.attemptAt = at;
+			attemptAt(at);
 			return null;
 		}
 		this.due = false;
+		this.askAt = null;
 		this.askedAs = member;
 		Answer answer;
 		try {
@@ -117,18 +108,18 @@ final class BarrierRequest {
 		}
 		catch (StoreUnavailableException ex) {
 			this.failure = ex;
-			this.attemptAt = now.plus(RETRY_PAUSE);
+			askAt(now.plus(RETRY_PAUSE));
 			throw ex;
 		}
 		this.failure = null;
 		this.last = answer;
 		if (answer instanceof Paused paused) {
-			this.attemptAt = now.plus(Duration.ofMillis(paused.millis()));
+			askAt(now.plus(Duration.ofMillis(paused.millis())));
 			return null;
 		}
 		if (answer instanceof ViewChanged && this.session.view().number() == this.view) {
-			// Whoever retries at once is to find the new view.
-			this.attemptAt = now.plus(RETRY_PAUSE);
+			// A retry at once is to find the new view.
+			askAt(now.plus(RETRY_PAUSE));
 			this.session.requestCatchUp();
 			return null;
 		}
@@ -142,29 +133,15 @@ final class BarrierRequest {
 				List.of(ended));
 	}
 
-	/**
-	 * Returns when to call {@link #attempt} at the latest; {@code null} for not before it
-	 * is woken.
-	 */
-	@Nullable MonotonicTime attemptAt() {
-		return this.attemptAt;
-	}
-
-	/** Returns whether to call {@link #attempt} now. */
-	boolean isWoken() {
-		return this.woken;
+	private void askAt(MonotonicTime time) {
+		this.askAt = time;
+		attemptAt(time);
 	}
 
 	/** The answer may be another one now. Thread-safe. */
 	void askAgain() {
 		this.due = true;
 		wake();
-	}
-
-	/** The session may have changed. Thread-safe. */
-	void wake() {
-		this.woken = true;
-		this.wakeUp.run();
 	}
 
 }

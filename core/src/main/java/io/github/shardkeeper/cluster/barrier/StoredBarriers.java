@@ -35,6 +35,7 @@ import io.github.shardkeeper.cluster.barrier.BarrierStore.ViewChanged;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.Waiting;
 import io.github.shardkeeper.cluster.session.ClusterSession;
 import io.github.shardkeeper.cluster.session.ClusterTool;
+import io.github.shardkeeper.cluster.session.ReleaseQueue;
 import io.github.shardkeeper.cluster.session.ViewStore;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Names;
@@ -66,8 +67,7 @@ public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 	/** By the name of the barrier. */
 	private final Map<String, Participation> participations = new ConcurrentHashMap<>();
 
-	/** What the store does not know yet. */
-	private final Queue<Departure> untold = new ConcurrentLinkedQueue<>();
+	private final ReleaseQueue<Departure> departures;
 
 	/** What the store knows, but may lose. */
 	private final Queue<Departure> told = new ConcurrentLinkedQueue<>();
@@ -79,6 +79,7 @@ public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 	public StoredBarriers(ClusterSession session, BarrierStore store) {
 		this.session = session;
 		this.store = store;
+		this.departures = new ReleaseQueue<>(session, Departure::session, this::tell);
 		session.add(this);
 	}
 
@@ -115,7 +116,7 @@ public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 	 */
 	BarrierRequest entering(Participation participation, int parties, long view, @Nullable MemberId askAs,
 			Runnable wakeUp) {
-		BarrierRequest request = new BarrierRequest(this.session, participation.barrier, askAs, view,
+		BarrierRequest request = new BarrierRequest(this.session, "enter", participation.barrier, askAs, view,
 				(member) -> this.store
 					.enter(new Request(member, participation.barrier, participation.ticket, parties, view)),
 				wakeUp);
@@ -127,8 +128,8 @@ public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 	BarrierRequest leaving(Participation participation, Entry entry, Runnable wakeUp) {
 		Function<MemberId, Answer> question = (member) -> this.store.leave(member, participation.barrier,
 				participation.ticket, entry.round());
-		BarrierRequest request = new BarrierRequest(this.session, participation.barrier, entry.session(), 0, question,
-				wakeUp);
+		BarrierRequest request = new BarrierRequest(this.session, "leave", participation.barrier, entry.session(), 0,
+				question, wakeUp);
 		participation.request = request;
 		return request;
 	}
@@ -158,8 +159,7 @@ public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 		}
 		catch (StoreUnavailableException ex) {
 			logger.debug("Cannot withdraw from the barrier '{}' yet", participation.barrier, ex);
-			this.untold.add(departure);
-			this.session.requestCatchUp();
+			this.departures.releaseLater(departure);
 		}
 		return null;
 	}
@@ -172,27 +172,13 @@ public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 			remember(departure);
 		}
 		else {
-			this.untold.add(departure);
-			this.session.requestCatchUp();
+			this.departures.releaseLater(departure);
 		}
 	}
 
 	/** Breaks a round that this instance has entered. */
 	void abort(Participation participation, Entry entry) {
-		if (!this.session.continues(entry.session())) {
-			// The store breaks it with the session.
-			return;
-		}
-		Departure departure = new Departure(entry.session(), participation.barrier, participation.ticket, 0, now());
-		try {
-			tell(departure);
-			remember(departure);
-		}
-		catch (StoreUnavailableException ex) {
-			logger.debug("Cannot abort the round at the barrier '{}' yet", participation.barrier, ex);
-			this.untold.add(departure);
-			this.session.requestCatchUp();
-		}
+		this.departures.release(new Departure(entry.session(), participation.barrier, participation.ticket, 0, now()));
 	}
 
 	/** Returns the request that waits at a barrier now; {@code null} for none. */
@@ -236,19 +222,9 @@ public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 			this.doubtful = false;
 			List<Departure> again = new ArrayList<>(this.told);
 			this.told.removeAll(again);
-			this.untold.addAll(again);
+			again.forEach(this.departures::releaseLater);
 		}
-		for (int left = this.untold.size(); left > 0; left--) {
-			Departure departure = this.untold.peek();
-			if (departure == null) {
-				break;
-			}
-			if (this.session.continues(departure.session())) {
-				tell(departure);
-				remember(departure);
-			}
-			this.untold.poll();
-		}
+		this.departures.repeat();
 		// A message may have been lost: one question per barrier.
 		this.participations.values().forEach(Participation::askAgain);
 	}
@@ -267,6 +243,7 @@ public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 		else {
 			this.store.leave(departure.session(), departure.barrier(), departure.ticket(), departure.round());
 		}
+		remember(departure);
 	}
 
 	/**
@@ -413,7 +390,7 @@ public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 			BarrierRequest request = entering(participation, parties, view, self, () -> LockSupport.unpark(waiting));
 			Answer answer;
 			try {
-				answer = await(request, deadline);
+				answer = request.await(deadline);
 			}
 			catch (InterruptedException ex) {
 				Entry entry = withdraw(participation, request);
@@ -477,7 +454,7 @@ public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 			Thread waiting = Thread.currentThread();
 			BarrierRequest request = leaving(participation, entry, () -> LockSupport.unpark(waiting));
 			try {
-				Answer answer = await(request, deadline);
+				Answer answer = request.await(deadline);
 				if (answer == null) {
 					throw timedOut("Not all have left the barrier '%s' within %s: ".formatted(this.name, timeout),
 							request, "done");
@@ -510,46 +487,6 @@ public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 			if (participation != null && entry != null) {
 				end(participation);
 				StoredBarriers.this.abort(participation, entry);
-			}
-		}
-
-		/**
-		 * Waits until a time; returns {@code null} then. Asks at least once.
-		 */
-		private @Nullable Answer await(BarrierRequest request, MonotonicTime deadline) throws InterruptedException {
-			while (true) {
-				Answer answer = attempt(request);
-				if (answer != null) {
-					return answer;
-				}
-				while (!request.isWoken()) {
-					if (Thread.interrupted()) {
-						throw new InterruptedException();
-					}
-					MonotonicTime now = now();
-					if (!now.isBefore(deadline)) {
-						return null;
-					}
-					MonotonicTime at = request.attemptAt();
-					MonotonicTime next = (at != null) ? MonotonicTime.earliest(at, deadline) : deadline;
-					if (!now.isBefore(next)) {
-						break;
-					}
-					LockSupport.parkNanos(this, now.until(next).toNanos());
-				}
-			}
-		}
-
-		private @Nullable Answer attempt(BarrierRequest request) {
-			try {
-				return request.attempt();
-			}
-			catch (StoreUnavailableException ex) {
-				if (ex.isRefusal()) {
-					throw ex;
-				}
-				logger.debug("The store of the barrier '{}' does not answer", this.name, ex);
-				return null;
 			}
 		}
 

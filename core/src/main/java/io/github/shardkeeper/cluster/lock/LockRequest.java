@@ -9,18 +9,13 @@ import io.github.shardkeeper.cluster.lock.LockStore.Answer;
 import io.github.shardkeeper.cluster.lock.LockStore.Outcome;
 import io.github.shardkeeper.cluster.lock.LockStore.Request;
 import io.github.shardkeeper.cluster.session.ClusterSession;
+import io.github.shardkeeper.cluster.session.RepeatedRequest;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.time.MonotonicTime;
 
-/**
- * A request for a lock, from the first question to the answer that it is held. Whoever
- * waits calls {@link #attempt}, sleeps until it is woken or until {@link #attemptAt()},
- * and calls it again. Only waking is thread-safe.
- */
-final class LockRequest {
-
-	private static final Duration RETRY_PAUSE = Duration.ofMillis(250);
+/** A request for a lock, until the lock is held. Only waking is thread-safe. */
+final class LockRequest extends RepeatedRequest<Hold> {
 
 	private final ClusterSession session;
 
@@ -36,18 +31,12 @@ final class LockRequest {
 
 	private final boolean waits;
 
-	private final Runnable wakeUp;
-
 	private final Runnable onNoAnswer;
 
 	/** The session in which the ticket waits; {@code null} for none. */
 	private volatile @Nullable MemberId askedAs;
 
-	private @Nullable MonotonicTime attemptAt;
-
 	private volatile @Nullable Granted granted;
-
-	private volatile boolean woken;
 
 	/** Whether the store may have granted it unheard. */
 	private boolean doubtful;
@@ -56,6 +45,7 @@ final class LockRequest {
 
 	LockRequest(ClusterSession session, LockStore store, String lock, String ticket, Duration atLeast, Duration atMost,
 			boolean waits, Runnable wakeUp, Runnable onNoAnswer) {
+		super(session, "acquire the lock '" + lock + "'", wakeUp);
 		this.session = session;
 		this.store = store;
 		this.lock = lock;
@@ -63,7 +53,6 @@ final class LockRequest {
 		this.atLeast = atLeast;
 		this.atMost = atMost;
 		this.waits = waits;
-		this.wakeUp = wakeUp;
 		this.onNoAnswer = onNoAnswer;
 	}
 
@@ -92,16 +81,9 @@ final class LockRequest {
 		return this.doubtful;
 	}
 
-	/**
-	 * Asks the store, if there is something to ask.
-	 * @return the acquired lock; {@code null} if it is not acquired yet
-	 * @throws StoreUnavailableException if the store does not answer or refuses; unless
-	 * it was refused, the lock may have been acquired
-	 */
-	@Nullable Hold attempt() {
-		this.woken = false;
+	@Override
+	protected @Nullable Hold ask() {
 		MonotonicTime now = this.session.clock().now();
-		this.attemptAt = null;
 		MemberId member = this.session.member();
 		if (member == null) {
 			// The next session, or the same one with its lease, wakes it.
@@ -114,7 +96,7 @@ final class LockRequest {
 		MonotonicTime askAt = this.toldToAskAt;
 		boolean due = told != null || !member.equals(this.askedAs) || askAt != null && !now.isBefore(askAt);
 		if (!due) {
-			this.attemptAt = askAt;
+			attemptAt(askAt);
 			return null;
 		}
 		this.toldToAskAt = null;
@@ -161,20 +143,7 @@ final class LockRequest {
 	private void askAgainIn(Duration pause) {
 		MonotonicTime at = this.session.clock().now().plus(pause);
 		this.toldToAskAt = at;
-		this.attemptAt = at;
-	}
-
-	/**
-	 * Returns when to call {@link #attempt} at the latest; {@code null} for not before it
-	 * is woken.
-	 */
-	@Nullable MonotonicTime attemptAt() {
-		return this.attemptAt;
-	}
-
-	/** Returns whether to call {@link #attempt} now. */
-	boolean isWoken() {
-		return this.woken;
+		attemptAt(at);
 	}
 
 	/** The store has told that the ticket holds the lock. Thread-safe. */
@@ -192,12 +161,6 @@ final class LockRequest {
 	/** Has the store asked again: a message may have been lost. Thread-safe. */
 	void askAgain() {
 		freeIn(Duration.ZERO);
-	}
-
-	/** The session may have changed. Thread-safe. */
-	void wake() {
-		this.woken = true;
-		this.wakeUp.run();
 	}
 
 	private record Granted(MemberId session, Token token) {

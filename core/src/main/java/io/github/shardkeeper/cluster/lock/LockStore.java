@@ -43,9 +43,6 @@ public interface LockStore {
 	/** Returns the locks that a session holds, with their tickets. */
 	Map<String, String> held(MemberId session);
 
-	/** Returns whether a ticket holds a lock. */
-	boolean isHeld(MemberId session, String lock, String ticket);
-
 	/**
 	 * A request for a lock.
 	 *

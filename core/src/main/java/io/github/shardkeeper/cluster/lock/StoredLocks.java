@@ -2,15 +2,12 @@ package io.github.shardkeeper.cluster.lock;
 
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -25,6 +22,7 @@ import io.github.shardkeeper.cluster.ClusterLocks;
 import io.github.shardkeeper.cluster.LockLostException;
 import io.github.shardkeeper.cluster.session.ClusterSession;
 import io.github.shardkeeper.cluster.session.ClusterTool;
+import io.github.shardkeeper.cluster.session.ReleaseQueue;
 import io.github.shardkeeper.cluster.session.ViewStore;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Names;
@@ -45,9 +43,6 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 	 */
 	private static final Duration LATEST_COMMAND = Duration.ofMinutes(5);
 
-	/** Time between two looks whether there can be a session at all. */
-	private static final Duration SESSION_CHECK = Duration.ofSeconds(1);
-
 	private final ClusterSession session;
 
 	private final LockStore store;
@@ -59,8 +54,7 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 	/** By ticket. */
 	private final Map<String, LockRequest> requests = new ConcurrentHashMap<>();
 
-	/** Tickets of which the store does not know yet that they are given up. */
-	private final Queue<Abandoned> abandoned = new ConcurrentLinkedQueue<>();
+	private final ReleaseQueue<Ticket> releases;
 
 	/** Whether the store may have lost what it has answered. */
 	private volatile boolean doubtful;
@@ -77,6 +71,7 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 	public StoredLocks(ClusterSession session, LockStore store) {
 		this.session = session;
 		this.store = store;
+		this.releases = new ReleaseQueue<>(session, Ticket::session, this::release);
 		this.holdsUnknownUntil = session.clock().now();
 		session.add(this);
 	}
@@ -126,24 +121,17 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 		this.requests.remove(request.ticket());
 		MemberId askedAs = request.askedAs();
 		if (!acquired && askedAs != null) {
-			giveBack(new Abandoned(askedAs, request.lock(), request.ticket()));
+			this.releases.release(new Ticket(askedAs, request.lock(), request.ticket()));
 		}
 	}
 
-	/** Releases a ticket; later, if the store does not answer. */
-	void giveBack(Abandoned ticket) {
-		if (!this.session.continues(ticket.session())) {
-			// The store frees it with the session.
-			return;
-		}
+	private void release(Ticket ticket) {
 		try {
 			this.store.release(ticket.session(), ticket.lock(), ticket.ticket());
 		}
 		catch (StoreUnavailableException ex) {
-			logger.debug("Cannot release the lock '{}' yet", ticket.lock(), ex);
 			unanswered();
-			this.abandoned.add(ticket);
-			this.session.requestCatchUp();
+			throw ex;
 		}
 	}
 
@@ -163,7 +151,7 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 	boolean released(Hold hold, Thread holder) {
 		this.holds.remove(new Holder(hold.lock, holder));
 		boolean lost = isLost(hold);
-		giveBack(new Abandoned(hold.session, hold.lock, hold.ticket));
+		this.releases.release(new Ticket(hold.session, hold.lock, hold.ticket));
 		return lost;
 	}
 
@@ -203,7 +191,7 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 		LockRequest request = this.requests.get(fields[1]);
 		if (request == null) {
 			if (kind.equals("lock")) {
-				giveBackIfUnknown(new Abandoned(new MemberId(fields[3]), fields[0], fields[1]));
+				releaseIfUnknown(new Ticket(new MemberId(fields[3]), fields[0], fields[1]));
 			}
 			return;
 		}
@@ -216,11 +204,10 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 	}
 
 	/** Releases a ticket that holds a lock, later: nobody here knows it any more. */
-	private void giveBackIfUnknown(Abandoned ticket) {
+	private void releaseIfUnknown(Ticket ticket) {
 		if (!this.requests.containsKey(ticket.ticket())
 				&& this.holds.values().stream().noneMatch((hold) -> hold.ticket.equals(ticket.ticket()))) {
-			this.abandoned.add(ticket);
-			this.session.requestCatchUp();
+			this.releases.releaseLater(ticket);
 		}
 	}
 
@@ -264,28 +251,18 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 			.stream()
 			.filter((request) -> !member.equals(request.askedAs()))
 			.forEach(LockRequest::wake);
-		for (int left = this.abandoned.size(); left > 0; left--) {
-			Abandoned ticket = this.abandoned.peek();
-			if (ticket == null) {
-				break;
-			}
-			if (this.session.continues(ticket.session())) {
-				this.store.release(ticket.session(), ticket.lock(), ticket.ticket());
-			}
-			this.abandoned.poll();
+		this.releases.repeat();
+		// Cleared before the question: a doubt that comes meanwhile stays.
+		boolean verify = this.doubtful;
+		this.doubtful = false;
+		try {
+			compareHolds(member, verify);
 		}
-		if (member.equals(this.holdsUnknownIn) && this.session.clock().now().isBefore(this.holdsUnknownUntil)) {
-			this.store.held(member).forEach((lock, ticket) -> giveBackIfUnknown(new Abandoned(member, lock, ticket)));
+		catch (StoreUnavailableException ex) {
+			this.doubtful |= verify;
+			throw ex;
 		}
-		if (this.doubtful) {
-			this.doubtful = false;
-			try {
-				verifyHolds();
-			}
-			catch (StoreUnavailableException ex) {
-				this.doubtful = true;
-				throw ex;
-			}
+		if (verify) {
 			this.requests.values().forEach(LockRequest::askAgain);
 		}
 		else {
@@ -306,14 +283,30 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 		}
 	}
 
-	private void verifyHolds() {
-		List<Hold> current = new ArrayList<>(this.holds.values());
-		for (Hold hold : current) {
-			if (!hold.isLost() && this.session.continues(hold.session)
-					&& !this.store.isHeld(hold.session, hold.lock, hold.ticket) && this.holds.containsValue(hold)) {
+	/**
+	 * Compares the locks of this session with what the store knows of it, where they may
+	 * differ.
+	 * @param verify whether the store may have lost locks
+	 */
+	private void compareHolds(MemberId member, boolean verify) {
+		List<Hold> toVerify = verify
+				? this.holds.values().stream().filter((hold) -> member.equals(hold.session) && !hold.isLost()).toList()
+				: List.of();
+		boolean mayHoldUnknown = member.equals(this.holdsUnknownIn)
+				&& this.session.clock().now().isBefore(this.holdsUnknownUntil);
+		if (toVerify.isEmpty() && !mayHoldUnknown) {
+			return;
+		}
+		Map<String, String> known = this.store.held(member);
+		for (Hold hold : toVerify) {
+			// One that was released meanwhile is not lost.
+			if (!hold.ticket.equals(known.get(hold.lock)) && this.holds.containsValue(hold)) {
 				logger.warn("The store has lost the lock '{}' of {}", hold.lock, hold.session);
 				lose(hold);
 			}
+		}
+		if (mayHoldUnknown) {
+			known.forEach((lock, ticket) -> releaseIfUnknown(new Ticket(member, lock, ticket)));
 		}
 	}
 
@@ -322,8 +315,8 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 
 	}
 
-	/** A ticket that is not needed any more. */
-	record Abandoned(MemberId session, String lock, String ticket) {
+	/** A ticket that is not needed any more, and the session in which it was asked. */
+	private record Ticket(MemberId session, String lock, String ticket) {
 
 	}
 
@@ -431,59 +424,12 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 			LockRequest request = begin(this.name, this.atLeast, this.atMost, true, () -> LockSupport.unpark(waiting));
 			Hold hold = null;
 			try {
-				while (true) {
-					try {
-						hold = request.attempt();
-					}
-					catch (StoreUnavailableException ex) {
-						if (ex.isRefusal()) {
-							throw ex;
-						}
-						logger.debug("Cannot acquire the lock '{}' yet", this.name, ex);
-					}
-					if (hold != null) {
-						return acquired(hold);
-					}
-					while (!request.isWoken()) {
-						if (Thread.interrupted()) {
-							throw new InterruptedException();
-						}
-						MonotonicTime now = StoredLocks.this.session.clock().now();
-						if (deadline != null && !now.isBefore(deadline)) {
-							return false;
-						}
-						MonotonicTime next = earliest(deadline, request.attemptAt());
-						if (StoredLocks.this.session.member() == null) {
-							requireStarted();
-							next = earliest(next, now.plus(SESSION_CHECK));
-						}
-						if (next == null) {
-							LockSupport.park(this);
-						}
-						else if (now.isBefore(next)) {
-							LockSupport.parkNanos(this, now.until(next).toNanos());
-						}
-						else {
-							break;
-						}
-					}
-				}
+				hold = request.await(deadline);
+				return acquired(hold);
 			}
 			finally {
 				end(request, hold != null);
 			}
-		}
-
-		private void requireStarted() {
-			if (!StoredLocks.this.session.isStarted()) {
-				throw new IllegalStateException(("The lock '%s' cannot be acquired before the application has started, "
-						+ "or after it has stopped: this instance is no member of group '%s' then")
-					.formatted(this.name, StoredLocks.this.session.group()));
-			}
-		}
-
-		private static @Nullable MonotonicTime earliest(@Nullable MonotonicTime one, @Nullable MonotonicTime other) {
-			return (one == null || other == null) ? (one != null) ? one : other : MonotonicTime.earliest(one, other);
 		}
 
 		private boolean reenter() {

@@ -65,14 +65,6 @@ public final class MemoryLockStore implements LockStore {
 		});
 	}
 
-	@Override
-	public boolean isHeld(MemberId session, String lock, String ticket) {
-		return this.cluster.transition((group, outbox) -> {
-			Held held = locks(group).held.get(lock);
-			return held != null && held.isBy(session, ticket);
-		});
-	}
-
 	static String describe(MemoryGroup group, String lock) {
 		Locks locks = locks(group);
 		return "held: " + locks.held.get(lock) + ", waiting: " + locks.waiting(lock);

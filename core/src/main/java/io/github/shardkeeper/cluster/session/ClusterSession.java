@@ -1,10 +1,12 @@
 package io.github.shardkeeper.cluster.session;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -64,10 +66,15 @@ public final class ClusterSession implements SessionListener, AutoCloseable {
 
 	private volatile @Nullable String problem;
 
-	/** Confined to the loop, as is all below. */
-	private @Nullable Subscription subscription;
+	private volatile boolean closed;
 
-	/** Number of answers in a row that did not see the open subscription. */
+	/** Changed by the loop. */
+	private volatile @Nullable Subscription subscription;
+
+	/**
+	 * Number of answers in a row that did not see the open subscription. Confined to the
+	 * loop, as is all below.
+	 */
 	private int answersWithoutSubscription;
 
 	private long membershipRead = -1;
@@ -208,7 +215,7 @@ public final class ClusterSession implements SessionListener, AutoCloseable {
 	@Override
 	public void heartbeatAnswered(MemberId member, long membership, boolean lost) {
 		if (lost) {
-			this.tools.forEach(ClusterTool::writesMayBeLost);
+			forEachTool(ClusterTool::writesMayBeLost);
 			requestCatchUp();
 		}
 		if (membership != this.membershipHeard || !member.equals(this.view.self())) {
@@ -219,19 +226,32 @@ public final class ClusterSession implements SessionListener, AutoCloseable {
 
 	@Override
 	public void leaseEnded() {
-		this.tools.forEach(ClusterTool::sessionChanged);
+		forEachTool(ClusterTool::sessionChanged);
 	}
 
 	@Override
 	public void leaseResumed() {
-		this.tools.forEach(ClusterTool::sessionChanged);
-		this.tools.forEach(ClusterTool::writesMayBeLost);
+		forEachTool(ClusterTool::sessionChanged);
+		forEachTool(ClusterTool::writesMayBeLost);
 		requestCatchUp();
 	}
 
 	@Override
 	public void sessionEnded(MemberId member) {
-		this.tools.forEach(ClusterTool::sessionChanged);
+		forEachTool(ClusterTool::sessionChanged);
+	}
+
+	/** A tool that fails unexpectedly does not keep the others from it. */
+	private void forEachTool(Consumer<ClusterTool> action) {
+		for (ClusterTool tool : this.tools) {
+			try {
+				action.accept(tool);
+			}
+			catch (RuntimeException ex) {
+				logger.error("Unexpected failure of the {} of group '{}'; the other cluster tools go on",
+						tool.getClass().getSimpleName(), group(), ex);
+			}
+		}
 	}
 
 	private void received(String message) {
@@ -242,7 +262,7 @@ public final class ClusterSession implements SessionListener, AutoCloseable {
 			return;
 		}
 		String text = (end < 0) ? "" : message.substring(end + 1);
-		this.tools.forEach((tool) -> tool.message(kind, text));
+		forEachTool((tool) -> tool.message(kind, text));
 	}
 
 	private @Nullable MonotonicTime step() {
@@ -255,8 +275,7 @@ public final class ClusterSession implements SessionListener, AutoCloseable {
 		}
 		MonotonicTime next = catchUpIfDue();
 		for (ClusterTool tool : this.tools) {
-			MonotonicTime at = tool.wakeAt();
-			next = (at == null || next == null) ? (at != null) ? at : next : MonotonicTime.earliest(at, next);
+			next = MonotonicTime.earliestOf(next, tool.wakeAt());
 		}
 		return next;
 	}
@@ -285,7 +304,7 @@ public final class ClusterSession implements SessionListener, AutoCloseable {
 		boolean subscribedNow = ensureSubscribed();
 		if (subscribedNow && this.readAs != null) {
 			// The connection that was lost may have been one to a former master.
-			this.tools.forEach(ClusterTool::writesMayBeLost);
+			forEachTool(ClusterTool::writesMayBeLost);
 		}
 		MonotonicTime now = this.runtime.clock().now();
 		long heard = this.membershipHeard;
@@ -315,18 +334,17 @@ public final class ClusterSession implements SessionListener, AutoCloseable {
 		if (reply.number() != this.view.number() || !member.equals(this.view.self())) {
 			this.view = new View(reply.number(), reply.members(), member);
 		}
-		StoreUnavailableException failure = null;
-		for (ClusterTool tool : this.tools) {
+		List<StoreUnavailableException> failures = new ArrayList<>();
+		forEachTool((tool) -> {
 			try {
 				tool.catchUp(member, reply);
 			}
 			catch (StoreUnavailableException ex) {
-				// The others first.
-				failure = ex;
+				failures.add(ex);
 			}
-		}
-		if (failure != null) {
-			throw failure;
+		});
+		if (!failures.isEmpty()) {
+			throw failures.get(0);
 		}
 	}
 
@@ -360,7 +378,12 @@ public final class ClusterSession implements SessionListener, AutoCloseable {
 			current.close();
 			this.subscription = null;
 		}
-		this.subscription = this.messages.subscribe(this.address, this::received);
+		Subscription opened = this.messages.subscribe(this.address, this::received);
+		this.subscription = opened;
+		if (this.closed) {
+			// Closed meanwhile, without this one.
+			opened.close();
+		}
 		return true;
 	}
 
@@ -368,12 +391,14 @@ public final class ClusterSession implements SessionListener, AutoCloseable {
 	@Override
 	public void close() {
 		stop();
+		this.closed = true;
 		Loops.Loop running = this.loop;
 		if (running != null) {
 			running.close();
 		}
-		if (this.subscription != null) {
-			this.subscription.close();
+		Subscription open = this.subscription;
+		if (open != null) {
+			open.close();
 		}
 	}
 

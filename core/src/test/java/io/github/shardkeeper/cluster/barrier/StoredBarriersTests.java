@@ -126,6 +126,16 @@ class StoredBarriersTests {
 	}
 
 	@Test
+	void cannotBeEnteredAfterTheInstanceHasStopped() {
+		Party a = party("a");
+		a.instance.close();
+
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> a.barrier.enter(2, LONG))
+			.withMessageContaining(
+					"Cannot enter the barrier 'nightly' before the application has started, or after it has stopped");
+	}
+
+	@Test
 	void timeOutSaysThatARoundOfOthersIsUnderWay() throws Exception {
 		Party a = party("a");
 		Party b = party("b");

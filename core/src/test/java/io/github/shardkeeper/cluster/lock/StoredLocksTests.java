@@ -363,7 +363,7 @@ class StoredLocksTests {
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> waits.get(10, TimeUnit.SECONDS))
 			.withCauseInstanceOf(IllegalStateException.class)
 			.withMessageContaining(
-					"'l' cannot be acquired before the application has started, or after it has stopped");
+					"Cannot acquire the lock 'l' before the application has started, or after it has stopped");
 		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(lock::lock);
 	}
 

@@ -23,8 +23,6 @@ public final class RedisLockStore implements LockStore {
 
 	private static final LuaScript CHECK = script(ScriptOutputType.MULTI, "check-waiting.lua");
 
-	private static final LuaScript VERIFY = script(ScriptOutputType.VALUE, "verify-lock.lua");
-
 	private static final LuaScript HELD = script(ScriptOutputType.MULTI, "read-held-locks.lua");
 
 	private final ClusterLink link;
@@ -80,12 +78,6 @@ public final class RedisLockStore implements LockStore {
 			held.put(answer.get(i), answer.get(i + 1));
 		}
 		return held;
-	}
-
-	@Override
-	public boolean isHeld(MemberId session, String lock, String ticket) {
-		String answer = this.link.run(VERIFY, this.keys, session.value(), lock, ticket);
-		return answer.equals("1");
 	}
 
 }

@@ -81,23 +81,19 @@ local function addressOf(ticket)
 end
 
 -- Gives a lock to the first that waits for it, if it is free, and tells it. Says when to ask again if it is not free yet.
--- Returns the ticket that holds the lock now; '' for none.
 local function grantNext(name, record)
-  local holder = record and record.ticket or ''
   local waiter = firstWaiter(name)
   if not waiter or isInClaimPeriod() then
-    return holder
+    return
   end
   local at = freeAt(record)
   if at == 0 then
     forgetTicket(waiter.ticket)
     local token = grant(name, waiter.session, waiter.ticket, waiter.least, waiter.most)
     tell(addressOf(waiter.ticket), table.concat({'lock', name, waiter.ticket, token, waiter.session}, '|'))
-    return waiter.ticket
   elseif at > 0 then
     tell(addressOf(waiter.ticket), table.concat({'lockfree', name, waiter.ticket, text(at - nowMillis)}, '|'))
   end
-  return holder
 end
 
 -- Frees a lock, but not before its holder's least time has passed. Returns what is left of its record.

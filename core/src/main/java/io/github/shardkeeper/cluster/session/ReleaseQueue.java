@@ -1,0 +1,84 @@
+package io.github.shardkeeper.cluster.session;
+
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.shard.MemberId;
+
+/**
+ * Releases that the store has not confirmed; they are repeated until it does, or until
+ * their session is over: the store releases everything with the session. Thread-safe.
+ *
+ * @param <T> what is released; with a {@code toString} for the log
+ */
+public final class ReleaseQueue<T> {
+
+	private static final Logger logger = LoggerFactory.getLogger(ReleaseQueue.class);
+
+	private final ClusterSession session;
+
+	private final Function<T, MemberId> sessionOf;
+
+	private final Consumer<T> release;
+
+	private final Queue<T> unconfirmed = new ConcurrentLinkedQueue<>();
+
+	/**
+	 * Creates an empty queue.
+	 * @param sessionOf returns the session in which something was acquired
+	 * @param release tells the store; repeatable
+	 */
+	public ReleaseQueue(ClusterSession session, Function<T, MemberId> sessionOf, Consumer<T> release) {
+		this.session = session;
+		this.sessionOf = sessionOf;
+		this.release = release;
+	}
+
+	/** Releases now, or later if the store does not answer. */
+	public void release(T released) {
+		if (!isOfCurrentSession(released)) {
+			return;
+		}
+		try {
+			this.release.accept(released);
+		}
+		catch (StoreUnavailableException ex) {
+			logger.debug("Cannot release yet: {}", released, ex);
+			releaseLater(released);
+		}
+	}
+
+	/** Releases soon, on the loop of the session. */
+	public void releaseLater(T released) {
+		this.unconfirmed.add(released);
+		this.session.requestCatchUp();
+	}
+
+	/**
+	 * Repeats what is not confirmed, in order. On the loop of the session.
+	 * @throws StoreUnavailableException if the store does not answer; the rest is kept
+	 */
+	public void repeat() {
+		for (int left = this.unconfirmed.size(); left > 0; left--) {
+			T released = this.unconfirmed.peek();
+			if (released == null) {
+				return;
+			}
+			if (isOfCurrentSession(released)) {
+				this.release.accept(released);
+			}
+			this.unconfirmed.poll();
+		}
+	}
+
+	private boolean isOfCurrentSession(T released) {
+		return this.session.continues(this.sessionOf.apply(released));
+	}
+
+}
