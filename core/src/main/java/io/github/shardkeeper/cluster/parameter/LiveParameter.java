@@ -30,8 +30,9 @@ import io.github.shardkeeper.loop.SerialTask;
 
 /**
  * A parameter that is declared on this instance. Conversion, checks and listeners are
- * code of the application: they run without a lock, on the thread of a caller or of the
- * executor for callbacks. Thread-safe.
+ * code of the application, so they run without a lock: conversion and checks on the
+ * thread of a caller or on one for new values, listeners on one for callbacks.
+ * Thread-safe.
  */
 final class LiveParameter<T> implements Parameter<T> {
 
@@ -81,7 +82,7 @@ final class LiveParameter<T> implements Parameter<T> {
 		this.parameters = parameters;
 		this.stored = stored;
 		this.effective = new Effective<>(defaultValue, null);
-		this.settling = new SerialTask(parameters.callbacks(), () -> {
+		this.settling = new SerialTask(parameters.settling(), () -> {
 			settle();
 			return false;
 		}, (refusal) -> {

@@ -9,6 +9,10 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -17,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 import org.springframework.util.ObjectUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -42,13 +47,20 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  * they were created; with one they follow the store: at each message, and at each answer
  * of the view with another version. Thread-safe.
  */
-public final class StoredParameters implements ClusterParameters, ClusterTool {
+public final class StoredParameters implements ClusterParameters, ClusterTool, AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(StoredParameters.class);
 
 	private static final String MESSAGE = "parameter";
 
 	private static final String PROPERTY = "shardkeeper.parameters.";
+
+	private static final String THREAD_NAME_PREFIX = "shardkeeper-parameters-";
+
+	/** More than one, in case a check of the application blocks. */
+	private static final int THREADS = 4;
+
+	private static final int IDLE_SECONDS = 30;
 
 	private final String group;
 
@@ -63,6 +75,11 @@ public final class StoredParameters implements ClusterParameters, ClusterTool {
 	private final ValueConstraints constraints;
 
 	private final Executor callbacks;
+
+	/**
+	 * Blocked callbacks must not delay new values, so these have threads of their own.
+	 */
+	private final ExecutorService settling;
 
 	private final Map<String, LiveParameter<?>> declared = new ConcurrentHashMap<>();
 
@@ -91,7 +108,7 @@ public final class StoredParameters implements ClusterParameters, ClusterTool {
 	 * @param group the name of the group
 	 * @param instance the author of changes without another one
 	 * @param configured the configured defaults by name
-	 * @param callbacks runs the code of the application; may block
+	 * @param callbacks runs the listeners of the application; may block
 	 */
 	public StoredParameters(String group, String instance, ParameterStore store, Map<String, String> configured,
 			ValueFormat format, ValueConstraints constraints, Executor callbacks) {
@@ -102,6 +119,12 @@ public final class StoredParameters implements ClusterParameters, ClusterTool {
 		this.format = format;
 		this.constraints = constraints;
 		this.callbacks = callbacks;
+		CustomizableThreadFactory threads = new CustomizableThreadFactory(THREAD_NAME_PREFIX);
+		threads.setDaemon(true);
+		ThreadPoolExecutor pool = new ThreadPoolExecutor(THREADS, THREADS, IDLE_SECONDS, TimeUnit.SECONDS,
+				new LinkedBlockingQueue<>(), threads);
+		pool.allowCoreThreadTimeOut(true);
+		this.settling = pool;
 		try {
 			read();
 		}
@@ -125,8 +148,14 @@ public final class StoredParameters implements ClusterParameters, ClusterTool {
 		return this.format;
 	}
 
+	/** Returns the executor for listeners. */
 	Executor callbacks() {
 		return this.callbacks;
+	}
+
+	/** Returns the executor that reads, checks and publishes new values. */
+	Executor settling() {
+		return this.settling;
 	}
 
 	/** Returns whether the store was reachable lately, and nothing has changed since. */
@@ -440,6 +469,12 @@ public final class StoredParameters implements ClusterParameters, ClusterTool {
 		this.known = contents.version();
 		return contents.complete() || contents
 			.count() == this.entries.values().stream().filter((entry) -> entry.content().exists()).count();
+	}
+
+	/** Ends the threads; values no longer change. */
+	@Override
+	public void close() {
+		this.settling.shutdownNow();
 	}
 
 }

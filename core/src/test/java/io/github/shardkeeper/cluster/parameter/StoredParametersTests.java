@@ -6,7 +6,9 @@ import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -487,12 +489,7 @@ class StoredParametersTests {
 		BlockingQueue<Integer> heard = new LinkedBlockingQueue<>();
 		there.onChange((value) -> {
 			entered.countDown();
-			try {
-				released.await();
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-			}
+			waitFor(released);
 		});
 		there.onChange((value) -> {
 			heard.add(value);
@@ -505,6 +502,37 @@ class StoredParametersTests {
 
 		await().until(() -> there.get() == 100);
 		assertThat(heard.poll(20, TimeUnit.SECONDS)).isEqualTo(100);
+		released.countDown();
+	}
+
+	private static void waitFor(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	/** More of them than there are threads for callbacks. */
+	@Test
+	void valuesDoNotWaitForBlockedListeners() {
+		StoredParameters parameters = parameters("a");
+		Parameter<Integer> blocking = parameters.get("blocking", Integer.class, 0);
+		Parameter<Integer> parameter = parameters.get("batch-size", Integer.class, 500);
+		CountDownLatch released = new CountDownLatch(1);
+		Set<Thread> blocked = ConcurrentHashMap.newKeySet();
+		for (int i = 0; i < 100; i++) {
+			blocking.onChange((value) -> {
+				blocked.add(Thread.currentThread());
+				waitFor(released);
+			});
+		}
+		await().until(() -> blocked.size() == 32);
+
+		stored().set("batch-size", "100", "ann", ParameterStore.ANY_VERSION);
+
+		await().until(() -> parameter.get() == 100);
 		released.countDown();
 	}
 
