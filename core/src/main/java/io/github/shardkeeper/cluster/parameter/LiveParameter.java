@@ -3,11 +3,11 @@ package io.github.shardkeeper.cluster.parameter;
 import java.lang.ref.WeakReference;
 import java.lang.reflect.Field;
 import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -53,9 +53,9 @@ final class LiveParameter<T> implements Parameter<T> {
 
 	/**
 	 * Checks by where they were declared; each returns what is wrong with a value, or
-	 * {@code null}.
+	 * {@code null}. Never changed, but replaced while this is locked.
 	 */
-	private final Map<Object, Function<T, @Nullable String>> checks = new ConcurrentHashMap<>();
+	private volatile Map<Object, Function<T, @Nullable String>> checks = Map.of();
 
 	private final List<Listener> listeners = new CopyOnWriteArrayList<>();
 
@@ -70,8 +70,8 @@ final class LiveParameter<T> implements Parameter<T> {
 	/** The content that was looked at last. Written while this is locked. */
 	private volatile Content settled = Content.NONE;
 
-	/** Number of checks then. Written while this is locked. */
-	private volatile int settledChecks;
+	/** The checks then. Guarded by this. */
+	private Map<Object, Function<T, @Nullable String>> settledChecks = this.checks;
 
 	private volatile @Nullable String problem;
 
@@ -96,9 +96,14 @@ final class LiveParameter<T> implements Parameter<T> {
 
 	/** Adds a check, once for each place of declaration. */
 	void check(Object declaredAt, Function<T, @Nullable String> check) {
-		if (this.checks.putIfAbsent(declaredAt, check) == null) {
-			settle();
+		synchronized (this) {
+			Map<Object, Function<T, @Nullable String>> more = new LinkedHashMap<>(this.checks);
+			if (more.putIfAbsent(declaredAt, check) != null) {
+				return;
+			}
+			this.checks = more;
 		}
+		settle();
 	}
 
 	/** Sets a field of a bean now and at each change, as long as the bean exists. */
@@ -124,8 +129,8 @@ final class LiveParameter<T> implements Parameter<T> {
 	void settle() {
 		while (true) {
 			Content content = this.stored.content();
-			int number = this.checks.size();
-			if (content.equals(this.settled) && number == this.settledChecks) {
+			Map<Object, Function<T, @Nullable String>> applied = this.checks;
+			if (isSettled(content, applied)) {
 				return;
 			}
 			Effective<T> next = this.effective;
@@ -133,7 +138,7 @@ final class LiveParameter<T> implements Parameter<T> {
 			if (wrong == null) {
 				String text = content.value();
 				try {
-					next = (text != null) ? new Effective<>(readAndCheck(text), content.change())
+					next = (text != null) ? new Effective<>(readAndCheck(text, applied), content.change())
 							: new Effective<>(this.defaultValue, null);
 				}
 				catch (UnusableValueException ex) {
@@ -141,14 +146,19 @@ final class LiveParameter<T> implements Parameter<T> {
 							content.version(), author(content), ex.reason());
 				}
 			}
-			if (wrong != null && violation(next.value()) != null) {
+			if (wrong != null && violation(next.value(), applied) != null) {
 				// A check that was declared later does not accept the last value.
 				next = new Effective<>(this.defaultValue, null);
 			}
-			if (install(content, number, next, wrong)) {
+			if (install(content, applied, next, wrong)) {
 				return;
 			}
 		}
+	}
+
+	/** Waits for a thread that is about to publish the value to the fields. */
+	private synchronized boolean isSettled(Content content, Map<Object, Function<T, @Nullable String>> applied) {
+		return content.equals(this.settled) && applied == this.settledChecks;
 	}
 
 	private static String author(Content content) {
@@ -156,16 +166,20 @@ final class LiveParameter<T> implements Parameter<T> {
 		return (change != null) ? change.author() : "nobody";
 	}
 
-	private boolean install(Content content, int number, Effective<T> next, @Nullable String wrong) {
+	/**
+	 * Publishes a value, unless the entry has changed or a check was declared meanwhile.
+	 */
+	private boolean install(Content content, Map<Object, Function<T, @Nullable String>> applied, Effective<T> next,
+			@Nullable String wrong) {
 		String before;
 		synchronized (this) {
-			if (!content.equals(this.stored.content())) {
+			if (!content.equals(this.stored.content()) || applied != this.checks) {
 				return false;
 			}
 			before = this.problem;
 			this.effective = next;
 			this.settled = content;
-			this.settledChecks = number;
+			this.settledChecks = applied;
 			this.problem = wrong;
 			for (Binding binding : this.bindings) {
 				Object bean = binding.bean().get();
@@ -187,9 +201,9 @@ final class LiveParameter<T> implements Parameter<T> {
 	 * @throws UnusableValueException if it cannot be used
 	 */
 	@SuppressWarnings("unchecked")
-	private T readAndCheck(String text) {
+	private T readAndCheck(String text, Map<Object, Function<T, @Nullable String>> applied) {
 		T value = (T) this.parameters.format().read(text, this.type);
-		String violation = violation(value);
+		String violation = violation(value, applied);
 		if (violation != null) {
 			throw new UnusableValueException(violation, null);
 		}
@@ -197,8 +211,8 @@ final class LiveParameter<T> implements Parameter<T> {
 	}
 
 	/** Returns what is wrong with a value; {@code null} for nothing. */
-	@Nullable String violation(T value) {
-		for (Function<T, @Nullable String> check : this.checks.values()) {
+	private static <T> @Nullable String violation(T value, Map<Object, Function<T, @Nullable String>> applied) {
+		for (Function<T, @Nullable String> check : applied.values()) {
 			try {
 				String violation = check.apply(value);
 				if (violation != null) {
@@ -281,7 +295,7 @@ final class LiveParameter<T> implements Parameter<T> {
 	void requireValid(String text) {
 		requireSize(this.name, text);
 		try {
-			readAndCheck(text);
+			readAndCheck(text, this.checks);
 		}
 		catch (UnusableValueException ex) {
 			throw invalid(text, ex);

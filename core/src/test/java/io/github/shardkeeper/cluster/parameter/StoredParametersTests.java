@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
@@ -282,6 +283,34 @@ class StoredParametersTests {
 		assertThat(parameter.get()).isEqualTo(500);
 		assertThat(parameter.source()).isEqualTo(Source.DEFAULT);
 		assertThat(parameter.problem()).hasValueSatisfying((problem) -> assertThat(problem).contains("'7'"));
+	}
+
+	/** A check of the new value goes on while another one is declared. */
+	@Test
+	void checkDeclaredWhileAValueArrivesIsNotPassedOver() {
+		StoredParameters parameters = parameters("a");
+		AtomicReference<Thread> checking = new AtomicReference<>();
+		CountDownLatch released = new CountDownLatch(1);
+		Parameter<Integer> parameter = parameters.get("batch-size", Integer.class, 500, (value) -> {
+			if (value == 7 && checking.compareAndSet(null, Thread.currentThread())) {
+				waitFor(released);
+			}
+			return true;
+		});
+		stored().set("batch-size", "7", "ann", ParameterStore.ANY_VERSION);
+		await().until(() -> checking.get() != null);
+
+		parameters.get("batch-size", Integer.class, 500, (value) -> value > 10);
+		released.countDown();
+
+		await().until(() -> isIdle(checking.get()));
+		assertThat(parameter.get()).isEqualTo(500);
+		assertThat(parameter.problem()).isPresent();
+	}
+
+	/** Returns whether a thread of a pool waits for its next task. */
+	private static boolean isIdle(Thread thread) {
+		return thread.getState() == Thread.State.TIMED_WAITING || thread.getState() == Thread.State.TERMINATED;
 	}
 
 	@Test
