@@ -98,7 +98,8 @@ public interface ClusterParameters {
 	long set(String name, String value, Update update);
 
 	/**
-	 * Resets a parameter to its default, which may differ between instances.
+	 * Resets a parameter to its default, which may differ between instances. It need not
+	 * be declared on this instance: there is no value to check.
 	 * @return the version
 	 * @throws IllegalArgumentException if the name is not valid
 	 * @throws ParameterConflictException if it does not have the expected version
@@ -108,11 +109,12 @@ public interface ClusterParameters {
 	long reset(String name, Update update);
 
 	/**
-	 * Sets the value of an earlier version again, as a new version.
+	 * Sets the value of an earlier version again, as a new version. The parameter is
+	 * declared on this instance, as for {@link #set}.
 	 * @param version a version of {@link #history}
 	 * @return the new version
-	 * @throws IllegalArgumentException if the history has no such version, or its value
-	 * is no longer valid here
+	 * @throws IllegalArgumentException if the parameter is not declared here, its history
+	 * has no such version, or the value is no longer valid here
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
 	 * answer; unless it was refused, the value may be set. A retry makes sense
 	 */
@@ -122,11 +124,11 @@ public interface ClusterParameters {
 
 	/**
 	 * Sets the value of an earlier version again, with an author or only from a version
-	 * on.
+	 * on. The parameter is declared on this instance, as for {@link #set}.
 	 * @param version a version of {@link #history}
 	 * @return the new version
-	 * @throws IllegalArgumentException if the history has no such version, or its value
-	 * is no longer valid here
+	 * @throws IllegalArgumentException if the parameter is not declared here, its history
+	 * has no such version, or the value is no longer valid here
 	 * @throws ParameterConflictException if it does not have the expected version
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
 	 * answer; unless it was refused, the value may be set. A retry makes sense

@@ -318,16 +318,20 @@ public final class StoredParameters implements ClusterParameters, ClusterTool, A
 
 	@Override
 	public long set(String name, String value, Update update) {
-		requireName(name);
 		Objects.requireNonNull(value, "value must not be null");
 		Objects.requireNonNull(update, "update must not be null");
+		return requireDeclared(name).setText(value, update);
+	}
+
+	private LiveParameter<?> requireDeclared(String name) {
+		requireName(name);
 		LiveParameter<?> parameter = this.declared.get(name);
 		if (parameter == null) {
 			throw new IllegalArgumentException(
 					"The parameter '%s' is not declared on this instance, so its values cannot be checked; declared are %s"
 						.formatted(name, new TreeSet<>(this.declared.keySet())));
 		}
-		return parameter.setText(value, update);
+		return parameter;
 	}
 
 	@Override
@@ -340,6 +344,7 @@ public final class StoredParameters implements ClusterParameters, ClusterTool, A
 	@Override
 	public long revert(String name, long version, Update update) {
 		Objects.requireNonNull(update, "update must not be null");
+		LiveParameter<?> parameter = requireDeclared(name);
 		List<Change> history = history(name);
 		Change target = history.stream()
 			.filter((change) -> change.version() == version)
@@ -347,12 +352,8 @@ public final class StoredParameters implements ClusterParameters, ClusterTool, A
 			.orElseThrow(
 					() -> new IllegalArgumentException("The history of the parameter '%s' has no version %d, but %s"
 						.formatted(name, version, history.stream().map(Change::version).toList())));
-		LiveParameter<?> parameter = this.declared.get(name);
 		String value = target.value();
-		if (parameter != null && value != null) {
-			parameter.requireValid(value);
-		}
-		return change(name, value, update);
+		return (value != null) ? parameter.setText(value, update) : change(name, null, update);
 	}
 
 	private long change(String name, @Nullable String value, Update update) {

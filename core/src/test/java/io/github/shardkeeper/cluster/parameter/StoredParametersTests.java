@@ -373,6 +373,20 @@ class StoredParametersTests {
 		}
 	}
 
+	/** There is no value to check in a reset, and none in the history. */
+	@Test
+	void parameterOfNobodyIsNotRevertedButReset() {
+		StoredParameters declaring = parameters("a");
+		long version = declaring.get("batch-size", Integer.class, 500).set(100);
+		StoredParameters parameters = parameters("b");
+
+		assertThatIllegalArgumentException().isThrownBy(() -> parameters.revert("batch-size", version))
+			.withMessageContaining("'batch-size' is not declared on this instance");
+		assertThat(parameters.history("batch-size")).extracting(Change::version).containsExactly(version);
+		parameters.reset("batch-size", Update.ALWAYS);
+		assertThat(parameters.history("batch-size")).extracting(Change::value).containsExactly(null, "100");
+	}
+
 	@Test
 	void authorsAndVersionsAreChecked() {
 		assertThatIllegalArgumentException().isThrownBy(() -> Update.ALWAYS.by(" "));
