@@ -72,6 +72,7 @@ public final class ClusterParametersEndpoint {
 	 * @param revertTo the version whose value is set again, {@code null} with a value
 	 * @param expectedVersion the version that it must have, {@code null} for any
 	 * @return the new version
+	 * @throws ParameterConflictException if it does not have the expected version
 	 */
 	@WriteOperation
 	public Version set(SecurityContext security, @Selector String name, @Nullable String value, @Nullable Long revertTo,
@@ -88,6 +89,7 @@ public final class ClusterParametersEndpoint {
 	 * @param name the name
 	 * @param expectedVersion the version that it must have, {@code null} for any
 	 * @return the new version
+	 * @throws ParameterConflictException if it does not have the expected version
 	 */
 	@DeleteOperation
 	public Version reset(SecurityContext security, @Selector String name, @Nullable Long expectedVersion) {
@@ -104,7 +106,7 @@ public final class ClusterParametersEndpoint {
 			Update update = new Update((principal != null) ? author(principal.getName()) : null, expectedVersion);
 			return new Version(operation.apply(found, update));
 		}
-		catch (IllegalArgumentException | ParameterConflictException ex) {
+		catch (IllegalArgumentException ex) {
 			throw invalid(String.valueOf(ex.getMessage()));
 		}
 	}

@@ -14,6 +14,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 import io.github.shardkeeper.actuate.ClusterParametersEndpoint;
+import io.github.shardkeeper.actuate.ClusterParametersWebExtension;
 import io.github.shardkeeper.actuate.MicrometerConsumerMeters;
 import io.github.shardkeeper.actuate.MicrometerLoopMeters;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
@@ -47,6 +48,12 @@ public final class ShardkeeperActuatorAutoConfiguration {
 		@ConditionalOnBean(ParametersInUse.class)
 		ClusterParametersEndpoint clusterParametersEndpoint(ParametersInUse parameters) {
 			return new ClusterParametersEndpoint(parameters::find);
+		}
+
+		@Bean
+		@ConditionalOnBean(ClusterParametersEndpoint.class)
+		ClusterParametersWebExtension clusterParametersWebExtension(ClusterParametersEndpoint endpoint) {
+			return new ClusterParametersWebExtension(endpoint);
 		}
 
 	}

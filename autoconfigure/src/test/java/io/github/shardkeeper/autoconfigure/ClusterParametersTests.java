@@ -2,6 +2,7 @@ package io.github.shardkeeper.autoconfigure;
 
 import java.security.Principal;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,11 +26,13 @@ import org.springframework.beans.factory.InitializingBean;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.InvocationContext;
+import org.springframework.boot.actuate.endpoint.OperationFilter;
 import org.springframework.boot.actuate.endpoint.OperationType;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.invoke.convert.ConversionServiceParameterValueMapper;
 import org.springframework.boot.actuate.endpoint.web.EndpointMediaTypes;
 import org.springframework.boot.actuate.endpoint.web.ExposableWebEndpoint;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.WebOperation;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpointDiscoverer;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -48,6 +51,7 @@ import io.github.shardkeeper.actuate.ClusterParametersEndpoint;
 import io.github.shardkeeper.actuate.ClusterParametersEndpoint.Details;
 import io.github.shardkeeper.actuate.ClusterParametersEndpoint.Parameters;
 import io.github.shardkeeper.actuate.ClusterParametersEndpoint.Version;
+import io.github.shardkeeper.actuate.ClusterParametersWebExtension.Conflict;
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
@@ -182,9 +186,12 @@ class ClusterParametersTests {
 	@Test
 	void endpointReadsAlwaysAndWritesOnlyWithAccess() {
 		this.memory.withBean(Indexer.class).run((context) -> {
-			ExposableWebEndpoint endpoint = endpoint(context);
+			ExposableWebEndpoint endpoint = endpoint(context, List.of());
 
 			assertThat(endpoint.getDefaultAccess()).isEqualTo(Access.READ_ONLY);
+			assertThat(endpoint(context, List.of(OperationFilter.byAccess((id, access) -> access))).getOperations())
+				.extracting(WebOperation::getType)
+				.containsExactly(OperationType.READ, OperationType.READ);
 			assertThat(endpoint.getOperations()).extracting(WebOperation::getType)
 				.containsExactlyInAnyOrder(OperationType.READ, OperationType.READ, OperationType.WRITE,
 						OperationType.DELETE);
@@ -195,9 +202,9 @@ class ClusterParametersTests {
 	void endpointChangesAndShowsParameters() {
 		this.memory.withBean(Indexer.class).withPropertyValues("shardkeeper.instance-id=host-1").run((context) -> {
 			String name = "index.batch-size";
-			Version first = (Version) invoke(context, OperationType.WRITE, "ann", Map.of("name", name, "value", "100"));
-			Version second = (Version) invoke(context, OperationType.WRITE, null,
-					Map.of("name", name, "value", "200", "expectedVersion", String.valueOf(first.version())));
+			Version first = version(invoke(context, OperationType.WRITE, "ann", Map.of("name", name, "value", "100")));
+			Version second = version(invoke(context, OperationType.WRITE, null,
+					Map.of("name", name, "value", "200", "expectedVersion", String.valueOf(first.version()))));
 			assertThat(context.getBean(Indexer.class).batchSize).isEqualTo(200);
 
 			Details details = (Details) invoke(context, OperationType.READ, null, Map.of("name", name));
@@ -220,7 +227,6 @@ class ClusterParametersTests {
 			for (Map<String, Object> wrong : List.<Map<String, Object>>of(Map.of("name", name, "value", "many"),
 					Map.of("name", "unknown", "value", "1"), Map.of("name", name),
 					Map.of("name", name, "value", "1", "revertTo", "5"), Map.of("name", name, "revertTo", "5"),
-					Map.of("name", name, "value", "1", "expectedVersion", String.valueOf(first.version())),
 					Map.of("name", name, "value", "1", "expectedVersion", "-1"))) {
 				assertThatExceptionOfType(InvalidEndpointRequestException.class).as(wrong.toString())
 					.isThrownBy(() -> invoke(context, OperationType.WRITE, "ann", wrong));
@@ -229,9 +235,41 @@ class ClusterParametersTests {
 		});
 	}
 
-	private static ExposableWebEndpoint endpoint(ApplicationContext context) {
+	@Test
+	void endpointAnswersConflictForAnotherVersion() {
+		this.memory.withBean(Indexer.class).run((context) -> {
+			String name = "index.batch-size";
+			ClusterParameters parameters = context.getBean(ClusterParameters.class);
+			long first = parameters.set(name, "100", Update.ALWAYS);
+			long second = parameters.set(name, "200", Update.ALWAYS);
+			String expected = String.valueOf(first);
+
+			for (Object answer : Arrays.asList(
+					invoke(context, OperationType.WRITE, "ann",
+							Map.of("name", name, "value", "1", "expectedVersion", expected)),
+					invoke(context, OperationType.WRITE, "ann",
+							Map.of("name", name, "revertTo", expected, "expectedVersion", expected)),
+					invoke(context, OperationType.DELETE, "ann", Map.of("name", name, "expectedVersion", expected)))) {
+				WebEndpointResponse<?> response = (WebEndpointResponse<?>) answer;
+				assertThat(response.getStatus()).isEqualTo(409);
+				assertThat(response.getBody())
+					.isEqualTo(new Conflict("The parameter 'index.batch-size' has version " + second + ", not " + first
+							+ ": somebody else has changed it. Look at its value and try again", second));
+			}
+			assertThat(context.getBean(Indexer.class).batchSize).isEqualTo(200);
+		});
+	}
+
+	private static Version version(@Nullable Object answer) {
+		WebEndpointResponse<?> response = (WebEndpointResponse<?>) answer;
+		assertThat(response.getStatus()).isEqualTo(200);
+		return (Version) response.getBody();
+	}
+
+	private static ExposableWebEndpoint endpoint(ApplicationContext context,
+			List<OperationFilter<WebOperation>> filters) {
 		return new WebEndpointDiscoverer(context, new ConversionServiceParameterValueMapper(),
-				EndpointMediaTypes.DEFAULT, List.of(), List.of(), List.of(), List.of(), List.of())
+				EndpointMediaTypes.DEFAULT, List.of(), List.of(), List.of(), List.of(), filters)
 			.getEndpoints()
 			.stream()
 			.filter((endpoint) -> endpoint.getEndpointId().toString().equals("clusterparameters"))
@@ -241,7 +279,7 @@ class ClusterParametersTests {
 
 	private static @Nullable Object invoke(ApplicationContext context, OperationType type, @Nullable String user,
 			Map<String, Object> arguments) {
-		WebOperation operation = endpoint(context).getOperations()
+		WebOperation operation = endpoint(context, List.of()).getOperations()
 			.stream()
 			.filter((candidate) -> candidate.getType() == type && (type != OperationType.READ
 					|| candidate.getRequestPredicate().getPath().contains("{name}") == arguments.containsKey("name")))

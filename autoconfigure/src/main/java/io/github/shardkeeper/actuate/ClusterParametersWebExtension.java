@@ -1,0 +1,67 @@
+package io.github.shardkeeper.actuate;
+
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
+
+import io.github.shardkeeper.actuate.ClusterParametersEndpoint.Version;
+import io.github.shardkeeper.cluster.ParameterConflictException;
+
+/**
+ * Answers {@code 409 Conflict} over HTTP if a parameter does not have the expected
+ * version. Thread-safe.
+ */
+@EndpointWebExtension(endpoint = ClusterParametersEndpoint.class)
+public final class ClusterParametersWebExtension {
+
+	private static final int CONFLICT = 409;
+
+	private final ClusterParametersEndpoint endpoint;
+
+	/** Creates the extension of an endpoint. */
+	public ClusterParametersWebExtension(ClusterParametersEndpoint endpoint) {
+		this.endpoint = endpoint;
+	}
+
+	/**
+	 * Sets a parameter, as {@link ClusterParametersEndpoint#set}.
+	 * @return a {@link Version}, or a {@link Conflict}
+	 */
+	@WriteOperation
+	public WebEndpointResponse<Object> set(SecurityContext security, @Selector String name, @Nullable String value,
+			@Nullable Long revertTo, @Nullable Long expectedVersion) {
+		return answer(() -> this.endpoint.set(security, name, value, revertTo, expectedVersion));
+	}
+
+	/**
+	 * Resets a parameter, as {@link ClusterParametersEndpoint#reset}.
+	 * @return a {@link Version}, or a {@link Conflict}
+	 */
+	@DeleteOperation
+	public WebEndpointResponse<Object> reset(SecurityContext security, @Selector String name,
+			@Nullable Long expectedVersion) {
+		return answer(() -> this.endpoint.reset(security, name, expectedVersion));
+	}
+
+	private static WebEndpointResponse<Object> answer(Supplier<Version> change) {
+		try {
+			return new WebEndpointResponse<>(change.get());
+		}
+		catch (ParameterConflictException ex) {
+			return new WebEndpointResponse<>(new Conflict(String.valueOf(ex.getMessage()), ex.version()), CONFLICT);
+		}
+	}
+
+	/** The reason of a conflict, and the version that the parameter has. */
+	public record Conflict(String reason, long version) {
+
+	}
+
+}
