@@ -155,7 +155,7 @@ class LocksOfProcessesTests {
 	}
 
 	private static ConditionFactory await() {
-		return Awaitility.await().atMost(Duration.ofMinutes(2)).pollInterval(Duration.ofMillis(20));
+		return Awaitility.await().atMost(Duration.ofMinutes(5)).pollInterval(Duration.ofMillis(20));
 	}
 
 }
