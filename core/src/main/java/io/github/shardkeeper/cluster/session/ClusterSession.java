@@ -262,7 +262,15 @@ public final class ClusterSession implements SessionListener, AutoCloseable {
 			return;
 		}
 		String text = (end < 0) ? "" : message.substring(end + 1);
-		forEachTool((tool) -> tool.message(kind, text));
+		forEachTool((tool) -> {
+			try {
+				tool.message(kind, text);
+			}
+			catch (IllegalArgumentException | IndexOutOfBoundsException ex) {
+				logger.warn("A message of group '{}' cannot be read: '{}'. Only somebody else can have sent it",
+						group(), message, ex);
+			}
+		});
 	}
 
 	private @Nullable MonotonicTime step() {

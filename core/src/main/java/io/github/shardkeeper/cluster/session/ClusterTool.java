@@ -12,6 +12,8 @@ public interface ClusterTool {
 	 * Receives a message of the store. On a thread of the store; must not block.
 	 * @param kind the first word of the message, for example {@code lock}
 	 * @param text the rest, without the separator {@code |}; may be empty
+	 * @throws IllegalArgumentException if it cannot be read; an
+	 * {@link IndexOutOfBoundsException} means the same
 	 */
 	default void message(String kind, String text) {
 	}

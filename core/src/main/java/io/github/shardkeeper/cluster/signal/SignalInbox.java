@@ -116,7 +116,10 @@ final class SignalInbox {
 		notifyAll();
 	}
 
-	/** Waits until no handler runs. Returns whether none runs. */
+	/**
+	 * Waits until no handler runs and what they have handled is acknowledged. Returns
+	 * whether that is so.
+	 */
 	synchronized boolean awaitIdle(long millis) throws InterruptedException {
 		if (this.running && millis > 0) {
 			wait(millis);
@@ -136,6 +139,7 @@ final class SignalInbox {
 		}
 		try {
 			this.handled = handle(signal);
+			this.onHandled.accept(this);
 		}
 		finally {
 			synchronized (this) {
@@ -143,7 +147,6 @@ final class SignalInbox {
 				notifyAll();
 			}
 		}
-		this.onHandled.accept(this);
 		return true;
 	}
 

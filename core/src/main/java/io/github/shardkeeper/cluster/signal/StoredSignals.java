@@ -164,17 +164,11 @@ public final class StoredSignals implements ClusterSignals, ClusterTool {
 
 	@Override
 	public void message(String kind, String text) {
-		try {
-			if (kind.equals("signal")) {
-				sent(text.split("\\|", 2));
-			}
-			else if (kind.equals("signaled") && !this.waits.isEmpty()) {
-				acknowledged(text.split("\\|", 5));
-			}
+		if (kind.equals("signal")) {
+			sent(text.split("\\|", 2));
 		}
-		catch (IllegalArgumentException | IndexOutOfBoundsException ex) {
-			logger.warn("A message of group '{}' cannot be read: '{}|{}'. Only somebody else can have sent it",
-					this.session.group(), kind, text, ex);
+		else if (kind.equals("signaled") && !this.waits.isEmpty()) {
+			acknowledged(text.split("\\|", 5));
 		}
 	}
 

@@ -5,7 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -17,6 +19,7 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.cluster.SignalDelivery;
 import io.github.shardkeeper.cluster.SignalResult;
 import io.github.shardkeeper.cluster.signal.SignalInstance.Recorder;
+import io.github.shardkeeper.cluster.signal.SignalStore.Outcome;
 import io.github.shardkeeper.shard.MemberId;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -416,6 +419,37 @@ public abstract class ClusterSignalsContract {
 		a.signals.listen(List.of(recorder));
 		assertThat(second.awaitAll(PATIENCE).handled()).containsExactly(a.member());
 		assertThat(recorder.rest()).containsExactly("1", "2");
+	}
+
+	@Test
+	void stopWaitsForTheAcknowledgement() throws Exception {
+		Recorder recorder = recorder();
+		SignalInstance a = instance("a").start(recorder);
+		CountDownLatch acknowledging = new CountDownLatch(1);
+		CountDownLatch released = new CountDownLatch(1);
+		a.beforeAcknowledgement = (handled) -> {
+			if (handled.get("rebuild").outcome() == Outcome.OK) {
+				acknowledging.countDown();
+				await(released);
+			}
+		};
+		a.signals.send("rebuild", "1");
+		await(acknowledging);
+		CompletableFuture<Void> stopping = CompletableFuture.runAsync(() -> a.signals.stopListening(PATIENCE));
+
+		assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> stopping.get(200, TimeUnit.MILLISECONDS));
+		released.countDown();
+
+		stopping.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+	}
+
+	private static void await(CountDownLatch latch) {
+		try {
+			assertThat(latch.await(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 	@Test

@@ -65,6 +65,10 @@ final class SignalInstance implements AutoCloseable {
 	/** Whether the store of signals answers calls. */
 	volatile boolean storeAway;
 
+	/** Runs before the store is told what is handled. */
+	volatile Consumer<Map<String, SignalStore.Handled>> beforeAcknowledgement = (handled) -> {
+	};
+
 	final AtomicInteger storeFailures = new AtomicInteger();
 
 	SignalInstance(String name, SignalStores stores) {
@@ -169,6 +173,7 @@ final class SignalInstance implements AutoCloseable {
 		@Override
 		public Map<String, Latest> acknowledge(MemberId member, Map<String, Handled> handled) {
 			requireStore();
+			SignalInstance.this.beforeAcknowledgement.accept(handled);
 			return SignalInstance.this.stores.signals().acknowledge(member, handled);
 		}
 
