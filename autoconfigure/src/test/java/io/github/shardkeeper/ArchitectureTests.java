@@ -82,10 +82,10 @@ class ArchitectureTests {
 		plan.put("coordination.memory", Set.of("coordination", "protocol", "shard"));
 		plan.put("cluster", Set.of("shard"));
 		plan.put("cluster.session", Set.of("cluster", "coordination", "loop", "time", API, "shard"));
-		plan.put("cluster.lock", Set.of("cluster.session", "cluster", "time", API, "shard"));
 		plan.put("cluster.barrier", Set.of("cluster.session", "cluster", "time", API, "shard"));
 		plan.put("cluster.parameter", Set.of("cluster.session", "cluster", "loop", API, "shard"));
 		plan.put("handler", Set.of("source", "schedule", API, "shard"));
+		plan.put("cluster.lock", Set.of("handler", "cluster.session", "cluster", "time", API, "shard"));
 		plan.put("cluster.signal",
 				Set.of("handler", "source", "loop", "time", "cluster.session", "cluster", API, "shard"));
 		plan.put("cluster.memory", Set.of("cluster.signal", "cluster.parameter", "cluster.lock", "cluster.barrier",

@@ -16,6 +16,7 @@ import io.github.shardkeeper.cluster.ClusterView;
 import io.github.shardkeeper.cluster.DoubleBarriers;
 import io.github.shardkeeper.cluster.barrier.BarrierStore;
 import io.github.shardkeeper.cluster.barrier.StoredBarriers;
+import io.github.shardkeeper.cluster.lock.ExclusiveCallsLifecycle;
 import io.github.shardkeeper.cluster.lock.ExclusiveCallsPostProcessor;
 import io.github.shardkeeper.cluster.lock.LockStore;
 import io.github.shardkeeper.cluster.lock.StoredLocks;
@@ -76,6 +77,13 @@ class ClusterToolsConfiguration {
 	@Bean
 	static ExclusiveCallsPostProcessor shardkeeperExclusiveCalls(ObjectProvider<ClusterLocks> locks) {
 		return new ExclusiveCallsPostProcessor(locks::getObject);
+	}
+
+	/** Stops before the membership. */
+	@Bean
+	ExclusiveCallsLifecycle shardkeeperExclusiveCallsLifecycle(ExclusiveCallsPostProcessor calls,
+			ShardkeeperSettings settings) {
+		return new ExclusiveCallsLifecycle(calls, settings.leaveTimeout(), ShardConsumerRunner.PHASE + 2);
 	}
 
 	@Bean

@@ -6,6 +6,8 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -20,6 +22,7 @@ import org.springframework.aop.scope.ScopedObject;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodIntrospector;
+import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.scheduling.annotation.Async;
@@ -31,6 +34,8 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  * The application's beans, as far as their methods are annotated. Immutable.
  */
 public final class AnnotatedBeans {
+
+	private static final String COROUTINE = "kotlin.coroutines.Continuation";
 
 	private final ConfigurableListableBeanFactory beans;
 
@@ -129,6 +134,18 @@ public final class AnnotatedBeans {
 		return bean instanceof Advised advised && Arrays.stream(advised.getAdvisors())
 			.anyMatch((advisor) -> advisor.getAdvice() instanceof AsyncExecutionInterceptor
 					&& applies(advisor, method, type));
+	}
+
+	/** Returns whether a result of the type can come before the work is done. */
+	public static boolean isAsynchronousResult(Class<?> returned) {
+		return Future.class.isAssignableFrom(returned) || CompletionStage.class.isAssignableFrom(returned)
+				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(returned) != null;
+	}
+
+	/** Returns whether the method is a suspending function of Kotlin. */
+	public static boolean isSuspending(Method method) {
+		Class<?>[] parameters = method.getParameterTypes();
+		return parameters.length > 0 && parameters[parameters.length - 1].getName().equals(COROUTINE);
 	}
 
 	private static boolean applies(Advisor advisor, Method method, Class<?> type) {

@@ -12,14 +12,11 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Future;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.MethodParameter;
-import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -29,8 +26,6 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  * thread.
  */
 final class HandlerSignatureReader {
-
-	private static final String COROUTINE = "kotlin.coroutines.Continuation";
 
 	private static final String MAY_TAKE = "It may take the record (as ShardRecord<T> or as its payload T) or a batch "
 			+ "(as List<ShardRecord<T>> or as List<T>), ShardContext, ShardState and Acknowledgment, each at most once; "
@@ -156,29 +151,24 @@ final class HandlerSignatureReader {
 	}
 
 	private void checkDeclaration() {
-		Class<?>[] parameters = this.method.getParameterTypes();
-		if (parameters.length > 0 && parameters[parameters.length - 1].getName().equals(COROUTINE)) {
+		if (AnnotatedBeans.isSuspending(this.method)) {
 			throw refused("is a suspending function.",
 					"Write a plain 'fun', with 'runBlocking' where it has to suspend: "
 							+ "when it returns, the record counts as handled. On virtual threads waiting costs little.");
 		}
 		Class<?> returned = this.method.getReturnType();
 		if (returned != void.class) {
-			throw refused("returns %s.".formatted(returned.getSimpleName()), isAsynchronous(returned)
-					? "Declare it 'void' and wait for the result, with 'join()' or 'block()', before it returns: when it "
-							+ "returns, the record counts as handled. On virtual threads waiting costs little. "
-							+ "To go on without waiting, take an Acknowledgment and call it when the result is there, "
-							+ "with 'shardkeeper.consumer.commit.mode: manual'."
-					: "Declare it 'void' and do the work before it returns: when it returns, the record counts as handled.");
+			throw refused("returns %s.".formatted(returned.getSimpleName()), AnnotatedBeans
+				.isAsynchronousResult(returned)
+						? "Declare it 'void' and wait for the result, with 'join()' or 'block()', before it returns: when it "
+								+ "returns, the record counts as handled. On virtual threads waiting costs little. "
+								+ "To go on without waiting, take an Acknowledgment and call it when the result is there, "
+								+ "with 'shardkeeper.consumer.commit.mode: manual'."
+						: "Declare it 'void' and do the work before it returns: when it returns, the record counts as handled.");
 		}
 		if (Modifier.isStatic(this.method.getModifiers()) || Modifier.isPrivate(this.method.getModifiers())) {
 			throw refused("is private or static.", "Make it an instance method that is not private.");
 		}
-	}
-
-	private static boolean isAsynchronous(Class<?> returned) {
-		return Future.class.isAssignableFrom(returned) || CompletionStage.class.isAssignableFrom(returned)
-				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(returned) != null;
 	}
 
 	private Type payloadType(HandlerArgument argument, ResolvableType type) {

@@ -1,8 +1,11 @@
 package io.github.shardkeeper.cluster.lock;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
@@ -16,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
@@ -35,8 +39,11 @@ import io.github.shardkeeper.cluster.ClusterExclusive.WhenHeld;
 import io.github.shardkeeper.cluster.ClusterLock;
 import io.github.shardkeeper.cluster.ClusterLocks;
 import io.github.shardkeeper.cluster.LockLostException;
+import io.github.shardkeeper.handler.AnnotatedBeans;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.time.MonotonicClock;
+import io.github.shardkeeper.time.MonotonicTime;
 
 /** Calls of {@link ClusterExclusive} methods, under their locks. Thread-safe. */
 final class ExclusiveCalls implements MethodInterceptor {
@@ -49,6 +56,12 @@ final class ExclusiveCalls implements MethodInterceptor {
 
 	private final Map<Method, Rule> rules = new ConcurrentHashMap<>();
 
+	/** The methods whose calls run now. Guarded by this. */
+	private final List<Method> running = new ArrayList<>();
+
+	/** Guarded by this. */
+	private boolean stopped;
+
 	/** Creates it; the locks are created with the first call. */
 	ExclusiveCalls(Supplier<ClusterLocks> locks, BeanFactory beans) {
 		this.locks = locks;
@@ -56,11 +69,72 @@ final class ExclusiveCalls implements MethodInterceptor {
 	}
 
 	/**
-	 * Checks the annotation of a method.
+	 * Checks a method and its annotation.
 	 * @throws ShardkeeperConfigurationException if it cannot work
 	 */
-	void check(Method method) {
+	void check(Method method, Object bean) {
+		requireExclusive(method, bean);
 		rule(method);
+	}
+
+	/** Otherwise it would run, or go on, without the lock. */
+	private static void requireExclusive(Method method, Object bean) {
+		Class<?> type = AopUtils.getTargetClass(bean);
+		int modifiers = method.getModifiers();
+		if (Modifier.isStatic(modifiers) || Modifier.isPrivate(modifiers)) {
+			throw refused(method, "is private or static, so its calls cannot be intercepted.",
+					"Make it an instance method that is not private.");
+		}
+		if (!(bean instanceof Advised) && (Modifier.isFinal(modifiers) || Modifier.isFinal(type.getModifiers()))) {
+			throw refused(method, "or its class is final, so its calls cannot be intercepted.",
+					"Remove 'final' (a record is final, too), or use ClusterLocks in the method.");
+		}
+		if (AnnotatedBeans.isAsynchronous(method, type, bean) || AnnotatedBeans.isSuspending(method)
+				|| AnnotatedBeans.isAsynchronousResult(method.getReturnType())) {
+			throw refused(method, "is asynchronous: the lock would be released before its work is done.",
+					"Do the work before it returns: remove @Async, and wait for a result with 'join()' or 'block()'.");
+		}
+	}
+
+	private static ShardkeeperConfigurationException refused(Method method, String what, String action) {
+		return new ShardkeeperConfigurationException("%s %s".formatted(Rule.text(method), what), action);
+	}
+
+	/** Begins calls again. */
+	synchronized void start() {
+		this.stopped = false;
+	}
+
+	/** Begins no further call, and waits for those that run. */
+	synchronized void stop(Duration timeout) throws InterruptedException {
+		this.stopped = true;
+		MonotonicTime deadline = MonotonicClock.SYSTEM.now().plus(timeout);
+		while (!this.running.isEmpty()) {
+			Duration left = MonotonicClock.SYSTEM.now().until(deadline);
+			if (left.isZero() || left.isNegative()) {
+				logger.warn("Calls have not ended within {} ms and lose their locks, so others may run them at the "
+						+ "same time: {}", timeout.toMillis(), this.running.stream().map(Rule::text).toList());
+				return;
+			}
+			TimeUnit.NANOSECONDS.timedWait(this, left.toNanos());
+		}
+	}
+
+	/** Returns whether a call may begin. */
+	private synchronized boolean begin(Rule rule) {
+		if (this.stopped && rule.whenHeld == WhenHeld.WAIT) {
+			throw new IllegalStateException(
+					rule.text() + " cannot run any more: this instance stops, and leaves the group");
+		}
+		if (!this.stopped) {
+			this.running.add(rule.method);
+		}
+		return !this.stopped;
+	}
+
+	private synchronized void end(Rule rule) {
+		this.running.remove(rule.method);
+		notifyAll();
 	}
 
 	private Rule rule(Method method) {
@@ -71,6 +145,19 @@ final class ExclusiveCalls implements MethodInterceptor {
 	public @Nullable Object invoke(MethodInvocation call) throws Throwable {
 		Object target = Objects.requireNonNull(call.getThis(), "A @ClusterExclusive method has a target");
 		Rule rule = rule(AopUtils.getMostSpecificMethod(call.getMethod(), target.getClass()));
+		if (!begin(rule)) {
+			logger.debug("Skipped {}: this instance stops", rule.text());
+			return null;
+		}
+		try {
+			return invoke(call, rule, target);
+		}
+		finally {
+			end(rule);
+		}
+	}
+
+	private @Nullable Object invoke(MethodInvocation call, Rule rule, Object target) throws Throwable {
 		ClusterLock lock = this.locks.get()
 			.get(rule.name(target, call.getArguments(), this.beans), rule.atLeast, rule.atMost);
 		if (!acquire(lock, rule)) {

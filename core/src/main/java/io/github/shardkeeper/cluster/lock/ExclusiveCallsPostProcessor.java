@@ -47,13 +47,18 @@ public final class ExclusiveCallsPostProcessor extends AbstractBeanFactoryAwareA
 				created);
 	}
 
+	/** Returns what intercepts the calls. */
+	ExclusiveCalls calls() {
+		return Objects.requireNonNull(this.calls);
+	}
+
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		if (isEligible(bean, beanName)) {
 			Map<Method, ClusterExclusive> methods = MethodIntrospector.selectMethods(AopUtils.getTargetClass(bean),
 					(MethodIntrospector.MetadataLookup<ClusterExclusive>) (method) -> AnnotatedElementUtils
 						.findMergedAnnotation(method, ClusterExclusive.class));
-			methods.keySet().forEach(Objects.requireNonNull(this.calls)::check);
+			methods.keySet().forEach((method) -> calls().check(method, bean));
 		}
 		return super.postProcessAfterInitialization(bean, beanName);
 	}

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
@@ -13,10 +14,13 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.core.env.MapPropertySource;
+import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 
@@ -166,6 +170,67 @@ class ExclusiveCallsTests {
 			.withMessageContaining("'{braces}'");
 	}
 
+	@ParameterizedTest
+	@ValueSource(classes = { FinalMethod.class, FinalClass.class, PrivateMethod.class, StaticMethod.class })
+	void methodThatCannotBeInterceptedIsRefused(Class<?> type) {
+		assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> start(type))
+			.withMessageContaining(type.getSimpleName() + ".run()")
+			.withMessageContaining("cannot be intercepted");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { AsyncMethod.class, FutureResult.class })
+	void asynchronousMethodIsRefused(Class<?> type) {
+		assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> start(type))
+			.withMessageContaining(type.getSimpleName() + ".run()")
+			.withMessageContaining("the lock would be released before its work is done");
+	}
+
+	@Test
+	void stopWaitsForTheRunningCallAndBeginsNoOther() throws Exception {
+		Jobs jobs = start(Jobs.class);
+		this.locks.get("first").lock();
+		this.locks.get("first").unlock();
+		ExclusiveCallsLifecycle lifecycle = new ExclusiveCallsLifecycle(
+				this.context.getBean(ExclusiveCallsPostProcessor.class), Duration.ofSeconds(60), 0);
+		lifecycle.start();
+		CountDownLatch begun = new CountDownLatch(1);
+		CountDownLatch released = new CountDownLatch(1);
+		CompletableFuture<String> running = this.instance.run(() -> jobs.answer(() -> {
+			begun.countDown();
+			return released.await(60, TimeUnit.SECONDS);
+		}));
+		assertThat(begun.await(10, TimeUnit.SECONDS)).isTrue();
+
+		Thread stopping = new Thread(lifecycle::stop, "stopping");
+		stopping.start();
+		Awaitility.await().until(() -> stopping.getState() == Thread.State.TIMED_WAITING);
+		assertThat(jobs.other()).as("a call after the stop has begun").isNull();
+		assertThatIllegalStateException().isThrownBy(jobs::waiting).withMessageContaining("stops");
+		assertThat(running).isNotDone();
+		released.countDown();
+
+		assertThat(running.get(10, TimeUnit.SECONDS)).isEqualTo("true");
+		stopping.join(10_000);
+		assertThat(stopping.isAlive()).isFalse();
+		lifecycle.start();
+		assertThat(jobs.other()).isEqualTo("other");
+	}
+
+	@Test
+	void stopGivesUpAtItsTimeout() throws Exception {
+		Jobs jobs = start(Jobs.class);
+		ExclusiveCallsLifecycle lifecycle = new ExclusiveCallsLifecycle(
+				this.context.getBean(ExclusiveCallsPostProcessor.class), Duration.ofMillis(20), 0);
+		lifecycle.start();
+		this.locks.get("first").lock();
+
+		assertThat(jobs.answer(() -> {
+			lifecycle.stop();
+			return lifecycle.isRunning();
+		})).isEqualTo("false");
+	}
+
 	@Test
 	void longerThanAtMostIsReportedAndReturns() {
 		Jobs jobs = start(Jobs.class);
@@ -193,6 +258,11 @@ class ExclusiveCallsTests {
 		@ClusterExclusive("job")
 		@Nullable String answer(Callable<Boolean> inside) throws Exception {
 			return String.valueOf(inside.call());
+		}
+
+		@ClusterExclusive("other")
+		@Nullable String other() {
+			return "other";
 		}
 
 		@ClusterExclusive(value = "waiting", whenHeld = WhenHeld.WAIT)
@@ -242,6 +312,56 @@ class ExclusiveCallsTests {
 		@ClusterExclusive("scheduled")
 		public void run() {
 			this.runs.add(true);
+		}
+
+	}
+
+	static class FinalMethod {
+
+		@ClusterExclusive("job")
+		final void run() {
+		}
+
+	}
+
+	static final class FinalClass {
+
+		@ClusterExclusive("job")
+		void run() {
+		}
+
+	}
+
+	static class PrivateMethod {
+
+		@ClusterExclusive("job")
+		private void run() {
+		}
+
+	}
+
+	static class StaticMethod {
+
+		@ClusterExclusive("job")
+		static void run() {
+		}
+
+	}
+
+	static class AsyncMethod {
+
+		@Async
+		@ClusterExclusive("job")
+		void run() {
+		}
+
+	}
+
+	static class FutureResult {
+
+		@ClusterExclusive("job")
+		CompletableFuture<String> run() {
+			return CompletableFuture.completedFuture("done");
 		}
 
 	}
