@@ -59,7 +59,7 @@ public interface ShardSource extends AutoCloseable {
 	/**
 	 * Returns the shards that take new records now. The group compares them with those
 	 * that it has completed, and reports a completed shard that is open again: it was
-	 * probably deleted and created anew. Answers from memory. A source that returns any
+	 * probably deleted and created again. Answers from memory. A source that returns any
 	 * calls the listeners of {@link #watch} after each new list, because only a list that
 	 * is younger than the completion counts.
 	 * @return the open shards by topic; without topics for which they are unknown

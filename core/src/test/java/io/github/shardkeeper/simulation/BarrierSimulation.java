@@ -19,9 +19,9 @@ import io.github.shardkeeper.shard.MemberId;
 
 /**
  * A simulation of double barriers: instances enter one with their view, work, and leave
- * it, again and again. All that are in a round have the same view, and whoever leaves it
- * without a failure knows that all members of the view have done their work. After the
- * last fault every instance completes two more rounds.
+ * it, again and again. All that are in a round have the same view, and an instance that
+ * leaves it without a failure knows that all members of the view have done their work.
+ * After the last fault every instance completes two more rounds.
  */
 final class BarrierSimulation extends ToolSimulation {
 

@@ -657,7 +657,7 @@ final class KafkaShardReader implements ShardReader {
 	}
 
 	/**
-	 * Learns the id of the topic anew: if it was created again and the directory does not
+	 * Learns the id of the topic again: if it was created again and the directory does not
 	 * know that yet, its records would be read twice.
 	 */
 	private void refreshTopicId(ReadPosition position) {

@@ -116,7 +116,7 @@ record SlsOffset(@Nullable String origin, long ordinal, @Nullable String cursor,
 
 	/**
 	 * Returns the position before this log, so that it is the next one. Its cursor
-	 * becomes the origin: those who go back read logs anew.
+	 * becomes the origin: after going back, logs are read again.
 	 */
 	SlsOffset previous() {
 		return (this.ordinal < 0) ? this

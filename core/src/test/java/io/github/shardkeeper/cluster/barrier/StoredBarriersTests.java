@@ -553,7 +553,7 @@ class StoredBarriersTests {
 		done(entering);
 	}
 
-	/** Whoever has left does not know that the others wait for it again. */
+	/** A party that has left does not know that the others wait for it again. */
 	@Test
 	void lostLeavingIsToldAgain() throws Exception {
 		Party a = party("a");

@@ -85,7 +85,7 @@ public final class SlsTestServer implements AutoCloseable {
 
 	/**
 	 * Otherwise each answer on a kept connection takes 40 ms. The JDK reads it once, so
-	 * whoever starts another HTTP server in the same JVM calls this before.
+	 * call this before another HTTP server is started in the same JVM.
 	 */
 	public static void answerWithoutDelay() {
 		System.setProperty("sun.net.httpserver.nodelay", "true");
