@@ -2,16 +2,18 @@ package io.github.shardkeeper.test;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.sentinel.api.StatefulRedisSentinelConnection;
+import io.lettuce.core.sentinel.api.sync.RedisSentinelCommands;
 import org.awaitility.Awaitility;
 
 /**
@@ -67,7 +69,7 @@ public final class EmbeddedRedisSentinel implements AutoCloseable {
 		for (EmbeddedRedis sentinel : this.sentinels) {
 			Awaitility.await()
 				.atMost(TIMEOUT)
-				.until(() -> seenBy(sentinel),
+				.until(() -> ask(sentinel, (commands) -> commands.master(MASTER_NAME)),
 						(seen) -> String.valueOf(SENTINELS - 1).equals(seen.get("num-other-sentinels"))
 								&& String.valueOf(this.nodes.size() - 1).equals(seen.get("num-slaves")));
 		}
@@ -89,20 +91,22 @@ public final class EmbeddedRedisSentinel implements AutoCloseable {
 		}
 	}
 
-	private static Map<String, String> seenBy(EmbeddedRedis sentinel) {
+	private static <T> T ask(EmbeddedRedis sentinel, Function<RedisSentinelCommands<String, String>, T> question) {
 		try (StatefulRedisSentinelConnection<String, String> connection = EmbeddedRedis.client()
 			.connectSentinel(RedisURI.create("127.0.0.1", sentinel.port()))) {
-			return connection.sync().master(MASTER_NAME);
+			return question.apply(connection.sync());
 		}
 	}
 
 	/**
-	 * Returns the master that the Sentinels name.
+	 * Returns the master that the first running Sentinel names to clients. During a
+	 * failover that is the promoted replica as soon as it is a master; the Sentinel's
+	 * description of the master ({@code SENTINEL MASTER}) names the old one for longer.
 	 * @return the master
 	 */
 	public EmbeddedRedis master() {
-		int port = Integer.parseInt(
-				seenBy(this.sentinels.stream().filter(EmbeddedRedis::isRunning).findFirst().orElseThrow()).get("port"));
+		EmbeddedRedis sentinel = this.sentinels.stream().filter(EmbeddedRedis::isRunning).findFirst().orElseThrow();
+		int port = ask(sentinel, (commands) -> (InetSocketAddress) commands.getMasterAddrByName(MASTER_NAME)).getPort();
 		return this.nodes.stream().filter((node) -> node.port() == port).findFirst().orElseThrow();
 	}
 
