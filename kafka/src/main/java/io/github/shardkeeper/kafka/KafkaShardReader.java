@@ -657,8 +657,8 @@ final class KafkaShardReader implements ShardReader {
 	}
 
 	/**
-	 * Learns the id of the topic again: if it was created again and the directory does not
-	 * know that yet, its records would be read twice.
+	 * Learns the id of the topic again: if it was created again and the directory does
+	 * not know that yet, its records would be read twice.
 	 */
 	private void refreshTopicId(ReadPosition position) {
 		CompletableFuture<Void> refresh = this.directory.requestRefresh();
