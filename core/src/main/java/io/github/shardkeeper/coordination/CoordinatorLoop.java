@@ -102,7 +102,7 @@ final class CoordinatorLoop {
 		this.clock = runtime.clock();
 		this.membership = new Membership(settings, assignment.name(), store, heartbeats, runtime.random(), this.clock,
 				(ended) -> this.sessionListeners.forEach((listener) -> listener.sessionEnded(ended)));
-		this.problems = new GroupProblemPublisher(settings, store);
+		this.problems = new GroupProblemPublisher(settings, store, this.clock);
 		this.holdings = new HoldingDriver(settings, store, heartbeats, lease, this.clock);
 		this.leader = new LeaderDriver(settings, assignment, () -> this.topics, store, this.clock, () -> post(() -> {
 		}), () -> this.lastProgress = this.clock.now());
@@ -295,7 +295,7 @@ final class CoordinatorLoop {
 						+ text,
 				"")));
 		try {
-			this.problems.publish(self, this.leader.epoch(), problems, this.clock.now());
+			this.problems.publish(self, this.leader.epoch(), problems);
 		}
 		catch (StoreUnavailableException ex) {
 			this.storeProblem.stepFailed(ex, this.clock.now());
@@ -371,7 +371,7 @@ final class CoordinatorLoop {
 			throw ex;
 		}
 		this.holdings.answered(reply);
-		this.problems.answered(reply, member, sentAt, this.clock.now());
+		this.problems.answered(reply, member, sentAt);
 		this.leader.handle(new LeaderEvent.HeartbeatAnswered(reply, member, sentAt));
 		if (this.leading != this.leader.leads()) {
 			this.leading = this.leader.leads();

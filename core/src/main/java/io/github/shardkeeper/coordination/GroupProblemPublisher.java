@@ -13,6 +13,7 @@ import io.github.shardkeeper.protocol.GroupProblems.GroupStatus;
 import io.github.shardkeeper.protocol.GroupWatch;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
@@ -26,6 +27,8 @@ final class GroupProblemPublisher {
 
 	private final CoordinationStore store;
 
+	private final MonotonicClock clock;
+
 	private final GroupWatch watch;
 
 	private final Duration pause;
@@ -33,23 +36,25 @@ final class GroupProblemPublisher {
 	/** Problems in the store, by the last answer. */
 	private GroupStatus told = GroupStatus.NONE;
 
+	/** Time of the answer: heartbeats sent earlier may not have read it. */
 	private @Nullable MonotonicTime publishedAt;
 
 	private boolean versionLogged;
 
 	private volatile List<GroupProblem> known = List.of();
 
-	GroupProblemPublisher(CoordinationSettings settings, CoordinationStore store) {
+	GroupProblemPublisher(CoordinationSettings settings, CoordinationStore store, MonotonicClock clock) {
 		this.store = store;
+		this.clock = clock;
 		this.watch = new GroupWatch(settings.lease());
 		this.pause = settings.heartbeatInterval();
 	}
 
-	void answered(HeartbeatReply.Alive reply, MemberId self, MonotonicTime sentAt, MonotonicTime now) {
-		if (this.publishedAt == null || !sentAt.isBefore(this.publishedAt)) {
+	void answered(HeartbeatReply.Alive reply, MemberId self, MonotonicTime sentAt) {
+		if (this.publishedAt == null || this.publishedAt.isBefore(sentAt)) {
 			this.told = reply.status();
 		}
-		this.known = this.watch.heartbeatAnswered(reply, now);
+		this.known = this.watch.heartbeatAnswered(reply, this.clock.now());
 		boolean passedOver = this.known.stream()
 			.anyMatch((problem) -> problem.kind().equals("versions") && problem.concerned().contains(self.value()));
 		if (passedOver && !this.versionLogged) {
@@ -60,14 +65,14 @@ final class GroupProblemPublisher {
 		this.versionLogged = passedOver;
 	}
 
-	void publish(MemberId leader, long epoch, List<GroupProblem> found, MonotonicTime now) {
+	void publish(MemberId leader, long epoch, List<GroupProblem> found) {
 		GroupProblems problems = GroupProblems.of(found);
-		boolean paused = this.publishedAt != null && this.publishedAt.until(now).compareTo(this.pause) < 0;
+		boolean paused = this.publishedAt != null && this.publishedAt.until(this.clock.now()).compareTo(this.pause) < 0;
 		if (this.told.epoch() == epoch && (this.told.problems().equals(problems) || paused)) {
 			return;
 		}
 		if (this.store.publishProblems(leader, epoch, problems)) {
-			this.publishedAt = now;
+			this.publishedAt = this.clock.now();
 			this.told = new GroupStatus(epoch, problems);
 		}
 	}

@@ -20,6 +20,7 @@ import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupProblems;
+import io.github.shardkeeper.protocol.GroupProblems.GroupStatus;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
 import io.github.shardkeeper.protocol.HoldingAction;
@@ -73,7 +74,7 @@ final class FailingStore extends ForwardingStore {
 	/** Whether a plan was requested. */
 	volatile boolean subscribing;
 
-	final AtomicInteger published = new AtomicInteger();
+	final List<GroupStatus> published = new CopyOnWriteArrayList<>();
 
 	final AtomicInteger heartbeats = new AtomicInteger();
 
@@ -201,7 +202,7 @@ final class FailingStore extends ForwardingStore {
 
 	@Override
 	public boolean publishProblems(MemberId leader, long epoch, GroupProblems problems) {
-		this.published.incrementAndGet();
+		this.published.add(new GroupStatus(epoch, problems));
 		return super.publishProblems(leader, epoch, problems);
 	}
 
