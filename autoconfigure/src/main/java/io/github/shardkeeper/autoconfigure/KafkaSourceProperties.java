@@ -5,6 +5,7 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.boot.context.properties.ConfigurationPropertiesSource;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
@@ -12,9 +13,10 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *
  * @param topics Topics of Kafka, by the name of the topic. Without an entry, a topic
  * reads the Kafka topic of the same name.
- * @param refreshInterval Interval at which topics and partitions are read from Kafka.
+ * @param refreshInterval Interval at which an instance that consumes reads topics and
+ * partitions from Kafka. More than 0.
  * @param mirrorGroup Name of a Kafka group whose offsets are set to those of the
- * checkpoints, for tools that show lags. Defaults to none.
+ * checkpoints, for tools that show lags.
  * @param deserializers Whether to convert payloads with
  * spring.kafka.consumer.value-deserializer instead of the PayloadConverter.
  */
@@ -25,9 +27,12 @@ public record KafkaSourceProperties(@DefaultValue Map<String, KafkaTopicProperti
 	/**
 	 * Kafka topics that a topic reads.
 	 *
-	 * @param name Name of the Kafka topic. Defaults to the name of the topic.
-	 * @param pattern Regular expression that matches the names of several Kafka topics.
+	 * @param name Name of the Kafka topic that the topic reads. Defaults to the name of
+	 * the topic.
+	 * @param pattern Regular expression. The topic reads all Kafka topics whose whole
+	 * names match it.
 	 */
+	@ConfigurationPropertiesSource
 	public record KafkaTopicProperties(@Nullable String name, @Nullable String pattern) {
 
 	}

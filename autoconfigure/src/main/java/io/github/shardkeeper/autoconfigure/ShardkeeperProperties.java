@@ -7,6 +7,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.ConfigurationPropertiesSource;
 import org.springframework.boot.context.properties.NestedConfigurationProperty;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
@@ -22,16 +23,19 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
 /**
  * Properties of Shardkeeper. Immutable.
  *
- * @param enabled Whether to enable Shardkeeper.
- * @param group Name of the group of instances that share the topics' shards. Defaults to
- * spring.application.name.
- * @param instanceId Id of this instance, a part of its member ids. Defaults to the host
- * name and the process id, and a number for each further application context of the
+ * @param enabled Whether to enable Shardkeeper. With false it defines no beans, so a
+ * ShardTemplate cannot be injected either.
+ * @param group Name of the group of instances that share the topics' shards. Must be set
+ * if spring.application.name is not. Defaults to spring.application.name.
+ * @param instanceId Id of this instance, a part of its member ids. It need not be unique,
+ * because each session adds a random part, unless topics are broadcast. Defaults to the
+ * host name and the process id, and a number for each further application context of the
  * process.
  * @param version Version of this application. While a group runs several versions, shards
  * move to the newest one. Defaults to spring.application.version.
- * @param store Store of memberships, ownership, offsets and state.
- * @param keyPrefix Prefix of all keys in Redis.
+ * @param store Store of membership, ownership, offsets and state: redis, or memory of
+ * this process for tests and a first look.
+ * @param keyPrefix Prefix of all keys in Redis. Not blank, without braces and spaces.
  * @param redis Replication of changes in Redis.
  * @param session Sessions of members in the group.
  * @param rebalance Timing of assignments.
@@ -45,8 +49,10 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
  * @param sls Topics in Aliyun LogHub (SLS).
  * @param topics Topics by name. Names with other characters than letters, digits and
  * dashes must be written in brackets.
- * @param parameters Defaults of cluster parameters by name. Names with other characters
- * than letters, digits, dots and dashes must be written in brackets.
+ * @param parameters Defaults of cluster parameters by name, as text; a list or an object
+ * as JSON in one text. A name that no code declares is allowed. Names with other
+ * characters than letters, digits, dots and dashes must be written in brackets. Defaults
+ * to the value in the code.
  */
 @ConfigurationProperties(prefix = "shardkeeper", ignoreUnknownFields = false)
 public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Nullable String group,
@@ -76,9 +82,9 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 *
 	 * @param waitForReplicas Number of replicas that must have a change of ownership
 	 * before the new owner consumes. With 0, a failover may undo a change that was just
-	 * made.
+	 * made. Not negative.
 	 * @param waitTimeout Maximum time to wait for these replicas before the change is
-	 * tried again. At most a third of the lease.
+	 * tried again. At least 1ms, at most a third of the lease.
 	 */
 	public record Redis(@DefaultValue("0") int waitForReplicas, @DefaultValue("1s") Duration waitTimeout) {
 
@@ -88,14 +94,15 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * Sessions of members in the group.
 	 *
 	 * @param heartbeatInterval Time between two heartbeats. Each heartbeat is one
-	 * command.
+	 * command. At least 10ms.
 	 * @param lease Time for which an instance may consume after its last answered
 	 * heartbeat. Shards of an instance that crashed move after this time. At least three
 	 * heartbeat intervals.
 	 * @param timeout Time after which a silent instance loses its shards although its
-	 * process still runs. At least as long as the lease.
+	 * process still runs. At least the lease.
 	 * @param onLoss Reaction to the end of the lease, which happens if the store does not
-	 * answer in time or the process was paused.
+	 * answer in time or the process was paused: suspend stops consumption until the store
+	 * answers, exit ends the process.
 	 */
 	public record Session(@DefaultValue("500ms") Duration heartbeatInterval, @DefaultValue("3s") Duration lease,
 			@DefaultValue("15s") Duration timeout, @DefaultValue("suspend") OnLoss onLoss) {
@@ -121,15 +128,18 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	/**
 	 * Moves of shards between instances.
 	 *
-	 * @param timeout Maximum time that a shard that moves waits for a call of its handler
-	 * to return. Then the call is interrupted and reported. At most
-	 * spring.lifecycle.timeout-per-shutdown-phase; defaults to that, and to at most 50s.
-	 * @param onTimeout Reaction to a handler that has not returned within the timeout.
-	 * @param quietPeriod Time for which nobody consumes a shard after a planned move.
+	 * @param timeout Maximum time that a shard that moves waits for a handler call. Then
+	 * the call is interrupted and reported, and again after each further period of this
+	 * length. From 100ms to spring.lifecycle.timeout-per-shutdown-phase. Defaults to the
+	 * shutdown phase, at most 50s: 30s with Spring Boot's own default.
+	 * @param onTimeout Reaction to a handler call that has not returned within the
+	 * timeout: hold keeps the shard until the call returns, force moves it.
+	 * @param quietPeriod Time for which nobody consumes a shard after a planned move. At
+	 * most a day.
 	 * @param crashQuietPeriod Time for which nobody consumes a shard after its owner
-	 * crashed.
+	 * crashed. The leader's value applies. At most a day.
 	 * @param maxConcurrentMoves Maximum number of shards of the group that move at the
-	 * same time, 0 for no limit. The leader's value applies.
+	 * same time, 0 for no limit. The leader's value applies. Not negative.
 	 */
 	public record Handover(@Nullable Duration timeout, @DefaultValue("hold") OnTimeout onTimeout,
 			@DefaultValue("0s") Duration quietPeriod, @DefaultValue("0s") Duration crashQuietPeriod,
@@ -167,7 +177,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * Timing of assignments.
 	 *
 	 * @param settleTime Time that the leader waits for further joins and leaves after
-	 * one, to plan them together.
+	 * one, to plan them together. Not negative.
 	 */
 	public record Rebalance(@DefaultValue("100ms") Duration settleTime) {
 
@@ -176,15 +186,15 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	/**
 	 * Assignment of shards to instances.
 	 *
-	 * @param strategy Strategy by which the leader assigns shards, or the name of an
-	 * AssignmentStrategy bean. Defaults to the application's AssignmentStrategy bean, or
-	 * to sticky if there is none. The leader's value applies.
+	 * @param strategy Strategy by which the leader assigns shards. The leader's value
+	 * applies. Defaults to the application's AssignmentStrategy bean, or else sticky.
 	 * @param capacity Share of shards that this instance takes, compared with others. An
-	 * instance of 4 takes twice as much as one of 2.
+	 * instance of 4 takes twice as much as one of 2. Never a limit. 1 to 1000000.
 	 * @param zone Zone in which this instance runs. Shards with data in the same zone are
 	 * preferred.
 	 * @param timeout Maximum time that an AssignmentStrategy or ShardCatalog bean may
 	 * take for one assignment. Then it is interrupted, and shards stay with their owners.
+	 * 10ms to 1m.
 	 * @param load Measurement of loads for the load-aware strategy.
 	 */
 	public record Assignment(@Nullable String strategy, @DefaultValue("1") int capacity, @Nullable String zone,
@@ -200,17 +210,19 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param measure Measure of a shard's load, the same on every instance: the time that
 	 * its handler runs (1000 is one busy thread), or the number of its records.
 	 * @param reportInterval Time between two checks of an instance for changed loads, and
-	 * of the leader for reported ones.
+	 * of the leader for reported ones. 100ms to 1h.
 	 * @param difference Minimum difference of load between two instances before a shard
-	 * moves between them. Defaults to 100 ms, or 1000 records, per second.
-	 * @param differenceShare Minimum difference of load as a share of the busier
-	 * instance's own load.
-	 * @param gain Minimum reduction of the higher of the two loads by a move, at most
-	 * half the difference. Defaults to 20 ms, or 200 records, per second.
+	 * moves between them, in milliseconds or records per second. Above 0. Defaults to 100
+	 * ms, or 1000 records, per second.
+	 * @param differenceShare Additional minimum difference of load, as a share of the
+	 * busier instance's own load. 0 to below 1.
+	 * @param gain Minimum reduction of the higher of the two loads by a move, in
+	 * milliseconds or records per second. Above 0, at most half the difference. Defaults
+	 * to 20 ms, or 200 records, per second.
 	 * @param coolDown Time after any move for which a shard does not move because of its
-	 * load.
+	 * load. 0s to 7d.
 	 * @param movesPerPlan Maximum number of shards that move because of their load at the
-	 * same time. The leader's value applies.
+	 * same time. The leader's value applies. At least 1.
 	 */
 	public record Load(@DefaultValue("handler-time") LoadMeasure measure, @DefaultValue("10s") Duration reportInterval,
 			@Nullable Double difference, @DefaultValue("0.2") double differenceShare, @Nullable Double gain,
@@ -232,25 +244,28 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * total size of the buffers.
 	 *
 	 * @param threads Number of threads that all shards of this instance share. Ignored
-	 * with spring.threads.virtual.enabled.
+	 * with spring.threads.virtual.enabled. At least 1.
 	 * @param commit Commits of offset and state.
 	 * @param ordering Order of calls: one after the other for each shard, for each key of
 	 * a shard, or in no order.
 	 * @param concurrency Maximum number of concurrent calls for a shard, with the
-	 * ordering key or none.
+	 * ordering key or none. 1 to 10000.
 	 * @param maxAhead Maximum number of records that are started after the oldest record
-	 * of a shard that is not handled yet.
-	 * @param batchSize Maximum number of records that a handler of lists gets at once.
+	 * of a shard that is not handled yet. 1 to 100000.
+	 * @param batchSize Maximum number of records that a handler of lists gets at once;
+	 * max-ahead limits it, too. 1 to 100000.
 	 * @param buffer Records that are read ahead of the handlers.
 	 * @param maxPayloadSize Maximum size of payload, key and headers of a record that is
 	 * passed to a handler. A larger record counts as one that cannot be converted.
 	 * @param retry Retries in place.
-	 * @param onFailure Reaction to a record that still fails after the retries in place.
+	 * @param onFailure Reaction to a record that still fails after the retries in place:
+	 * it becomes a dead letter, it goes to the retry queue, or the shard halts before it.
 	 * @param retryQueue Retry queue.
-	 * @param longCall Duration after which a call that still runs is reported as a
-	 * problem of its shard.
+	 * @param longCall Duration after which a handler call that still runs is reported as
+	 * a problem of its shard, with the place in the code where it is. The call is not
+	 * interrupted. At least 1s.
 	 * @param maxConversionFailures Maximum number of records in a row that cannot be
-	 * converted before their shard halts, 0 for no limit.
+	 * converted before their shard halts, 0 for no limit. Not negative.
 	 */
 	public record Consumer(@DefaultValue("16") int threads, @DefaultValue Commit commit,
 			@DefaultValue("shard") Ordering ordering, @DefaultValue("8") int concurrency,
@@ -268,7 +283,8 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 					(topic.buffer() != null) ? this.buffer.overriddenBy(topic.buffer()) : this.buffer,
 					or(topic.maxPayloadSize(), this.maxPayloadSize),
 					(topic.retry() != null) ? this.retry.overriddenBy(topic.retry()) : this.retry,
-					or(topic.onFailure(), this.onFailure), or(topic.retryQueue(), this.retryQueue),
+					or(topic.onFailure(), this.onFailure),
+					(topic.retryQueue() != null) ? this.retryQueue.overriddenBy(topic.retryQueue()) : this.retryQueue,
 					or(topic.longCall(), this.longCall), or(topic.maxConversionFailures(), this.maxConversionFailures));
 		}
 
@@ -280,8 +296,9 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param mode Trigger of a commit: time and number of records (background); also the
 	 * end of a batch (batch); or as in the background, but only of acknowledged records
 	 * (manual).
-	 * @param interval Maximum time that a handled record stays uncommitted.
-	 * @param records Maximum number of handled records that stay uncommitted.
+	 * @param interval Maximum time that a handled record stays uncommitted. At least 1ms.
+	 * @param records Maximum number of handled records that stay uncommitted. A commit is
+	 * also due when there is 1 MB to commit. At least 1.
 	 */
 	public record Commit(@DefaultValue("background") CommitMode mode, @DefaultValue("5s") Duration interval,
 			@DefaultValue("1000") int records) {
@@ -296,10 +313,13 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	/**
 	 * Records that are read ahead of the handlers. A single read may exceed the limits.
 	 *
-	 * @param records Maximum number of records for each shard.
-	 * @param size Maximum size of the records for each shard.
-	 * @param totalSize Maximum size of the records for all shards of this instance. When
-	 * it is used up, only shards with less than an even share are read.
+	 * @param records Maximum number of records that are read ahead for each shard. At
+	 * least 1.
+	 * @param size Maximum size of the records that are read ahead for each shard. At
+	 * least 1B.
+	 * @param totalSize Maximum size of the records that are read ahead for all shards of
+	 * this instance. When it is used up, only shards with less than an even share are
+	 * read.
 	 */
 	public record Buffer(@DefaultValue("1000") int records, @DefaultValue("4MB") DataSize size,
 			@DefaultValue("64MB") DataSize totalSize) {
@@ -313,11 +333,13 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	/**
 	 * Retries in place: the shard, or the key, waits meanwhile.
 	 *
-	 * @param maxAttempts Maximum number of calls, including the first one.
-	 * @param initialInterval Pause before the second call.
-	 * @param multiplier Multiplier of each further pause.
-	 * @param maxInterval Maximum pause.
-	 * @param excludes Exceptions that are not retried, also as a cause.
+	 * @param maxAttempts Maximum number of calls with a record in place, including the
+	 * first one. At least 1.
+	 * @param initialInterval Pause before the second call. At least 1ms.
+	 * @param multiplier Multiplier of each further pause. At least 1.
+	 * @param maxInterval Maximum pause between two calls. At least the initial interval.
+	 * @param excludes Classes of exceptions after which a record is not retried, also as
+	 * a cause.
 	 */
 	public record Retry(@DefaultValue("5") int maxAttempts, @DefaultValue("200ms") Duration initialInterval,
 			@DefaultValue("2") double multiplier, @DefaultValue("30s") Duration maxInterval,
@@ -335,10 +357,15 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * Retry queue.
 	 *
 	 * @param delays Delays of a record in the retry queue, one for each failure. After
-	 * the last one it becomes a dead letter.
+	 * the last one it becomes a dead letter. Not empty if failed records go to the retry
+	 * queue.
 	 */
 	public record RetryQueue(@DefaultValue( {
 			"10s", "1m", "10m" }) List<Duration> delays){
+
+		private RetryQueue overriddenBy(TopicRetryQueue topic) {
+			return new RetryQueue(or(topic.delays(), this.delays));
+		}
 
 	}
 
@@ -346,7 +373,8 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * Broadcast topics: offsets, state, retry queue and dead letters of each instance id.
 	 *
 	 * @param offsets Place of offsets, state, retry queue and dead letters of broadcast
-	 * topics. Only 'redis' is supported; with 'shardkeeper.store=memory' it means memory.
+	 * topics, separate for each instance id. With shardkeeper.store=memory, redis means
+	 * memory.
 	 * @param directory Directory of the offsets in files, which are no longer supported.
 	 */
 	public record Broadcast(@DefaultValue("redis") String offsets, @Nullable String directory) {
@@ -370,26 +398,35 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * Consumption of one topic, as far as it differs from all others.
 	 *
 	 * @param commit Commits of offset and state.
-	 * @param ordering Order of calls.
-	 * @param concurrency Maximum number of concurrent calls for a shard.
+	 * @param ordering Order of calls: one after the other for each shard, for each key of
+	 * a shard, or in no order. Defaults to shardkeeper.consumer.ordering.
+	 * @param concurrency Maximum number of concurrent calls for a shard, with the
+	 * ordering key or none. 1 to 10000. Defaults to shardkeeper.consumer.concurrency.
 	 * @param maxAhead Maximum number of records that are started after the oldest record
-	 * of a shard that is not handled yet.
-	 * @param batchSize Maximum number of records that a handler of lists gets at once.
+	 * of a shard that is not handled yet. 1 to 100000. Defaults to
+	 * shardkeeper.consumer.max-ahead.
+	 * @param batchSize Maximum number of records that a handler of lists gets at once;
+	 * max-ahead limits it, too. 1 to 100000. Defaults to shardkeeper.consumer.batch-size.
 	 * @param buffer Records that are read ahead for each shard.
 	 * @param maxPayloadSize Maximum size of payload, key and headers of a record that is
-	 * passed to a handler.
+	 * passed to a handler. A larger record counts as one that cannot be converted.
+	 * Defaults to shardkeeper.consumer.max-payload-size.
 	 * @param retry Retries in place.
-	 * @param onFailure Reaction to a record that still fails after the retries in place.
+	 * @param onFailure Reaction to a record that still fails after the retries in place:
+	 * it becomes a dead letter, it goes to the retry queue, or the shard halts before it.
+	 * Defaults to shardkeeper.consumer.on-failure.
 	 * @param retryQueue Retry queue.
-	 * @param longCall Duration after which a call that still runs is reported as a
-	 * problem of its shard.
+	 * @param longCall Duration after which a handler call that still runs is reported as
+	 * a problem of its shard, with the place in the code where it is. The call is not
+	 * interrupted. At least 1s. Defaults to shardkeeper.consumer.long-call.
 	 * @param maxConversionFailures Maximum number of records in a row that cannot be
-	 * converted before their shard halts, 0 for no limit.
+	 * converted before their shard halts, 0 for no limit. Not negative. Defaults to
+	 * shardkeeper.consumer.max-conversion-failures.
 	 */
 	public record TopicConsumer(@Nullable TopicCommit commit, @Nullable Ordering ordering,
 			@Nullable Integer concurrency, @Nullable Integer maxAhead, @Nullable Integer batchSize,
 			@Nullable TopicBuffer buffer, @Nullable DataSize maxPayloadSize, @Nullable TopicRetry retry,
-			@Nullable OnFailure onFailure, @Nullable RetryQueue retryQueue, @Nullable Duration longCall,
+			@Nullable OnFailure onFailure, @Nullable TopicRetryQueue retryQueue, @Nullable Duration longCall,
 			@Nullable Integer maxConversionFailures) {
 
 		/** Overrides nothing. */
@@ -401,9 +438,14 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	/**
 	 * Commits of offset and state of one topic.
 	 *
-	 * @param mode Trigger of a commit.
-	 * @param interval Maximum time that a handled record stays uncommitted.
-	 * @param records Maximum number of handled records that stay uncommitted.
+	 * @param mode Trigger of a commit: time and number of records (background); also the
+	 * end of a batch (batch); or as in the background, but only of acknowledged records
+	 * (manual). Defaults to shardkeeper.consumer.commit.mode.
+	 * @param interval Maximum time that a handled record stays uncommitted. At least 1ms.
+	 * Defaults to shardkeeper.consumer.commit.interval.
+	 * @param records Maximum number of handled records that stay uncommitted. A commit is
+	 * also due when there is 1 MB to commit. At least 1. Defaults to
+	 * shardkeeper.consumer.commit.records.
 	 */
 	public record TopicCommit(@Nullable CommitMode mode, @Nullable Duration interval, @Nullable Integer records) {
 
@@ -412,8 +454,10 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	/**
 	 * Records that are read ahead for each shard of one topic.
 	 *
-	 * @param records Maximum number of records for each shard.
-	 * @param size Maximum size of the records for each shard.
+	 * @param records Maximum number of records that are read ahead for each shard. At
+	 * least 1. Defaults to shardkeeper.consumer.buffer.records.
+	 * @param size Maximum size of the records that are read ahead for each shard. At
+	 * least 1B. Defaults to shardkeeper.consumer.buffer.size.
 	 */
 	public record TopicBuffer(@Nullable Integer records, @Nullable DataSize size) {
 
@@ -422,11 +466,16 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	/**
 	 * Retries in place for one topic.
 	 *
-	 * @param maxAttempts Maximum number of calls, including the first one.
-	 * @param initialInterval Pause before the second call.
-	 * @param multiplier Multiplier of each further pause.
-	 * @param maxInterval Maximum pause.
-	 * @param excludes Exceptions that are not retried, also as a cause.
+	 * @param maxAttempts Maximum number of calls with a record in place, including the
+	 * first one. At least 1. Defaults to shardkeeper.consumer.retry.max-attempts.
+	 * @param initialInterval Pause before the second call. At least 1ms. Defaults to
+	 * shardkeeper.consumer.retry.initial-interval.
+	 * @param multiplier Multiplier of each further pause. At least 1. Defaults to
+	 * shardkeeper.consumer.retry.multiplier.
+	 * @param maxInterval Maximum pause between two calls. At least the initial interval.
+	 * Defaults to shardkeeper.consumer.retry.max-interval.
+	 * @param excludes Classes of exceptions after which a record is not retried, also as
+	 * a cause. Defaults to shardkeeper.consumer.retry.excludes.
 	 */
 	public record TopicRetry(@Nullable Integer maxAttempts, @Nullable Duration initialInterval,
 			@Nullable Double multiplier, @Nullable Duration maxInterval,
@@ -435,12 +484,23 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	}
 
 	/**
+	 * Retry queue of one topic.
+	 *
+	 * @param delays Delays of a record in the retry queue, one for each failure. After
+	 * the last one it becomes a dead letter. Not empty if failed records go to the retry
+	 * queue. Defaults to shardkeeper.consumer.retry-queue.delays.
+	 */
+	public record TopicRetryQueue(@Nullable List<Duration> delays) {
+
+	}
+
+	/**
 	 * Signals to all instances of the group.
 	 *
 	 * @param retention Time after a signal was sent in which instances that start or
-	 * rejoin handle it. At most 365 days.
+	 * rejoin handle it. 0s to 365d.
 	 * @param maxPayloadSize Maximum size of the payload of a signal. A larger one is
-	 * refused.
+	 * refused. 1B to 1MB.
 	 */
 	public record Signals(@DefaultValue("1h") Duration retention, @DefaultValue("64KB") DataSize maxPayloadSize) {
 
@@ -449,12 +509,12 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	/**
 	 * Limits of ShardTemplate.
 	 *
-	 * @param maxPayloadSize Maximum size of a payload. A larger one is refused before
-	 * anything is sent.
+	 * @param maxPayloadSize Maximum size of a payload that a ShardTemplate sends. A
+	 * larger one is refused before anything is sent. 1B to 512MB.
 	 * @param maxInFlight Maximum number of records that are sent and not yet answered.
-	 * Further senders wait.
+	 * Further senders wait. At least 1.
 	 * @param maxInFlightSize Maximum size of the records that are sent and not yet
-	 * answered.
+	 * answered. From shardkeeper.template.max-payload-size to 512MB.
 	 */
 	public record Template(@DefaultValue("1MB") DataSize maxPayloadSize, @DefaultValue("10000") int maxInFlight,
 			@DefaultValue("16MB") DataSize maxInFlightSize) {
@@ -464,8 +524,8 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	/**
 	 * Trimming of a topic's streams. Nothing is trimmed unless a limit is set.
 	 *
-	 * @param maxLength Maximum number of records of each shard.
-	 * @param maxAge Maximum age of records, by Redis' clock.
+	 * @param maxLength Maximum number of records of each shard. At least 1.
+	 * @param maxAge Maximum age of records, by Redis' clock. At least 1s.
 	 * @param beyondCheckpoints Whether to also trim records that a group has not handled
 	 * yet.
 	 */
@@ -482,14 +542,19 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * Schedule of a handler without records.
 	 *
 	 * @param cron Times of the calls for each shard, as a cron expression with six fields
-	 * or a macro such as '@daily'. Only for topics without records.
-	 * @param zone Time zone of the cron expression. Defaults to UTC.
+	 * or a macro such as '@daily'. Replaces cron and interval of the annotation. Only for
+	 * topics without records. Defaults to that of the annotation.
+	 * @param zone Time zone of the cron expression, such as Europe/Berlin. Defaults to
+	 * that of the annotation, or else UTC.
 	 * @param interval Pause from the end of a call to the next one for the same shard.
+	 * Replaces interval and cron of the annotation. Not negative. Defaults to that of the
+	 * annotation.
 	 * @param onInterruption Treatment of a call that was interrupted by a crash, the end
 	 * of the lease or a move. Defaults to repeat. Only for topics without records.
 	 * @param missedRuns Treatment of times of the cron expression that passed while no
 	 * instance could call the handler. Defaults to once.
-	 * @param missedAfter Delay after which such a time counts as missed. Defaults to 1m.
+	 * @param missedAfter Delay after which a time of the cron expression counts as
+	 * missed. 1s to 1d. Defaults to 1m.
 	 */
 	public record Schedule(@Nullable String cron, @Nullable String zone, @Nullable Duration interval,
 			@Nullable OnInterruption onInterruption, @Nullable MissedRuns missedRuns, @Nullable Duration missedAfter) {
@@ -499,28 +564,33 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	/**
 	 * A topic.
 	 *
-	 * @param shards Number of shards that the topic starts with, the same on every
-	 * instance.
-	 * @param mode Consumers of a shard, the same on every instance.
-	 * @param start Start position of a group in a shard that it has not consumed yet:
+	 * @param shards Number of shards that the topic starts with. On Redis, the number
+	 * stored there applies. 1 to 100000.
+	 * @param mode Consumers of a shard: one instance of the group (coordinated), or every
+	 * instance (broadcast). The same on every instance.
+	 * @param start Start position of the group in a shard that has no offset yet:
 	 * earliest; latest, for records after the group first consumed the topic; a time such
 	 * as 2026-11-21T10:00:00Z; or the offset of the first record.
 	 * @param strategy Strategy by which the leader assigns the shards of this topic.
+	 * Topics with the same strategy are assigned together, separately from the others.
 	 * Defaults to shardkeeper.assignment.strategy.
-	 * @param weights Weights by shard: its share of work, compared with others.
-	 * @param zones Zones by shard, in which its data is.
-	 * @param pinned Instance ids by shard, of the instance that owns it while it consumes
-	 * the topic.
+	 * @param weights Weight of the shard: its share of work, compared with others. 1 to
+	 * 1000000. Defaults to 1.
+	 * @param zones Zone in which the shard's data is.
+	 * @param pinned Instance id of the instance that owns the shard while it is present
+	 * and consumes the topic. Otherwise the shard is assigned like any other: a pin never
+	 * leaves it without an owner.
 	 * @param consumer Consumption of this topic. Defaults to shardkeeper.consumer.
 	 * @param trim Trimming of the topic's streams.
 	 * @param selector Name of the ShardSelector bean that selects the shards of this
-	 * topic's records. Defaults to the application's only ShardSelector bean, or to the
-	 * hash of the key if there is none.
-	 * @param source Source of the topic: redis, memory, kafka, sls, fixed for shards
-	 * without records, or the name of a ShardSource bean. Defaults to the application's
-	 * ShardSource beans, or to the source of shardkeeper.store if there are none.
+	 * topic's records. Defaults to the only ShardSelector bean, or else the hash of the
+	 * key.
+	 * @param source Source of the topic. Defaults to the application's ShardSource beans,
+	 * or else the source of shardkeeper.store.
 	 * @param reset Position at which a shard resumes if its source no longer has the next
-	 * record. Defaults to earliest.
+	 * record: earliest, latest, or stop, which reports a problem and waits for a new
+	 * position. Not for Redis Streams, which resume at the first available record.
+	 * Defaults to earliest.
 	 * @param names Names of the shards, instead of their number. Only with the source
 	 * fixed.
 	 * @param namesBean Name of the ShardNames bean that lists the names of the shards,
@@ -528,6 +598,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param schedule Schedule of a handler without records. Replaces what its annotation
 	 * says.
 	 */
+	@ConfigurationPropertiesSource
 	public record Topic(@DefaultValue("1") int shards, @DefaultValue("coordinated") Mode mode,
 			@DefaultValue("earliest") String start, @Nullable String strategy, @DefaultValue Map<String, Long> weights,
 			@DefaultValue Map<String, String> zones, @DefaultValue Map<String, String> pinned,

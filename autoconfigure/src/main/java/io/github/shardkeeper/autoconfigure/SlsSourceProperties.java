@@ -5,29 +5,36 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.boot.context.properties.ConfigurationPropertiesSource;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
  * Properties of the source {@code sls}. Immutable.
  *
- * @param endpoint Host of the region's service, such as cn-hangzhou.log.aliyuncs.com.
- * Reached with https, unless it begins with http://.
- * @param project Project of the logstores.
- * @param accessKeyId Id of the access key. Not with a CredentialsProvider bean.
- * @param accessKeySecret Secret of the access key. Not with a CredentialsProvider bean.
+ * @param endpoint Host of the region's service, such as cn-hangzhou.log.aliyuncs.com,
+ * without port, path and credentials. Reached with https, unless it begins with http://.
+ * Must be set if a topic has the source sls.
+ * @param project Project of the logstores. Must be set if a topic has the source sls.
+ * @param accessKeyId Id of the access key. Must be set, unless there is a
+ * CredentialsProvider bean.
+ * @param accessKeySecret Secret of the access key. Must be set, unless there is a
+ * CredentialsProvider bean.
  * @param securityToken Security token of a temporary access key. For tokens that change
  * define a CredentialsProvider bean.
  * @param region Region such as cn-hangzhou, to sign requests with version 4 of the
- * signature. Defaults to version 1.
- * @param proxy HTTP proxy as host:port. Defaults to none.
- * @param pollInterval Interval of reads of a shard that has no new records.
- * @param shardInterval Interval at which the shards of the logstores are listed.
- * @param fetchCount Maximum number of log groups that a request reads.
+ * signature instead of version 1.
+ * @param proxy HTTP proxy as host:port.
+ * @param pollInterval Interval of reads of a shard that has no new records. Above 0, at
+ * most a day.
+ * @param shardInterval Interval at which the shards of the logstores are listed. Above 0,
+ * at most a day.
+ * @param fetchCount Maximum number of log groups that a request reads. 1 to 1000.
  * @param threads Maximum number of requests at a time that read, and the same for those
- * that append.
+ * that append. 1 to 64.
  * @param requestTimeout Maximum time for a connection, and for each part of an answer.
+ * Above 0, at most a day.
  * @param consumerGroup Name of an SLS consumer group that shows the positions of the
- * checkpoints. Defaults to none.
+ * checkpoints.
  * @param topics Logstores, by the name of the topic. Without an entry, a topic reads the
  * logstore of the same name.
  */
@@ -48,10 +55,12 @@ public record SlsSourceProperties(@Nullable String endpoint, @Nullable String pr
 	/**
 	 * Logstore that a topic reads.
 	 *
-	 * @param logstore Name of the logstore. Defaults to the name of the topic.
+	 * @param logstore Name of the logstore that the topic reads. Defaults to the name of
+	 * the topic.
 	 * @param keyField Content field that is the key of a record, for logs of other
-	 * producers. Defaults to none.
+	 * producers.
 	 */
+	@ConfigurationPropertiesSource
 	public record SlsTopicProperties(@Nullable String logstore, @Nullable String keyField) {
 
 	}

@@ -42,7 +42,7 @@ final class SourceSelection {
 	static final String FIXED = "fixed";
 
 	/** Names of built-in sources, with the artifact that an application adds for each. */
-	private static final Map<String, String> BUILT_IN = new TreeMap<>(Map.of("redis", "shardkeeper-redis", "memory",
+	static final Map<String, String> BUILT_IN = new TreeMap<>(Map.of("redis", "shardkeeper-redis", "memory",
 			"shardkeeper-core", "kafka", "shardkeeper-kafka", "sls", "shardkeeper-sls", FIXED, "shardkeeper-core"));
 
 	private final Map<String, Topic> topics;
