@@ -1,11 +1,7 @@
 package io.github.shardkeeper.autoconfigure;
 
 import java.io.IOException;
-import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
-import java.lang.reflect.Parameter;
-import java.lang.reflect.ParameterizedType;
-import java.lang.reflect.RecordComponent;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -24,12 +20,8 @@ import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
-import org.springframework.boot.context.properties.bind.DefaultValue;
-
 import io.github.shardkeeper.actuate.MicrometerConsumerMeters;
 import io.github.shardkeeper.actuate.MicrometerLoopMeters;
-import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.TopicConsumer;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.observation.ShardkeeperObservation;
 import io.github.shardkeeper.worker.ConsumerMeters;
@@ -37,27 +29,13 @@ import io.github.shardkeeper.worker.ConsumerMeters;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The reference lists exactly the properties, meters and observations that exist.
+ * The reference lists exactly the meters and observations that exist.
  */
 class ReferenceTests {
 
 	private static final Path REFERENCE = Path.of("..", "docs", "reference");
 
 	private static final Pattern CODE = Pattern.compile("`([^`]+)`");
-
-	@Test
-	void everyPropertyIsDocumentedWithItsDefault() throws IOException {
-		Map<String, String> properties = new TreeMap<>();
-		collect("", ShardkeeperProperties.class, properties);
-		Map<String, String> documented = rows("configuration.md", "| property | default | meaning and rule |");
-
-		assertThat(documented.keySet()).containsExactlyInAnyOrderElementsOf(properties.keySet());
-		properties.forEach((name, value) -> {
-			if (!value.isEmpty()) {
-				assertThat(documented.get(name)).as(name).isEqualTo("`" + value + "`");
-			}
-		});
-	}
 
 	@Test
 	void everyMeterIsDocumentedWithItsTags() throws ReflectiveOperationException, IOException {
@@ -119,38 +97,6 @@ class ReferenceTests {
 			assertThat(rows.put(name.group(1), cells[2].strip())).as("twice: " + line).isNull();
 		});
 		return rows;
-	}
-
-	/** Collects all leaf properties with their defaults, empty if there is none. */
-	private static void collect(String prefix, Class<?> type, Map<String, String> properties) {
-		Constructor<?> constructor = type.getDeclaredConstructors()[0];
-		RecordComponent[] components = type.getRecordComponents();
-		for (int i = 0; i < components.length; i++) {
-			RecordComponent component = components[i];
-			Parameter parameter = constructor.getParameters()[i];
-			String name = prefix + DataObjectPropertyName.toDashedForm(component.getName());
-			Class<?> of = component.getType();
-			if (of == TopicConsumer.class) {
-				properties.put(name + ".*", "");
-			}
-			else if (of.isRecord()) {
-				collect(name + ".", of, properties);
-			}
-			else if (of == Map.class) {
-				Class<?> value = (Class<?>) ((ParameterizedType) component.getGenericType())
-					.getActualTypeArguments()[1];
-				if (value.isRecord()) {
-					collect(name + ".<name>.", value, properties);
-				}
-				else {
-					properties.put(name + (prefix.isEmpty() ? ".<name>" : ".<shard>"), "");
-				}
-			}
-			else {
-				DefaultValue byDefault = parameter.getAnnotation(DefaultValue.class);
-				properties.put(name, (byDefault != null) ? String.join(",", byDefault.value()) : "");
-			}
-		}
 	}
 
 	private static <T> void callAll(Class<T> type, T meters) throws ReflectiveOperationException {
