@@ -108,9 +108,11 @@ final class ConfigurationMetadata {
 					&& !this.type.equals("org.springframework.boot.actuate.endpoint.Access")) {
 				return List.of();
 			}
-			return Stream.of(loadClass(this.type).getEnumConstants())
-				.map((constant) -> ((Enum<?>) constant).name().toLowerCase(Locale.ROOT).replace('_', '-'))
-				.toList();
+			Class<?> values = loadClass(this.type);
+			return !values.isEnum() ? List.of()
+					: Stream.of(values.getEnumConstants())
+						.map((constant) -> ((Enum<?>) constant).name().toLowerCase(Locale.ROOT).replace('_', '-'))
+						.toList();
 		}
 
 	}

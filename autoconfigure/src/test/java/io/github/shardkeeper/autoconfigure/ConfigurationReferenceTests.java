@@ -104,6 +104,21 @@ class ConfigurationReferenceTests {
 				"management.health.shardkeeper.enabled");
 	}
 
+	/** Health indicators are switched by a property that the code does not spell out. */
+	@Test
+	void everyHealthIndicatorHasItsProperty() throws IOException {
+		Pattern condition = Pattern.compile("@ConditionalOnEnabledHealthIndicator\\(\"(\\w+)\"\\)");
+		Set<String> switches = new HashSet<>();
+		for (Path source : mainSources()) {
+			condition.matcher(Files.readString(source))
+				.results()
+				.forEach((indicator) -> switches.add("management.health." + indicator.group(1) + ".enabled"));
+		}
+
+		assertThat(switches).isNotEmpty();
+		assertThat(METADATA.properties()).containsKeys(switches.toArray(String[]::new));
+	}
+
 	@Test
 	void descriptionsAreNounPhrases() {
 		for (Property property : METADATA.properties().values()) {
