@@ -65,7 +65,11 @@ public @interface ClusterExclusive {
 		 */
 		SKIP,
 
-		/** Waits for the lock. */
+		/**
+		 * Waits for the lock. A call that is interrupted meanwhile fails with an
+		 * {@link InterruptedException}, in an {@link IllegalStateException} unless the
+		 * method declares it.
+		 */
 		WAIT
 
 	}

@@ -121,15 +121,21 @@ final class ExclusiveCalls implements MethodInterceptor {
 	}
 
 	/** Returns whether a call may begin. */
-	private synchronized boolean begin(Rule rule) {
+	private synchronized boolean mayBegin(Rule rule) {
 		if (this.stopped && rule.whenHeld == WhenHeld.WAIT) {
 			throw new IllegalStateException(
 					rule.text() + " cannot run any more: this instance stops, and leaves the group");
 		}
-		if (!this.stopped) {
+		return !this.stopped;
+	}
+
+	/** Begins a call, whose lock is held, unless it may not begin any more. */
+	private synchronized boolean begin(Rule rule) {
+		boolean begins = mayBegin(rule);
+		if (begins) {
 			this.running.add(rule.method);
 		}
-		return !this.stopped;
+		return begins;
 	}
 
 	private synchronized void end(Rule rule) {
@@ -145,47 +151,62 @@ final class ExclusiveCalls implements MethodInterceptor {
 	public @Nullable Object invoke(MethodInvocation call) throws Throwable {
 		Object target = Objects.requireNonNull(call.getThis(), "A @ClusterExclusive method has a target");
 		Rule rule = rule(AopUtils.getMostSpecificMethod(call.getMethod(), target.getClass()));
-		if (!begin(rule)) {
-			logger.debug("Skipped {}: this instance stops", rule.text());
-			return null;
+		if (!mayBegin(rule)) {
+			return skipped(rule);
 		}
-		try {
-			return invoke(call, rule, target);
-		}
-		finally {
-			end(rule);
-		}
-	}
-
-	private @Nullable Object invoke(MethodInvocation call, Rule rule, Object target) throws Throwable {
 		ClusterLock lock = this.locks.get()
 			.get(rule.name(target, call.getArguments(), this.beans), rule.atLeast, rule.atMost);
 		if (!acquire(lock, rule)) {
 			logger.debug("Skipped {}: the lock '{}' is held", rule.text(), lock.name());
 			return null;
 		}
+		boolean begun = false;
 		try {
-			return call.proceed();
+			// Only now: a stop does not wait for calls that wait for the lock.
+			begun = begin(rule);
+			return begun ? call.proceed() : skipped(rule);
 		}
 		finally {
-			release(lock, rule);
+			try {
+				release(lock, rule);
+			}
+			finally {
+				if (begun) {
+					end(rule);
+				}
+			}
 		}
+	}
+
+	private static @Nullable Object skipped(Rule rule) {
+		logger.debug("Skipped {}: this instance stops", rule.text());
+		return null;
 	}
 
 	private static boolean acquire(ClusterLock lock, Rule rule) throws Exception {
 		if (rule.whenHeld == WhenHeld.SKIP) {
 			return lock.tryLock();
 		}
-		if (rule.waitAtMost == null) {
-			lock.lockInterruptibly();
-			return true;
+		try {
+			if (rule.waitAtMost == null) {
+				lock.lockInterruptibly();
+				return true;
+			}
+			if (lock.tryLock(TimeUnit.NANOSECONDS.convert(rule.waitAtMost), TimeUnit.NANOSECONDS)) {
+				return true;
+			}
 		}
-		if (lock.tryLock(rule.waitAtMost.toNanos(), TimeUnit.NANOSECONDS)) {
-			return true;
+		catch (InterruptedException ex) {
+			if (!rule.declares(ex)) {
+				Thread.currentThread().interrupt();
+				throw new IllegalStateException(
+						"%s was interrupted while it waited for the lock '%s'".formatted(rule.text(), lock.name()), ex);
+			}
+			throw ex;
 		}
 		TimeoutException tooLate = new TimeoutException("%s has waited %s for the lock '%s', which is held"
 			.formatted(rule.text(), rule.waitAtMost, lock.name()));
-		if (Arrays.stream(rule.method.getExceptionTypes()).anyMatch((type) -> type.isInstance(tooLate))) {
+		if (rule.declares(tooLate)) {
 			throw tooLate;
 		}
 		throw new IllegalStateException(tooLate.getMessage(), tooLate);
@@ -316,6 +337,11 @@ final class ExclusiveCalls implements MethodInterceptor {
 			}
 			throw new IllegalArgumentException("The name of the lock of %s, '%s', has no value".formatted(text(),
 					this.name.getExpressionString()));
+		}
+
+		/** Returns whether the method may throw a checked exception. */
+		boolean declares(Exception problem) {
+			return Arrays.stream(this.method.getExceptionTypes()).anyMatch((type) -> type.isInstance(problem));
 		}
 
 		String text() {

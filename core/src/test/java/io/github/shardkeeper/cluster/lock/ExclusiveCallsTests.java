@@ -7,6 +7,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
@@ -215,6 +216,48 @@ class ExclusiveCallsTests {
 		assertThat(stopping.isAlive()).isFalse();
 		lifecycle.start();
 		assertThat(jobs.other()).isEqualTo("other");
+	}
+
+	@Test
+	void callThatWaitsForTheLockDoesNotDelayAStopAndDoesNotBeginAfterIt() throws Exception {
+		Jobs jobs = start(Jobs.class);
+		ExclusiveCallsLifecycle lifecycle = new ExclusiveCallsLifecycle(
+				this.context.getBean(ExclusiveCallsPostProcessor.class), Duration.ofSeconds(60), 0);
+		lifecycle.start();
+		this.others.get("waiting").lock();
+		CompletableFuture<Integer> waits = this.instance.run(jobs::waiting);
+		Awaitility.await().until(() -> this.store.transition((group) -> MemoryLocks.waiting(group, "waiting")) == 1);
+
+		Thread stopping = new Thread(lifecycle::stop, "stopping");
+		stopping.start();
+		stopping.join(10_000);
+
+		assertThat(stopping.isAlive()).isFalse();
+		this.others.get("waiting").unlock();
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> waits.get(10, TimeUnit.SECONDS))
+			.withCauseInstanceOf(IllegalStateException.class)
+			.withMessageContaining("stops");
+		assertThat(this.others.get("waiting").tryLock(10, TimeUnit.SECONDS)).isTrue();
+	}
+
+	@Test
+	void interruptedCallThatWaitsThrowsWhatItsMethodMayThrow() throws Exception {
+		Jobs jobs = start(Jobs.class);
+		this.others.get("waiting").lock();
+		CompletableFuture<Thread> thread = new CompletableFuture<>();
+		CompletableFuture<Boolean> waits = this.instance.run(() -> {
+			thread.complete(Thread.currentThread());
+			assertThatIllegalStateException().isThrownBy(jobs::waiting)
+				.withMessageContaining("Jobs.waiting()")
+				.withMessageContaining("interrupted")
+				.withCauseInstanceOf(InterruptedException.class);
+			return Thread.interrupted();
+		});
+		Awaitility.await().until(() -> this.store.transition((group) -> MemoryLocks.waiting(group, "waiting")) == 1);
+
+		thread.get().interrupt();
+
+		assertThat(waits.get(10, TimeUnit.SECONDS)).isTrue();
 	}
 
 	@Test
