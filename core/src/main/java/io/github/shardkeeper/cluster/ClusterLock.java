@@ -57,7 +57,8 @@ public interface ClusterLock extends Lock {
 	 * @return whether it was acquired
 	 * @throws LockLostException if this thread has lost the lock and not unlocked it yet
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer, or this instance has no session; the thread does not hold the lock
+	 * answer, or this instance has no session, or not its lease; the thread does not hold
+	 * the lock
 	 */
 	@Override
 	boolean tryLock();

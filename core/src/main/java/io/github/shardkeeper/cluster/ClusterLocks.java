@@ -8,7 +8,7 @@ public interface ClusterLocks {
 	/**
 	 * Returns a lock. It is held until it is unlocked, or the session ends.
 	 * @param name 1 to 100 letters, digits, dots, dashes or underscores
-	 * @return the lock; equal for all threads of this instance
+	 * @return the lock. All objects of one name are the same lock
 	 * @throws IllegalArgumentException if the name is not valid
 	 */
 	default ClusterLock get(String name) {

@@ -41,6 +41,11 @@ final class LockRequest extends RepeatedRequest<Hold> {
 	/** Whether the store may have granted it unheard. */
 	private boolean doubtful;
 
+	/**
+	 * Whether the store did not know the session, or its lease, when it answered last.
+	 */
+	private boolean withoutSession;
+
 	private volatile @Nullable MonotonicTime toldToAskAt;
 
 	LockRequest(ClusterSession session, LockStore store, String lock, String ticket, Duration atLeast, Duration atMost,
@@ -81,6 +86,11 @@ final class LockRequest extends RepeatedRequest<Hold> {
 		return this.doubtful;
 	}
 
+	/** Returns whether there was no session, or not its lease, at the last attempt. */
+	boolean isWithoutSession() {
+		return this.askedAs == null || this.withoutSession;
+	}
+
 	@Override
 	protected @Nullable Hold ask() {
 		MonotonicTime now = this.session.clock().now();
@@ -115,6 +125,7 @@ final class LockRequest extends RepeatedRequest<Hold> {
 			throw ex;
 		}
 		this.doubtful = answer.outcome() == Outcome.GRANTED;
+		this.withoutSession = answer.outcome() == Outcome.NO_SESSION;
 		switch (answer.outcome()) {
 			case GRANTED -> {
 				Hold hold = new Hold(this.lock, this.ticket, member, answer.token(),
@@ -158,8 +169,12 @@ final class LockRequest extends RepeatedRequest<Hold> {
 		wake();
 	}
 
-	/** Has the store asked again: a message may have been lost. Thread-safe. */
+	/**
+	 * Has the store asked again: a message may have been lost, or what it has told.
+	 * Thread-safe.
+	 */
 	void askAgain() {
+		this.granted = null;
 		freeIn(Duration.ZERO);
 	}
 

@@ -43,6 +43,9 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 	 */
 	private static final Duration LATEST_COMMAND = Duration.ofMinutes(5);
 
+	/** Practically for ever, and still a number of nanoseconds. */
+	private static final Duration LONGEST_TIME = Duration.ofDays(36_500);
+
 	private final ClusterSession session;
 
 	private final LockStore store;
@@ -99,6 +102,9 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 
 	/** Stores count in milliseconds; a time is not to become none. */
 	private static Duration wholeMillis(Duration time) {
+		if (time.compareTo(LONGEST_TIME) > 0) {
+			return LONGEST_TIME;
+		}
 		return time.plusNanos(999_999).truncatedTo(ChronoUnit.MILLIS);
 	}
 
@@ -385,7 +391,7 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 			Hold hold = null;
 			try {
 				hold = request.attempt();
-				if (hold == null && request.askedAs() == null) {
+				if (hold == null && request.isWithoutSession()) {
 					throw new StoreUnavailableException(
 							"This instance has no session in group '%s', so it cannot acquire the lock '%s' now"
 								.formatted(StoredLocks.this.session.group(), this.name),

@@ -3,6 +3,8 @@ package io.github.shardkeeper.cluster.lock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -24,9 +26,12 @@ import io.github.shardkeeper.cluster.ClusterLocks;
 import io.github.shardkeeper.cluster.ClusterView;
 import io.github.shardkeeper.cluster.LockLostException;
 import io.github.shardkeeper.cluster.memory.MemoryCluster;
+import io.github.shardkeeper.cluster.memory.MemoryLockStore;
 import io.github.shardkeeper.cluster.memory.MemoryLocks;
+import io.github.shardkeeper.cluster.session.ViewStore;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.coordination.memory.MemoryFailover;
+import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Token;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -346,6 +351,66 @@ class StoredLocksTests {
 	}
 
 	@Test
+	void tryLockInASessionThatTheStoreDoesNotKnowSaysSo() {
+		ClusterInstance a = instance("a");
+		LockStore unaware = new ForwardingLockStore(new MemoryLockStore(this.cluster)) {
+
+			@Override
+			public Answer acquire(Request request) {
+				return Answer.NO_SESSION;
+			}
+
+		};
+		ClusterLock lock = new StoredLocks(a.session(), unaware).get("l");
+		await().until(() -> a.session().member() != null);
+
+		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(lock::tryLock)
+			.withMessageContaining("no session in group 'group'");
+	}
+
+	@Test
+	void grantFromBeforeALossOfWritesIsVerified() {
+		ClusterInstance a = instance("a");
+		ClusterInstance b = instance("b");
+		ClusterLock held = a.locks().get("l");
+		held.lock();
+		AtomicInteger questions = new AtomicInteger();
+		StoredLocks locks = new StoredLocks(b.session(), new ForwardingLockStore(new MemoryLockStore(this.cluster)) {
+
+			@Override
+			public Answer acquire(Request request) {
+				questions.incrementAndGet();
+				return super.acquire(request);
+			}
+
+		});
+		await().until(() -> b.session().member() != null);
+		LockRequest request = locks.begin("l", Duration.ZERO, Duration.ZERO, true, () -> {
+		});
+		assertThat(request.attempt()).isNull();
+		held.unlock();
+		await().until(request::isWoken);
+		int before = questions.get();
+
+		locks.writesMayBeLost();
+		locks.catchUp(b.member(), ViewStore.Reply.UNKNOWN);
+
+		assertThat(request.attempt()).isNotNull();
+		assertThat(questions.get()).isGreaterThan(before);
+	}
+
+	@Test
+	void timesMayBeVeryLong() {
+		ClusterLocks locks = instance("a").locks();
+		Duration longest = Duration.ofSeconds(Long.MAX_VALUE);
+		ClusterLock lock = locks.get("l", longest, longest);
+
+		lock.lock();
+
+		assertThat(lock.isHeld()).isTrue();
+	}
+
+	@Test
 	void waitEndsWhenTheInstanceStops() throws Exception {
 		ClusterInstance a = instance("a");
 		ClusterInstance b = instance("b");
@@ -537,6 +602,36 @@ class StoredLocksTests {
 	private static ConditionFactory await() {
 		// Holds belong to the test's thread.
 		return Awaitility.await().pollInSameThread().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(5));
+	}
+
+	private static class ForwardingLockStore implements LockStore {
+
+		private final LockStore store;
+
+		ForwardingLockStore(LockStore store) {
+			this.store = store;
+		}
+
+		@Override
+		public Answer acquire(Request request) {
+			return this.store.acquire(request);
+		}
+
+		@Override
+		public boolean release(MemberId session, String lock, String ticket) {
+			return this.store.release(session, lock, ticket);
+		}
+
+		@Override
+		public Set<String> check(Map<String, String> waiting) {
+			return this.store.check(waiting);
+		}
+
+		@Override
+		public Map<String, String> held(MemberId session) {
+			return this.store.held(session);
+		}
+
 	}
 
 }
