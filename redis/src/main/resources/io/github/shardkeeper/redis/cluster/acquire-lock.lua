@@ -35,13 +35,16 @@ if at == 0 then
     if first or others then
       forgetTicket(ticket)
     end
+    if first then
+      redis.call('ZREM', WAITERS, first.entry)
+    end
     local token = grant(name, session, ticket, least, most)
     return {'GRANTED', token, tonumber(most) > 0 and most or '-1'}
   end
   grantNext(name, record)
   at = -1
 end
-if waits and redis.call('HEXISTS', TICKETS, ticket) == 0 then
+if waits and not isWaiting(ticket) then
   local last = redis.call('HINCRBY', TICKETS, '#', 1)
   local entry = table.concat({name, string.format('%016.0f', last), ticket, session, least, most}, '|')
   redis.call('ZADD', WAITERS, 0, entry)

@@ -57,8 +57,14 @@ local function forgetTicket(ticket)
   end
 end
 
--- Returns ticket, session and times of the first that waits and can take a lock, nil for none; and whether others keep
--- their place, whose lease has ended. O(log waiters + waiters without a lease)
+-- Whether a ticket is among those that wait. Either key may have lost it.
+local function isWaiting(ticket)
+  local entry = redis.call('HGET', TICKETS, ticket)
+  return entry and redis.call('ZSCORE', WAITERS, entry) and true or false
+end
+
+-- Returns entry, ticket, session and times of the first that waits and can take a lock, nil for none; and whether others
+-- keep their place, whose lease has ended. O(log waiters + waiters without a lease)
 local function firstWaiter(name)
   local from, at = '[' .. name .. '|', 0
   while true do
@@ -66,7 +72,7 @@ local function firstWaiter(name)
     for _, entry in ipairs(entries) do
       local ticket, session, least, most = string.match(entry, '^[^|]*|%d+|([^|]*)|([^|]*)|(%d+)|(%d+)$')
       if ticket and hasLease(session) then
-        return {ticket = ticket, session = session, least = least, most = most}
+        return {entry = entry, ticket = ticket, session = session, least = least, most = most}
       end
     end
     if #entries < 10 then
@@ -89,6 +95,8 @@ local function grantNext(name, record)
   local at = freeAt(record)
   if at == 0 then
     forgetTicket(waiter.ticket)
+    -- The ticket may be unknown, or have asked again and wait with another entry.
+    redis.call('ZREM', WAITERS, waiter.entry)
     local token = grant(name, waiter.session, waiter.ticket, waiter.least, waiter.most)
     tell(addressOf(waiter.ticket), table.concat({'lock', name, waiter.ticket, token, waiter.session}, '|'))
   elseif at > 0 then
@@ -114,6 +122,13 @@ local function freeLocksOfGoneMembers()
     local session = string.match(tickets[i + 1], '^[^|]*|%d+|[^|]*|([^|]*)|')
     if session and not isMember(session) then
       forgetTicket(tickets[i])
+    end
+  end
+  -- Those whose ticket is lost.
+  for _, entry in ipairs(redis.call('ZRANGE', WAITERS, 0, -1)) do
+    local session = string.match(entry, '^[^|]*|%d+|[^|]*|([^|]*)|')
+    if not session or not isMember(session) then
+      redis.call('ZREM', WAITERS, entry)
     end
   end
   for _, name in ipairs(redis.call('HKEYS', LOCKS)) do
