@@ -56,9 +56,11 @@ public interface ClusterView {
 	boolean isMine(long id);
 
 	/**
-	 * Adds a listener to new views. It is called in order, on a thread of its own, also
-	 * with the current view if there is one. Several changes in quick succession may be
-	 * reported as one. A listener that throws is logged and called again next time.
+	 * Adds a listener to new views. It is called in order, on another thread, never in
+	 * parallel with itself, also with the current view if there is one. Several changes
+	 * in quick succession may be reported as one. A view that it got without an index,
+	 * because this instance did not hold its lease, is reported again with the index. A
+	 * listener that throws is logged and called again next time.
 	 * @param listener the listener
 	 * @return removes the listener
 	 */

@@ -79,9 +79,14 @@ public final class SharedView implements ClusterView, ClusterTool {
 			});
 		}
 
+		/** A view that was told without an index is told again with it. */
+		private boolean isNew(View view) {
+			return view.number() != this.told.number() || view.self() != null && this.told.self() == null;
+		}
+
 		private boolean tell() {
 			View view = current();
-			if (view.number() != this.told.number() && SharedView.this.listeners.contains(this)) {
+			if (isNew(view) && SharedView.this.listeners.contains(this)) {
 				this.told = view;
 				try {
 					this.listener.accept(view);

@@ -21,11 +21,12 @@ writeAtMaxmemory('HDEL', CLUSTER)
 local versions = redis.call('HMGET', GROUP, 'history', 'membership')
 local stamp = tostring(versions[1]) .. '|' .. tostring(versions[2])
 local known = redis.call('HMGET', CLUSTER, 'view', 'members', 'stamp', 'signals', 'parameters')
-local number = known[1] or '0'
+-- A view has the number 0 only before the first one is read.
+local number = text(wholeNumber(known[1]) or 0)
 local subscribers = redis.call('PUBSUB', 'NUMSUB', base .. ':cluster:' .. address)
 local reply = {'KNOWN', number, text(wholeNumber(known[4]) or 0), text(wholeNumber(known[5]) or 0),
   subscribers[2] > 0 and '1' or '0', '0'}
-local changed = known[3] ~= stamp
+local changed = known[3] ~= stamp or number == '0'
 if not changed and number == seen then
   return reply
 end
@@ -39,10 +40,11 @@ for i = 1, #entries, 2 do
   end
 end
 table.sort(ids)
-if changed then
-  local all = table.concat(ids, ',')
-  if all ~= known[2] then
-    number = text(math.max((tonumber(number) or 0) + 1, nowMicros))
+-- Also without a new stamp: the key may have lost a member, or be older than the stamp.
+local all = table.concat(ids, ',')
+if changed or all ~= known[2] then
+  if all ~= known[2] or number == '0' then
+    number = text(math.max(tonumber(number) + 1, nowMicros))
     tellAll('view|' .. number)
   end
   redis.call('HSET', CLUSTER, 'view', number, 'members', all, 'stamp', stamp)
