@@ -23,7 +23,7 @@ import java.util.concurrent.TimeoutException;
  * afterwards. A failover of Redis that loses acknowledged writes may lose a round; its
  * parties hear of it when they leave (see {@code shardkeeper.redis.wait-for-replicas}).
  * <p>
- * Time-outs may be exceeded by the time limit of one answer of the store. Thread-safe;
+ * Time-outs may be exceeded by the time limits of two answers of the store. Thread-safe;
  * methods block, so they must not be called by a listener that others wait for.
  */
 public interface DoubleBarrier {

@@ -117,9 +117,14 @@ public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 	BarrierRequest entering(Participation participation, int parties, long view, @Nullable MemberId askAs,
 			Runnable wakeUp) {
 		BarrierRequest request = new BarrierRequest(this.session, "enter", participation.barrier, askAs, view,
-				(member) -> this.store
-					.enter(new Request(member, participation.barrier, participation.ticket, parties, view)),
-				wakeUp);
+				(member) -> {
+					// Else the store would take it for one that begins anew without
+					// having
+					// left, and break the last round.
+					this.departures.repeat((departure) -> departure.barrier().equals(participation.barrier));
+					return this.store
+						.enter(new Request(member, participation.barrier, participation.ticket, parties, view));
+				}, wakeUp);
 		participation.request = request;
 		return request;
 	}
@@ -224,9 +229,13 @@ public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 			this.told.removeAll(again);
 			again.forEach(this.departures::releaseLater);
 		}
-		this.departures.repeat();
-		// A message may have been lost: one question per barrier.
-		this.participations.values().forEach(Participation::askAgain);
+		try {
+			this.departures.repeat();
+		}
+		finally {
+			// A message may have been lost: one question per barrier.
+			this.participations.values().forEach(Participation::askAgain);
+		}
 	}
 
 	private void remember(Departure departure) {

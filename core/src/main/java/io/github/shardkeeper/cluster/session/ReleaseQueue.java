@@ -4,6 +4,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -61,19 +62,36 @@ public final class ReleaseQueue<T> {
 	}
 
 	/**
-	 * Repeats what is not confirmed, in order. On the loop of the session.
-	 * @throws StoreUnavailableException if the store does not answer; the rest is kept
+	 * Repeats what is not confirmed, in order.
+	 * @throws StoreUnavailableException if the store does not answer, or refuses one; the
+	 * others are released then. What is not confirmed is kept
 	 */
 	public void repeat() {
-		for (int left = this.unconfirmed.size(); left > 0; left--) {
-			T released = this.unconfirmed.peek();
-			if (released == null) {
-				return;
+		repeat((released) -> true);
+	}
+
+	/** Repeats only some, like {@link #repeat()}. */
+	public void repeat(Predicate<T> some) {
+		StoreUnavailableException refusal = null;
+		for (T released : this.unconfirmed) {
+			if (!some.test(released)) {
+				continue;
 			}
-			if (isOfCurrentSession(released)) {
-				this.release.accept(released);
+			try {
+				if (isOfCurrentSession(released)) {
+					this.release.accept(released);
+				}
+				this.unconfirmed.remove(released);
 			}
-			this.unconfirmed.poll();
+			catch (StoreUnavailableException ex) {
+				if (!ex.isRefusal()) {
+					throw ex;
+				}
+				refusal = (refusal != null) ? refusal : ex;
+			}
+		}
+		if (refusal != null) {
+			throw refusal;
 		}
 	}
 

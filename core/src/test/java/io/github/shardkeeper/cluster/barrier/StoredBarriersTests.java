@@ -26,6 +26,7 @@ import io.github.shardkeeper.cluster.ClusterView;
 import io.github.shardkeeper.cluster.ClusterView.View;
 import io.github.shardkeeper.cluster.DoubleBarrier;
 import io.github.shardkeeper.cluster.ViewChangedException;
+import io.github.shardkeeper.cluster.memory.MemoryBarrierStore;
 import io.github.shardkeeper.cluster.memory.MemoryCluster;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.coordination.memory.MemoryFailover;
@@ -524,6 +525,35 @@ class StoredBarriersTests {
 		b.barrier.leave(LONG);
 	}
 
+	/** The store hears that it has left before it hears that it enters again. */
+	@Test
+	void partyThatHasLeftInAnOutageAndEntersAgainBreaksNothing() throws Exception {
+		Party a = party("a");
+		Party b = party("b");
+		LosesLeaving lossy = new LosesLeaving(new MemoryBarrierStore(this.cluster));
+		StoredBarriers barriers = new StoredBarriers(a.instance.session(), lossy);
+		DoubleBarrier barrier = barriers.get("nightly");
+		CompletableFuture<?> entering = b.enter(2);
+		barrier.enter(2, LONG);
+		done(entering);
+		lossy.loses = true;
+		assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> barrier.leave(Duration.ZERO));
+		CompletableFuture<?> again = a.run(() -> {
+			barrier.enter(2, LONG);
+			return null;
+		});
+		await().until(() -> {
+			BarrierRequest waiting = barriers.waiting("nightly");
+			return waiting != null && (waiting.last() != null || waiting.failure() != null);
+		});
+		lossy.loses = false;
+
+		b.barrier.leave(LONG);
+
+		b.barrier.enter(2, LONG);
+		done(again);
+	}
+
 	@Test
 	void lostRoundIsReported() throws Exception {
 		Party a = party("a");
@@ -597,6 +627,37 @@ class StoredBarriersTests {
 				throw ex.getCause();
 			}
 		});
+	}
+
+	/** While it loses them, nobody can leave. */
+	private static final class LosesLeaving implements BarrierStore {
+
+		private final BarrierStore store;
+
+		private volatile boolean loses;
+
+		LosesLeaving(BarrierStore store) {
+			this.store = store;
+		}
+
+		@Override
+		public Answer enter(Request request) {
+			return this.store.enter(request);
+		}
+
+		@Override
+		public Answer withdraw(MemberId session, String barrier, String ticket, boolean force) {
+			return this.store.withdraw(session, barrier, ticket, force);
+		}
+
+		@Override
+		public Answer leave(MemberId session, String barrier, String ticket, long round) {
+			if (this.loses) {
+				throw new StoreUnavailableException("lost", null);
+			}
+			return this.store.leave(session, barrier, ticket, round);
+		}
+
 	}
 
 	/** An instance at the barrier. */
