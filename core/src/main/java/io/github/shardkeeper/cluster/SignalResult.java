@@ -14,8 +14,9 @@ import io.github.shardkeeper.shard.MemberId;
  * @param handled the sessions that have handled it
  * @param failed the sessions that have failed, with the reason
  * @param pending the sessions that have not answered yet
- * @param gone the sessions that ended during the wait before they answered. Their
- * instance may be back in another session
+ * @param gone the sessions that this wait has seen pending, and that ended before they
+ * answered. Their instance may be back in another session. A session that ended before
+ * the wait began is not listed, nor is one that began and ended between two of its reads
  */
 public record SignalResult(boolean complete, List<MemberId> handled, Map<MemberId, String> failed,
 		List<MemberId> pending, List<MemberId> gone) {

@@ -19,6 +19,9 @@ import io.github.shardkeeper.shard.MemberId;
  */
 public final class MemorySignalStore implements SignalStore {
 
+	/** Names may be made up while no member comes or goes. */
+	private static final int FORGET_EVERY = 256;
+
 	private final MemoryCluster cluster;
 
 	/** Creates a store. */
@@ -34,6 +37,9 @@ public final class MemorySignalStore implements SignalStore {
 			Instant now = Instant.ofEpochMilli(group.nowMillis());
 			signals(group).latest.put(name, new Stored(new ClusterSignal(name, number, now, payload),
 					group.nowMillis() + retention.toMillis(), address));
+			if (signals(group).latest.size() % FORGET_EVERY == 0) {
+				signals(group).forgetSignals(group);
+			}
 			outbox.tellAll("signal|" + name + "|" + number);
 			return number;
 		});
@@ -133,6 +139,11 @@ public final class MemorySignalStore implements SignalStore {
 				return left;
 			});
 			this.acks.values().removeIf(Map::isEmpty);
+			forgetSignals(group);
+		}
+
+		/** Forgets those that are over and that all who listen have handled. */
+		void forgetSignals(MemoryGroup group) {
 			this.latest.values()
 				.removeIf((stored) -> stored.retainedUntil() <= group.nowMillis()
 						&& listeners(stored.signal().name()).values()

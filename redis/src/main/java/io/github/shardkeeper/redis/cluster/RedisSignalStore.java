@@ -39,7 +39,7 @@ public final class RedisSignalStore implements SignalStore {
 	/** Creates a store. */
 	public RedisSignalStore(ClusterLink link) {
 		this.link = link;
-		this.sendKeys = link.keys("cluster", "signals");
+		this.sendKeys = link.keys("cluster", "signals", "signalAcks");
 		this.acknowledgeKeys = link.keys("cluster", "signals", "signalAcks");
 		this.readKeys = link.keys("signalAcks");
 	}

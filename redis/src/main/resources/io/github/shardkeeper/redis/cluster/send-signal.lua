@@ -1,10 +1,10 @@
 -- Stores a signal in the place of the last one of its name, and tells all.
 --
--- KEYS     4 :cluster, 5 :signals
+-- KEYS     4 :cluster, 5 :signals, 6 :signalAcks
 -- ARGV     1 name, 2 retention (millis), 3 address of the sender, 4 payload
 -- result   number of the signal
 -- keeps    the number is higher than that of every earlier signal: max(last + 1, time in microseconds)
--- cost     O(1)
+-- cost     O(1); with every 256th new name O(names + acknowledgements)
 
 writeBeforeWait(GROUP)
 
@@ -14,6 +14,11 @@ local previous = latestSignal(SIGNALS, name)
 local last = math.max(lastSignal(CLUSTER), previous and previous.number or 0)
 local number = text(math.max(last + 1, nowMicros))
 redis.call('HSET', CLUSTER, 'signals', number)
-redis.call('HSET', SIGNALS, name, table.concat({number, text(nowMillis), text(nowMillis + retention), address, payload}, '|'))
+local value = table.concat({number, text(nowMillis), text(nowMillis + retention), address, payload}, '|')
+local isNew = redis.call('HSET', SIGNALS, name, value) == 1
+-- Reading a changed view forgets signals, too, but names may be made up while no member comes or goes.
+if isNew and redis.call('HLEN', SIGNALS) % 256 == 0 then
+  forgetSignals(SIGNALS, KEYS[6])
+end
 tellAll('signal|' .. name .. '|' .. number)
 return number

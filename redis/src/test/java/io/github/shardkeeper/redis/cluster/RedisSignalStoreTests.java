@@ -155,6 +155,19 @@ class RedisSignalStoreTests extends SignalStoreContract {
 		assertThat(send("1")).isEqualTo(9_000_000_000_000_001L);
 	}
 
+	/** Also while no member comes or goes. */
+	@Test
+	void namesThatAreMadeUpDoNotAccumulate() {
+		begin(A);
+		for (int i = 0; i < 600; i++) {
+			store().send("made-up-" + i, "", Duration.ZERO, "sender");
+		}
+
+		assertThat(this.redis.opsForHash().size(key("signals"))).isLessThan(300);
+		long number = send("1");
+		assertThat(Objects.requireNonNull(begin(A)).number()).isEqualTo(number);
+	}
+
 	@Test
 	void keyOfAnotherTypeIsNamed() {
 		this.redis.opsForValue().set(key("signals"), "text");
