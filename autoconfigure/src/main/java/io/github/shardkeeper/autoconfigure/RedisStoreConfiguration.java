@@ -73,8 +73,8 @@ class RedisStoreConfiguration {
 		}
 
 		@Bean
-		@ConditionalOnMissingBean
-		CoordinationStore shardkeeperCoordinationStore(RedisConnector connector, ShardkeeperProperties properties,
+		@ConditionalOnMissingBean(CoordinationStore.class)
+		RedisCoordinationStore shardkeeperCoordinationStore(RedisConnector connector, ShardkeeperProperties properties,
 				CoordinationSettings settings) {
 			return new RedisCoordinationStore(connector, properties.keyPrefix(), settings.group(),
 					controlTimeout(settings), wait(properties));
@@ -85,7 +85,12 @@ class RedisStoreConfiguration {
 			return (third.compareTo(MAX_CONTROL_TIMEOUT) < 0) ? third : MAX_CONTROL_TIMEOUT;
 		}
 
+		/**
+		 * As the stores of the cluster tools, missing with an application's coordination
+		 * store, which has the sessions.
+		 */
 		@Bean
+		@ConditionalOnBean(RedisCoordinationStore.class)
 		ClusterLink shardkeeperClusterLink(RedisConnector connector, ShardkeeperProperties properties,
 				CoordinationSettings settings) {
 			return new ClusterLink(connector, properties.keyPrefix(), settings.group(), controlTimeout(settings),
@@ -93,26 +98,31 @@ class RedisStoreConfiguration {
 		}
 
 		@Bean
+		@ConditionalOnBean(RedisCoordinationStore.class)
 		ViewStore shardkeeperViewStore(ClusterLink link) {
 			return new RedisViewStore(link);
 		}
 
 		@Bean
+		@ConditionalOnBean(RedisCoordinationStore.class)
 		LockStore shardkeeperLockStore(ClusterLink link) {
 			return new RedisLockStore(link);
 		}
 
 		@Bean
+		@ConditionalOnBean(RedisCoordinationStore.class)
 		BarrierStore shardkeeperBarrierStore(ClusterLink link) {
 			return new RedisBarrierStore(link);
 		}
 
 		@Bean
+		@ConditionalOnBean(RedisCoordinationStore.class)
 		SignalStore shardkeeperSignalStore(ClusterLink link) {
 			return new RedisSignalStore(link);
 		}
 
 		@Bean
+		@ConditionalOnBean(RedisCoordinationStore.class)
 		ParameterStore shardkeeperParameterStore(ClusterLink link) {
 			return new RedisParameterStore(link);
 		}

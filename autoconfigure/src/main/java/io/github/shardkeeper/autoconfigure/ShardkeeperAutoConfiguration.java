@@ -84,7 +84,8 @@ import io.github.shardkeeper.worker.ConsumerMeters;
 @ImportRuntimeHints(ShardkeeperRuntimeHints.class)
 @Import({ RedisStoreConfiguration.class, MemoryStoreConfiguration.class, KafkaSourceConfiguration.class,
 		SlsSourceConfiguration.class, UnknownStoreConfiguration.class, MessagingConfiguration.class,
-		ObservationConfiguration.class, ClusterToolsConfiguration.class, ClusterParametersConfiguration.class })
+		ObservationConfiguration.class, ClusterToolsConfiguration.class, ClusterParametersConfiguration.class,
+		NoClusterToolsConfiguration.class })
 public final class ShardkeeperAutoConfiguration {
 
 	/** Injected wherever a property is used: nothing starts before all are valid. */

@@ -39,12 +39,21 @@ import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.ShardCatalog;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
+import io.github.shardkeeper.cluster.ClusterExclusive;
+import io.github.shardkeeper.cluster.ClusterLocks;
+import io.github.shardkeeper.cluster.ClusterParameter;
+import io.github.shardkeeper.cluster.ClusterParameters;
+import io.github.shardkeeper.cluster.ClusterSignals;
+import io.github.shardkeeper.cluster.ClusterView;
+import io.github.shardkeeper.cluster.DoubleBarriers;
+import io.github.shardkeeper.cluster.OnClusterSignal;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.handler.CallObserver;
 import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.observation.ShardConsumeConvention;
 import io.github.shardkeeper.observation.ShardSendConvention;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.template.SendObserver;
@@ -63,11 +72,13 @@ class ReplacedBeansTests {
 			ShardCatalog.class, CoordinationStore.class, CheckpointStore.class, DeadLetterStore.class,
 			DeadLetters.class, ShardPositions.class, RetiredTopics.class, ShardStateReader.class, ShardTemplate.class,
 			ShardSelector.class, PayloadConverter.class, MessageArguments.class, ConsumerMeters.class, LoopMeters.class,
-			CallObserver.class, SendObserver.class, ShardConsumeConvention.class, ShardSendConvention.class);
+			CallObserver.class, SendObserver.class, ShardConsumeConvention.class, ShardSendConvention.class,
+			ClusterView.class, ClusterLocks.class, DoubleBarriers.class, ClusterSignals.class, ClusterParameters.class);
 
 	private static final List<Class<?>> CONFIGURATIONS = List.of(ShardkeeperAutoConfiguration.class,
 			RedisStoreConfiguration.class, MemoryStoreConfiguration.class, UnknownStoreConfiguration.class,
-			MessagingConfiguration.class, ObservationConfiguration.class, ShardkeeperActuatorAutoConfiguration.class);
+			MessagingConfiguration.class, ObservationConfiguration.class, ClusterToolsConfiguration.class,
+			ClusterParametersConfiguration.class, ShardkeeperActuatorAutoConfiguration.class);
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(
@@ -166,6 +177,25 @@ class ReplacedBeansTests {
 		}
 	}
 
+	/** They need the sessions of the default store. */
+	@ParameterizedTest
+	@ValueSource(classes = { ExclusiveMethod.class, SignalMethod.class, ParameterField.class })
+	void annotationsOfClusterToolsBesideACoordinationStoreBeanFailStartup(Class<?> annotated) {
+		for (String store : List.of("memory", "redis")) {
+			ApplicationContextRunner own = withOwn(this.runner.withPropertyValues("shardkeeper.store=" + store),
+					CoordinationStore.class);
+			own.withBean(annotated).run((context) -> {
+				assertThat(context).as(store).hasFailed();
+				assertThat(context.getStartupFailure()).as(store)
+					.rootCause()
+					.isInstanceOf(ShardkeeperConfigurationException.class)
+					.hasMessageContaining(annotated.getSimpleName() + ".annotated")
+					.hasMessageContaining("CoordinationStore");
+			});
+			own.run((context) -> assertThat(context).as(store).hasNotFailed().doesNotHaveBean(ClusterLocks.class));
+		}
+	}
+
 	private static ApplicationContextRunner withOwn(ApplicationContextRunner runner, Class<?> type) {
 		return withBean(runner, "own", type);
 	}
@@ -216,6 +246,33 @@ class ReplacedBeansTests {
 		@Override
 		public Object read(byte[] payload, Type type) {
 			return "read " + new StringBuilder(new String(payload, StandardCharsets.UTF_8)).reverse();
+		}
+
+	}
+
+	static class ExclusiveMethod {
+
+		@ClusterExclusive("name")
+		void annotated() {
+		}
+
+	}
+
+	static class SignalMethod {
+
+		@OnClusterSignal("name")
+		void annotated() {
+		}
+
+	}
+
+	static class ParameterField {
+
+		@ClusterParameter("name")
+		private volatile int annotated = 1;
+
+		int annotated() {
+			return this.annotated;
 		}
 
 	}

@@ -9,6 +9,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.PropertyValues;
 import org.springframework.beans.factory.config.InstantiationAwareBeanPostProcessor;
@@ -24,6 +26,8 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  * parameters are created with the first one. Thread-safe.
  */
 public final class ClusterParameterFields implements InstantiationAwareBeanPostProcessor {
+
+	private static final Logger logger = LoggerFactory.getLogger(ClusterParameterFields.class);
 
 	private final Supplier<@Nullable StoredParameters> parameters;
 
@@ -44,6 +48,10 @@ public final class ClusterParameterFields implements InstantiationAwareBeanPostP
 			StoredParameters bound = this.parameters.get();
 			if (bound != null) {
 				bound.bind(bean, field, name(field));
+			}
+			else {
+				logger.warn("The field {} with @ClusterParameter keeps its initial value, because the application "
+						+ "replaces ClusterParameters", where(field));
 			}
 		}
 		return properties;
