@@ -17,9 +17,11 @@ import io.github.shardkeeper.shard.Token;
 /** Locks on Redis; {@code locks.lua} describes the keys. Thread-safe. */
 public final class RedisLockStore implements LockStore {
 
-	private static final LuaScript ACQUIRE = script(ScriptOutputType.MULTI, "acquire-lock.lua");
+	private static final LuaScript ACQUIRE = script(ScriptOutputType.MULTI, "acquire-free-lock.lua",
+			"acquire-lock.lua");
 
-	private static final LuaScript RELEASE = script(ScriptOutputType.VALUE, "release-lock.lua");
+	private static final LuaScript RELEASE = script(ScriptOutputType.VALUE, "release-unwanted-lock.lua",
+			"release-lock.lua");
 
 	private static final LuaScript CHECK = script(ScriptOutputType.MULTI, "check-waiting.lua");
 
@@ -37,6 +39,11 @@ public final class RedisLockStore implements LockStore {
 
 	private static LuaScript script(ScriptOutputType output, String file) {
 		return ClusterLink.script(output, "locks.lua", file);
+	}
+
+	/** Loads a script whose usual case is in a file of its own, and comes first. */
+	private static LuaScript script(ScriptOutputType output, String usualCase, String file) {
+		return LuaScript.load(RedisLockStore.class, output, usualCase, "cluster.lua", "locks.lua", file);
 	}
 
 	@Override
