@@ -1,7 +1,6 @@
 package io.github.shardkeeper.consumer;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -94,18 +93,21 @@ final class ShardStarts {
 	 * failure each is resolved alone: only one of them may be the reason.
 	 */
 	private synchronized List<Start> due(MonotonicTime now) {
-		List<Start> due = new ArrayList<>();
+		Start first = null;
 		for (Start start : this.waiting.values()) {
-			boolean alone = start.problem != null;
-			if (now.isBefore(start.retryAt) || !due.isEmpty() && (alone || !due.get(0).isLike(start))) {
-				continue;
-			}
-			due.add(start);
-			if (alone) {
-				break;
+			if (start.isDue(now) && (first == null || start.isBefore(first))) {
+				first = start;
 			}
 		}
-		return due;
+		if (first == null) {
+			return List.of();
+		}
+		Start chosen = first;
+		return chosen.isTried() ? List.of(chosen)
+				: this.waiting.values()
+					.stream()
+					.filter((start) -> start.isDue(now) && !start.isTried() && start.isLike(chosen))
+					.toList();
 	}
 
 	private void begin(List<Start> due) {
@@ -171,6 +173,22 @@ final class ShardStarts {
 			this.shard = shard;
 			this.sink = sink;
 			this.retryAt = now;
+		}
+
+		boolean isDue(MonotonicTime now) {
+			return !now.isBefore(this.retryAt);
+		}
+
+		boolean isTried() {
+			return this.problem != null;
+		}
+
+		/**
+		 * Returns whether its turn comes first. Those that fail may take so long that one
+		 * of them is always due: they must not delay all others.
+		 */
+		boolean isBefore(Start other) {
+			return (isTried() != other.isTried()) ? !isTried() : this.retryAt.isBefore(other.retryAt);
 		}
 
 		boolean isLike(Start other) {

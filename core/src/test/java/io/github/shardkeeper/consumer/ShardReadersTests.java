@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 import org.junit.jupiter.api.Test;
 
@@ -106,7 +107,7 @@ class ShardReadersTests {
 	@Test
 	void shardThatDelaysOthersIsResolvedAlone() throws InterruptedException {
 		this.readers.startLoops(this.loops, false);
-		this.positions.failing = ORDER;
+		this.positions.failing = Set.of(ORDER);
 		this.readers.start(ORDER, null, (records) -> true);
 		this.readers.start(OTHER_ORDER, null, (records) -> true);
 		Loops.Step step = this.loops.steps.get("shardkeeper-start-a");
@@ -116,6 +117,28 @@ class ShardReadersTests {
 
 		assertThat(this.orders.calls()).containsExactly("start after start of orders/1");
 		assertThat(this.readers.problems()).containsOnlyKeys(ORDER);
+	}
+
+	@Test
+	void shardsWhosePositionsTakeLongToFailDelayNoOtherForever() throws InterruptedException {
+		this.readers.startLoops(this.loops, false);
+		ShardId thirdOrder = ShardId.of("orders", 2);
+		ShardId lastOrder = ShardId.of("orders", 3);
+		this.positions.failing = Set.of(ORDER, OTHER_ORDER, thirdOrder);
+		this.positions.onAsk = () -> this.clock.advance(Duration.ofSeconds(6));
+		for (ShardId shard : List.of(ORDER, OTHER_ORDER, thirdOrder, lastOrder)) {
+			this.readers.start(shard, null, (records) -> true);
+		}
+		Loops.Step step = this.loops.steps.get("shardkeeper-start-a");
+		for (int i = 0; i < 5; i++) {
+			MonotonicTime next = step.run();
+			this.clock.advance(this.clock.now().isBefore(next) ? this.clock.now().until(next) : Duration.ZERO);
+		}
+		assertThat(this.orders.calls()).containsExactly("start after start of orders/3");
+		this.readers.start(lastOrder, null, (records) -> true);
+		step.run();
+
+		assertThat(this.orders.calls()).as("a new one does not wait for those that failed").hasSize(2);
 	}
 
 	@Test
@@ -252,7 +275,7 @@ class ShardReadersTests {
 
 		private StoreUnavailableException failure;
 
-		private ShardId failing;
+		private Set<ShardId> failing = Set.of();
 
 		private int asked;
 
@@ -271,7 +294,7 @@ class ShardReadersTests {
 			if (this.failure != null) {
 				throw this.failure;
 			}
-			if (shards.contains(this.failing)) {
+			if (shards.stream().anyMatch(this.failing::contains)) {
 				throw new IllegalStateException("caused by the test");
 			}
 			Map<ShardId, Offset> offsets = new HashMap<>();
