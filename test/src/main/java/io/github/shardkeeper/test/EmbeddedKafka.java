@@ -29,6 +29,7 @@ import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartitionInfo;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.errors.InvalidReplicationFactorException;
 import org.awaitility.Awaitility;
 
 import org.springframework.util.ClassUtils;
@@ -216,8 +217,25 @@ public final class EmbeddedKafka implements AutoCloseable {
 		NewTopic topic = new NewTopic(name, Optional.of(partitions), Optional.of((short) this.brokers.size()))
 			.configs(configuration);
 		try (Admin admin = admin()) {
-			answer(admin.createTopics(List.of(topic)).all());
+			Awaitility.await().atMost(Duration.ofSeconds(TIMEOUT_SECONDS)).until(() -> isCreated(admin, topic));
 			awaitLeaders(admin, name);
+		}
+	}
+
+	/**
+	 * Creates a topic, unless the controller misses a broker: on a busy machine, a broker
+	 * that has just started may be too late with a heartbeat.
+	 */
+	private static boolean isCreated(Admin admin, NewTopic topic) {
+		try {
+			answer(admin.createTopics(List.of(topic)).all());
+			return true;
+		}
+		catch (IllegalStateException ex) {
+			if (ex.getCause() instanceof InvalidReplicationFactorException) {
+				return false;
+			}
+			throw ex;
 		}
 	}
 
