@@ -1,8 +1,10 @@
 package io.github.shardkeeper.autoconfigure;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -11,8 +13,10 @@ import java.util.regex.PatternSyntaxException;
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.config.SslConfigs;
 import org.apache.kafka.common.serialization.Deserializer;
+import org.apache.kafka.common.serialization.Serializer;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.BeanInstantiationException;
@@ -35,6 +39,7 @@ import io.github.shardkeeper.kafka.DeserializedPayloads;
 import io.github.shardkeeper.kafka.KafkaShardSource;
 import io.github.shardkeeper.kafka.KafkaSourceSettings;
 import io.github.shardkeeper.kafka.KafkaTopic;
+import io.github.shardkeeper.kafka.SerializedPayloads;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.ResetPolicy;
@@ -72,13 +77,26 @@ class KafkaSourceConfiguration {
 		@Bean
 		TopicPayloads shardkeeperKafkaPayloads(SourceSelection selection, ShardkeeperProperties properties,
 				KafkaProperties clients, KafkaConnectionDetails connection, PayloadConverter converter) {
-			if (!properties.kafka().deserializers()) {
-				return new TopicPayloads(Set.of(), converter);
+			KafkaSourceProperties source = properties.kafka();
+			if (!source.deserializers() && !source.serializers()) {
+				return new TopicPayloads(Set.of(), converter, List.of());
 			}
-			Map<String, Object> consumer = with(clients.buildConsumerProperties(), connection.getConsumer());
-			Map<String, KafkaTopic> topics = topics(selection.topics("kafka"), properties.kafka());
-			return new TopicPayloads(topics.keySet(),
-					new DeserializedPayloads(() -> deserializer(consumer), converter, topics));
+			Map<String, KafkaTopic> topics = topics(selection.topics("kafka"), source);
+			List<AutoCloseable> resources = new ArrayList<>();
+			PayloadConverter own = converter;
+			if (source.deserializers()) {
+				Map<String, Object> consumer = with(clients.buildConsumerProperties(), connection.getConsumer());
+				DeserializedPayloads reading = new DeserializedPayloads(() -> deserializer(consumer), own, topics);
+				resources.add(reading);
+				own = reading;
+			}
+			if (source.serializers()) {
+				Map<String, Object> producer = with(clients.buildProducerProperties(), connection.getProducer());
+				SerializedPayloads writing = new SerializedPayloads(serializer(producer), own, topics);
+				resources.add(writing);
+				own = writing;
+			}
+			return new TopicPayloads(topics.keySet(), own, resources);
 		}
 
 		private static Map<String, KafkaTopic> topics(Map<String, Topic> selected, KafkaSourceProperties source) {
@@ -140,19 +158,32 @@ class KafkaSourceConfiguration {
 		}
 
 		private static Deserializer<?> deserializer(Map<String, Object> consumer) {
-			Object configured = consumer.get(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG);
+			Deserializer<?> deserializer = create(Deserializer.class,
+					consumer.get(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG), "consumer.value-deserializer",
+					"deserializers");
+			deserializer.configure(consumer, false);
+			return deserializer;
+		}
+
+		private static Serializer<?> serializer(Map<String, Object> producer) {
+			Serializer<?> serializer = create(Serializer.class,
+					producer.get(ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG), "producer.value-serializer",
+					"serializers");
+			serializer.configure(producer, false);
+			return serializer;
+		}
+
+		private static <T> T create(Class<T> type, @Nullable Object configured, String property, String option) {
 			try {
-				Class<?> type = (configured instanceof Class<?> given) ? given
+				Class<?> found = (configured instanceof Class<?> given) ? given
 						: ClassUtils.forName(String.valueOf(configured), null);
-				Deserializer<?> deserializer = (Deserializer<?>) BeanUtils.instantiateClass(type);
-				deserializer.configure(consumer, false);
-				return deserializer;
+				return type.cast(BeanUtils.instantiateClass(found));
 			}
 			catch (ClassNotFoundException | LinkageError | BeanInstantiationException | ClassCastException ex) {
 				throw new ShardkeeperConfigurationException(
-						"'spring.kafka.consumer.value-deserializer' is '%s', which cannot be created: %s."
-							.formatted(configured, ex.getMessage()),
-						"Correct it, or remove 'shardkeeper.kafka.deserializers'.", ex);
+						"'spring.kafka.%s' is '%s', which cannot be created: %s.".formatted(property, configured,
+								ex.getMessage()),
+						"Correct it, or remove 'shardkeeper.kafka.%s'.".formatted(option), ex);
 			}
 		}
 

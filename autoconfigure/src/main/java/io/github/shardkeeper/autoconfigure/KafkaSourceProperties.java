@@ -19,10 +19,12 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * checkpoints, for tools that show lags.
  * @param deserializers Whether to convert payloads with
  * spring.kafka.consumer.value-deserializer instead of the PayloadConverter.
+ * @param serializers Whether a ShardTemplate converts payloads with
+ * spring.kafka.producer.value-serializer instead of the PayloadConverter.
  */
 public record KafkaSourceProperties(@DefaultValue Map<String, KafkaTopicProperties> topics,
 		@DefaultValue("5s") Duration refreshInterval, @Nullable String mirrorGroup,
-		@DefaultValue("false") boolean deserializers) {
+		@DefaultValue("false") boolean deserializers, @DefaultValue("false") boolean serializers) {
 
 	/**
 	 * Kafka topics that a topic reads.

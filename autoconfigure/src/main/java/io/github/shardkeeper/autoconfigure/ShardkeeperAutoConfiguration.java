@@ -257,11 +257,12 @@ public final class ShardkeeperAutoConfiguration {
 	@ConditionalOnMissingBean
 	@ConditionalOnBean(ShardAppender.class)
 	ShardTemplate shardkeeperTemplate(ShardkeeperSettings settings, TopicSources sources,
-			ObjectProvider<ShardAppender> appenders, PayloadConverter converter, Map<String, ShardSelector> selectors,
-			ObjectProvider<ShardSelector> selector, ObjectProvider<SendObserver> observer) {
-		return new KeyedShardTemplate(new SourceSelection.SendableTopics(sources, appenders), converter,
-				settings.sending(), settings.selectors(selectors), selector.getIfUnique(),
-				observer.getIfAvailable(() -> SendObserver.NONE));
+			ObjectProvider<ShardAppender> appenders, PayloadConverter converter, ObjectProvider<TopicPayloads> own,
+			Map<String, ShardSelector> selectors, ObjectProvider<ShardSelector> selector,
+			ObjectProvider<SendObserver> observer) {
+		return new KeyedShardTemplate(new SourceSelection.SendableTopics(sources, appenders),
+				TopicPayloads.over(converter, own), settings.sending(), settings.selectors(selectors),
+				selector.getIfUnique(), observer.getIfAvailable(() -> SendObserver.NONE));
 	}
 
 	@Bean

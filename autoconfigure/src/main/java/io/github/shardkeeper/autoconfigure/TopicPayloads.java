@@ -1,6 +1,8 @@
 package io.github.shardkeeper.autoconfigure;
 
 import java.lang.reflect.Type;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 import io.github.shardkeeper.shard.ShardId;
@@ -12,15 +14,16 @@ import io.github.shardkeeper.source.SourceRecord;
  *
  * @param topics the topics; without any, the converter is not used
  * @param converter the converter
+ * @param resources what is closed with it
  */
-record TopicPayloads(Set<String> topics, PayloadConverter converter) implements AutoCloseable {
+record TopicPayloads(Set<String> topics, PayloadConverter converter,
+		List<AutoCloseable> resources) implements AutoCloseable {
 
-	/** Closes the converter, unless it is that of the application. */
 	@Override
 	public void close() {
-		if (!this.topics.isEmpty() && this.converter instanceof AutoCloseable own) {
+		for (AutoCloseable resource : this.resources) {
 			try {
-				own.close();
+				resource.close();
 			}
 			catch (Exception ex) {
 				throw new IllegalStateException("Cannot close the converter of %s".formatted(this.topics), ex);
@@ -48,15 +51,22 @@ record TopicPayloads(Set<String> topics, PayloadConverter converter) implements 
 			}
 
 			@Override
+			public byte[] write(ShardId shard, Object payload, Map<String, String> headers) {
+				return of(shard).write(shard, payload, headers);
+			}
+
+			@Override
 			public Object read(byte[] payload, Type type) {
 				return others.read(payload, type);
 			}
 
 			@Override
 			public Object read(ShardId shard, SourceRecord source, Type type) {
-				PayloadConverter one = TopicPayloads.this.topics.contains(shard.topic()) ? TopicPayloads.this.converter
-						: others;
-				return one.read(shard, source, type);
+				return of(shard).read(shard, source, type);
+			}
+
+			private PayloadConverter of(ShardId shard) {
+				return TopicPayloads.this.topics.contains(shard.topic()) ? TopicPayloads.this.converter : others;
 			}
 
 		};

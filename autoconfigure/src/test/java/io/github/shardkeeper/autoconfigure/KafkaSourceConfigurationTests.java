@@ -42,6 +42,7 @@ import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.test.EmbeddedKafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.awaitility.Awaitility.await;
 
 /** The source {@code kafka} of an application. */
@@ -101,6 +102,34 @@ class KafkaSourceConfigurationTests {
 		deserializing.withBean(MessageRecorder.class, () -> messages)
 			.run((context) -> assertThat(messages.payloads.poll(20, TimeUnit.SECONDS)).isEqualTo("text: " + expected));
 		assertThat(Describing.CLOSED).as("closed with their contexts").hasValueGreaterThanOrEqualTo(2);
+	}
+
+	@Test
+	void serializerOfTheApplicationWritesWhatItsDeserializerReads() {
+		this.kafka.createTopic("serialized", 1);
+		NumberRecorder recorder = new NumberRecorder();
+		this.runner.withBean(NumberRecorder.class, () -> recorder)
+			.withPropertyValues("shardkeeper.kafka.topics.orders.name=serialized", "shardkeeper.kafka.serializers=true",
+					"shardkeeper.kafka.deserializers=true",
+					"spring.kafka.producer.value-serializer=org.apache.kafka.common.serialization.LongSerializer",
+					"spring.kafka.consumer.value-deserializer=org.apache.kafka.common.serialization.LongDeserializer")
+			.run((context) -> {
+				ShardTemplate template = context.getBean(ShardTemplate.class);
+				template.send("orders", "key", 1042L);
+
+				assertThat(recorder.numbers.poll(20, TimeUnit.SECONDS)).isEqualTo(1042L);
+				assertThatIllegalArgumentException().isThrownBy(() -> template.send("orders", "key", "text"))
+					.withMessageContaining("LongSerializer");
+			});
+	}
+
+	@Test
+	void serializerThatDoesNotExistFailsStartup() {
+		this.runner.withBean(Recorder.class)
+			.withPropertyValues("shardkeeper.kafka.serializers=true",
+					"spring.kafka.producer.value-serializer=" + NoDefaultConstructor.class.getName())
+			.run((context) -> assertFailure(context.getStartupFailure(), "'spring.kafka.producer.value-serializer'",
+					"'shardkeeper.kafka.serializers'"));
 	}
 
 	@Test
@@ -248,6 +277,17 @@ class KafkaSourceConfigurationTests {
 		@ShardConsumer("orders")
 		void handle(ShardRecord<String> each) {
 			this.records.add(each);
+		}
+
+	}
+
+	static class NumberRecorder {
+
+		private final BlockingQueue<Long> numbers = new LinkedBlockingQueue<>();
+
+		@ShardConsumer("orders")
+		void handle(Long number) {
+			this.numbers.add(number);
 		}
 
 	}

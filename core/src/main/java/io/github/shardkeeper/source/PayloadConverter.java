@@ -1,6 +1,7 @@
 package io.github.shardkeeper.source;
 
 import java.lang.reflect.Type;
+import java.util.Map;
 import java.util.Objects;
 
 import io.github.shardkeeper.shard.ShardId;
@@ -18,6 +19,23 @@ public interface PayloadConverter {
 	 * @throws IllegalArgumentException if it cannot be converted; a retry does not help
 	 */
 	byte[] write(Object payload);
+
+	/**
+	 * Converts the payload of a record to send. By default, only the payload matters;
+	 * override it for a format that depends on the topic, or that adds headers.
+	 * @param shard the shard of the record
+	 * @param payload the payload passed to a {@link io.github.shardkeeper.ShardTemplate}
+	 * @param headers the headers of the record, which may be changed
+	 * @return the bytes, never {@code null}
+	 * @throws IllegalArgumentException if it cannot be converted; a retry does not help
+	 * @throws io.github.shardkeeper.SendFailedException if it cannot be converted now
+	 */
+	default byte[] write(ShardId shard, Object payload, Map<String, String> headers) {
+		Objects.requireNonNull(shard, "shard must not be null");
+		Objects.requireNonNull(payload, "payload must not be null");
+		Objects.requireNonNull(headers, "headers must not be null");
+		return write(payload);
+	}
 
 	/**
 	 * Converts bytes to a payload.

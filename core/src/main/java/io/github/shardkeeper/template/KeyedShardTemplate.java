@@ -184,12 +184,14 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 			throw new SendFailedException("This ShardTemplate was closed with its application context", null, false);
 		}
 		int shard = this.choice.choose(topic, outgoing, shardCount(topic), selector);
-		byte[] payload = Objects.requireNonNull(this.converter.write(outgoing.payload()),
+		ShardId id = ShardId.of(topic, shard);
+		Map<String, String> headers = new LinkedHashMap<>(outgoing.headers());
+		byte[] payload = Objects.requireNonNull(this.converter.write(id, outgoing.payload(), headers),
 				() -> this.converter.getClass().getName() + ".write has returned null");
 		if (payload.length > this.settings.maxPayloadBytes()) {
 			throw new PayloadTooLargeException(topic, payload.length, this.settings.maxPayloadBytes());
 		}
-		NewRecord newRecord = new NewRecord(ShardId.of(topic, shard), outgoing.key(), payload, outgoing.headers());
+		NewRecord newRecord = new NewRecord(id, outgoing.key(), payload, headers);
 		this.topics.appender(topic).check(newRecord);
 		return newRecord;
 	}

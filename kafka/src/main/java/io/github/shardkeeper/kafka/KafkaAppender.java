@@ -202,7 +202,7 @@ final class KafkaAppender implements AutoCloseable {
 				(key != null) ? bytes(key) : null, newRecord.payload());
 		if (!newRecord.headers().isEmpty()) {
 			Headers headers = created.headers();
-			newRecord.headers().forEach((name, value) -> headers.add(name, bytes(value)));
+			newRecord.headers().forEach((name, value) -> headers.add(name, RecordText.sent(value)));
 		}
 		return created;
 	}

@@ -57,6 +57,15 @@ final class RecordText {
 		return text.getBytes(StandardCharsets.UTF_8);
 	}
 
+	/**
+	 * Returns the bytes to send for a text, from which the same text is made again: those
+	 * that are not UTF-8 if the text is their Base64 form.
+	 */
+	static byte[] sent(String text) {
+		byte[] bytes = bytes(text);
+		return of(bytes).equals(text) ? bytes : text.getBytes(StandardCharsets.UTF_8);
+	}
+
 	/** Of several headers of one name the last one counts; no value is an empty text. */
 	static Map<String, String> headers(Headers headers, boolean tombstone) {
 		Map<String, String> texts = null;
