@@ -42,7 +42,7 @@ final class GroupMirror {
 
 	private final AtomicBoolean scheduled = new AtomicBoolean();
 
-	/** Confined to the executor's thread. */
+	/** Guarded by this. */
 	private final ProblemLog log = new ProblemLog();
 
 	GroupMirror(String group, KafkaAdmin admin, ScheduledExecutorService executor) {
@@ -76,8 +76,11 @@ final class GroupMirror {
 		}
 	}
 
-	/** Sends what is pending; returns whether Kafka has taken it. */
-	boolean sendNow() {
+	/**
+	 * Sends what is pending; returns whether Kafka has taken it. One call at a time: the
+	 * last one also sends what an interrupted one has left.
+	 */
+	synchronized boolean sendNow() {
 		Map<TopicPartition, Long> offsets = new HashMap<>();
 		for (TopicPartition partition : this.pending.keySet()) {
 			Long next = this.pending.remove(partition);
@@ -120,7 +123,7 @@ final class GroupMirror {
 	}
 
 	private void report(StoreUnavailableException failure) {
-		if (this.log.isNew(String.valueOf(failure.getMessage()))) {
+		if (!this.executor.isShutdown() && this.log.isNew(String.valueOf(failure.getMessage()))) {
 			logger.warn("{}; retrying. A group that has members does not accept them. Checkpoints are not affected",
 					failure.getMessage());
 		}

@@ -81,6 +81,8 @@ final class KafkaShardReader implements ShardReader {
 
 	private final Duration silenceLimit;
 
+	private final Duration gapInterval;
+
 	private final MonotonicClock clock = MonotonicClock.SYSTEM;
 
 	private final Watch watch;
@@ -126,17 +128,21 @@ final class KafkaShardReader implements ShardReader {
 
 	private MonotonicTime silentSince;
 
+	private MonotonicTime nextGapCheck;
+
 	private final BrokerAnswers brokers;
 
 	KafkaShardReader(Supplier<Consumer<String, byte[]>> consumers, OffsetLookup offsets, TopicDirectory directory,
-			KafkaFailure failures, @Nullable GroupMirror mirror, Duration fetchWait) {
+			KafkaFailure failures, @Nullable GroupMirror mirror, Duration fetchWait, Duration gapInterval) {
 		this.consumers = consumers;
 		this.offsets = offsets;
 		this.directory = directory;
 		this.failures = failures;
 		this.mirror = mirror;
 		this.silenceLimit = SILENCE.plus(fetchWait);
+		this.gapInterval = gapInterval;
 		this.silentSince = this.clock.now();
+		this.nextGapCheck = this.silentSince.plus(gapInterval);
 		this.brokers = new BrokerAnswers(this.silenceLimit, this.silentSince);
 		this.watch = directory.watch(() -> execute(() -> this.rearrange = true));
 	}
@@ -186,6 +192,10 @@ final class KafkaShardReader implements ShardReader {
 
 	@Override
 	public void committed(ShardId shard, Offset offset) {
+		ReadPosition position = this.positions.get(shard);
+		if (position != null) {
+			position.committed(NumericOffsets.number(offset));
+		}
 		GroupMirror group = this.mirror;
 		TopicPartition partition = (group != null) ? this.directory.partition(shard) : null;
 		if (group != null && partition != null) {
@@ -457,6 +467,10 @@ final class KafkaShardReader implements ShardReader {
 		}
 		deliver(current, records);
 		MonotonicTime read = this.clock.now();
+		if (!read.isBefore(this.nextGapCheck)) {
+			this.nextGapCheck = read.plus(this.gapInterval);
+			this.byPartition.values().forEach(ReadPosition::moveOverGap);
+		}
 		if (this.brokers.isDue(read)) {
 			this.brokers.check(awaitedLeaders(), current.metrics(), read);
 		}
@@ -478,6 +492,7 @@ final class KafkaShardReader implements ShardReader {
 	/** Offers the records of each partition; those that a sink refuses are read again. */
 	private void deliver(Consumer<String, byte[]> current, ConsumerRecords<String, byte[]> records) {
 		Throwable failure = null;
+		Map<TopicPartition, OffsetAndMetadata> read = new HashMap<>(records.nextOffsets());
 		for (TopicPartition partition : records.partitions()) {
 			ReadPosition position = this.byPartition.get(partition);
 			if (position == null) {
@@ -493,9 +508,17 @@ final class KafkaShardReader implements ShardReader {
 			catch (RuntimeException | Error ex) {
 				// The records of the others are lost if this one ends the loop.
 				current.seek(partition, position.next());
+				read.remove(partition);
 				failure = ex;
 			}
 		}
+		// Also of partitions with nothing but markers of transactions.
+		read.forEach((partition, next) -> {
+			ReadPosition position = this.byPartition.get(partition);
+			if (position != null) {
+				position.skipTo(next.offset());
+			}
+		});
 		if (failure instanceof Error error) {
 			throw error;
 		}

@@ -143,7 +143,7 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 	@Override
 	public ShardReader openReader() {
 		return new KafkaShardReader(this::newConsumer, this.offsets, this.directory, this.failures, this.mirror,
-				this.fetchWait);
+				this.fetchWait, this.settings.refreshInterval());
 	}
 
 	@Override

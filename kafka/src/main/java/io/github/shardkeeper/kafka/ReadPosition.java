@@ -43,6 +43,18 @@ final class ReadPosition {
 
 	private long next;
 
+	/**
+	 * Last offset of which the worker knows: where it has begun, of a record or of a
+	 * move.
+	 */
+	private long known;
+
+	/** Last offset that is committed. Thread-safe. */
+	private volatile long committed;
+
+	/** Whether there were records since the last check for a gap. */
+	private boolean active;
+
 	private boolean paused;
 
 	/** Whether it is among the partitions of the consumer. */
@@ -60,11 +72,15 @@ final class ReadPosition {
 
 	private Duration retryDelay = FIRST_RETRY;
 
+	private @Nullable MonotonicTime lastFailure;
+
 	/** Creates a position; {@code after} is the last offset to skip. */
 	ReadPosition(ShardId shard, TopicPartition partition, long after, RecordSink sink, long directoryNumber) {
 		this.shard = shard;
 		this.partition = partition;
 		this.next = after + 1;
+		this.known = after;
+		this.committed = after;
 		this.sink = sink;
 		this.directoryNumber = directoryNumber;
 	}
@@ -97,7 +113,9 @@ final class ReadPosition {
 		synchronized (this) {
 			room = this.stopped || this.sink.offer(records);
 		}
-		this.next = read.get(read.size() - 1).offset() + 1;
+		this.known = read.get(read.size() - 1).offset();
+		this.next = this.known + 1;
+		this.active = true;
 		this.paused = !room;
 		this.retryDelay = FIRST_RETRY;
 	}
@@ -121,6 +139,40 @@ final class ReadPosition {
 	/** Starts reading at an offset, which is the first record that exists. */
 	void begin(long offset) {
 		this.next = offset;
+		this.known = offset - 1;
+		this.committed = this.known;
+	}
+
+	/** Notes that the consumer has found no record before an offset. */
+	void skipTo(long offset) {
+		this.next = Math.max(this.next, offset);
+	}
+
+	/** Notes the offset of a checkpoint. Thread-safe. */
+	void committed(long offset) {
+		this.committed = offset;
+	}
+
+	/**
+	 * Moves the worker of an idle shard over the offsets without records that follow its
+	 * checkpoint, such as the marker of a transaction. Kafka removes them after the
+	 * retention time like records, and then the checkpoint would seem to be before
+	 * records that are lost. Only if the checkpoint is that of the last record: the
+	 * worker takes up no other record before it has moved.
+	 */
+	void moveOverGap() {
+		boolean idle = !this.active;
+		this.active = false;
+		long last = this.next - 1;
+		if (!idle || last <= this.known || this.committed != this.known) {
+			return;
+		}
+		synchronized (this) {
+			if (!this.stopped) {
+				this.sink.movedTo(NumericOffsets.of(last), false);
+			}
+		}
+		this.known = last;
 	}
 
 	/** Moves reading to an offset because the next record does not exist any more. */
@@ -131,6 +183,7 @@ final class ReadPosition {
 			}
 		}
 		this.next = offset;
+		this.known = offset - 1;
 	}
 
 	boolean isPaused() {
@@ -163,8 +216,13 @@ final class ReadPosition {
 
 	/**
 	 * Stops reading it for a while, twice as long each time; returns whether to log it.
+	 * After a long time without a failure, it begins with the shortest time again.
 	 */
 	boolean retryLater(String reason, MonotonicTime now) {
+		if (this.lastFailure != null && this.lastFailure.until(now).compareTo(LAST_RETRY.multipliedBy(2)) > 0) {
+			this.retryDelay = FIRST_RETRY;
+		}
+		this.lastFailure = now;
 		boolean first = this.retryDelay == FIRST_RETRY;
 		this.problem = reason;
 		this.retryAt = now.plus(this.retryDelay);

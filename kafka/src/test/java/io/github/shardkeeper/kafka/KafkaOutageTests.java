@@ -16,6 +16,7 @@ import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -65,6 +66,7 @@ class KafkaOutageTests {
 		withUsers = (withUsers != null) ? withUsers
 				: EmbeddedKafka.builder()
 					.user("alice", "secret")
+					.user("bob", "secret")
 					.user("admin", "admin")
 					.setting("authorizer.class.name", "org.apache.kafka.metadata.authorizer.StandardAuthorizer")
 					.setting("super.users", "User:ANONYMOUS;User:admin")
@@ -268,6 +270,30 @@ class KafkaOutageTests {
 			assertThat(PolledSource.payloads(closedSink.await(2))).containsExactly("r1", "r2");
 			assertThat(source.reader().problems()).isEmpty();
 			assertThat(source.failures()).isEmpty();
+		}
+	}
+
+	@Test
+	void sendingContinuesOnceItIsPermitted() throws Exception {
+		EmbeddedKafka kafka = withUsers();
+		Map<String, Object> admin = new HashMap<>(kafka.clientProperties());
+		admin.putAll(EmbeddedKafka.credentials("admin", "admin"));
+		Map<String, Object> bob = new HashMap<>(kafka.clientProperties());
+		bob.putAll(EmbeddedKafka.credentials("bob", "secret"));
+		Permissions permissions = new Permissions(admin);
+		permissions.createTopics("written");
+		permissions.allow("bob", "written", true);
+		try (PolledSource source = PolledSource.of(bob, "orders", KafkaTopic.named("written"))) {
+			source.source().topics();
+			assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> source.append(SHARD, 1, 1))
+				.havingCause()
+				.isInstanceOfSatisfying(SendFailedException.class,
+						(failure) -> assertThat(failure.mayHaveBeenAppended()).isFalse())
+				.withMessageContaining("denies the access");
+			permissions.allow("bob", "written", AclOperation.WRITE);
+
+			await().ignoreExceptions().untilAsserted(() -> assertThat(source.append(SHARD, 2, 2)).hasSize(1));
+			assertThat(PolledSource.payloads(source.start(SHARD, null).await(1))).containsExactly("r2");
 		}
 	}
 

@@ -112,6 +112,31 @@ class KafkaReadingTests {
 	}
 
 	@Test
+	void expiredMarkerAfterTheCheckpointIsNoReset(CapturedOutput output) throws Exception {
+		this.kafka.createTopic(this.topic, 1);
+		try (PolledSource source = source(KafkaTopic.named(this.topic).withReset(ResetPolicy.STOP));
+				KafkaProducer<byte[], byte[]> producer = producer(Map.of("transactional.id", this.topic))) {
+			producer.initTransactions();
+			transaction(producer, "a", "b");
+			producer.commitTransaction();
+			RecordingSink sink = source.start(SHARD, null);
+			sink.await(2);
+			source.reader().committed(SHARD, new Offset("1"));
+			await().untilAsserted(() -> assertThat(sink.moves()).containsExactly("after 2"));
+			source.reader().committed(SHARD, new Offset("2"));
+			source.reader().stop(SHARD);
+
+			deleteRecordsBefore(3);
+			RecordingSink next = source.start(SHARD, "2");
+			transaction(producer, "c");
+			producer.commitTransaction();
+			assertThat(PolledSource.payloads(next.await(1))).containsExactly("c");
+			assertThat(output).doesNotContain("was to be read from");
+			assertThat(sink.moves()).hasSize(1);
+		}
+	}
+
+	@Test
 	void gapsOfACompactedTopicAreNoProblem() throws Exception {
 		this.kafka.createTopic(this.topic, 1, Map.of("cleanup.policy", "compact", "min.cleanable.dirty.ratio", "0.01",
 				"segment.ms", "100", "max.compaction.lag.ms", "100"));
@@ -540,10 +565,16 @@ class KafkaReadingTests {
 		this.kafka.createTopic(this.topic, 1);
 		PolledSource source = source(KafkaTopic.named(this.topic).withReset(policy));
 		source.append(SHARD, 1, 10);
-		try (Admin admin = this.kafka.admin()) {
-			admin.deleteRecords(Map.of(new TopicPartition(this.topic, 0), RecordsToDelete.beforeOffset(7))).all().get();
-		}
+		deleteRecordsBefore(7);
 		return source;
+	}
+
+	private void deleteRecordsBefore(long offset) throws Exception {
+		try (Admin admin = this.kafka.admin()) {
+			admin.deleteRecords(Map.of(new TopicPartition(this.topic, 0), RecordsToDelete.beforeOffset(offset)))
+				.all()
+				.get();
+		}
 	}
 
 	private PolledSource source(KafkaTopic mapping) {

@@ -79,7 +79,8 @@ class KafkaShardReaderTests {
 			MockConsumer<String, byte[]> created = new MockConsumer<>("none");
 			this.consumers.add(created);
 			return created;
-		}, new OffsetLookup(this.admin, settings.isolationLevel()), directory, failures, null, settings.fetchWait());
+		}, new OffsetLookup(this.admin, settings.isolationLevel()), directory, failures, null, settings.fetchWait(),
+				settings.refreshInterval());
 		this.sink = start(SHARD);
 		this.otherSink = start(OTHER);
 		this.reader.poll();

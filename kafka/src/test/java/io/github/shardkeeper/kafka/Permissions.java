@@ -47,8 +47,11 @@ final class Permissions {
 
 	/** Allows a user to see a topic, and to read it. */
 	void allow(String user, String topic, boolean read) throws Exception {
+		allow(user, topic, read ? AclOperation.READ : AclOperation.DESCRIBE);
+	}
+
+	void allow(String user, String topic, AclOperation operation) throws Exception {
 		ResourcePattern resource = new ResourcePattern(ResourceType.TOPIC, topic, PatternType.LITERAL);
-		AclOperation operation = read ? AclOperation.READ : AclOperation.DESCRIBE;
 		try (Admin admin = Admin.create(this.properties)) {
 			admin.createAcls(List.of(new AclBinding(resource,
 					new AccessControlEntry("User:" + user, "*", operation, AclPermissionType.ALLOW))))
