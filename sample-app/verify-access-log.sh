@@ -122,7 +122,7 @@ get() {
 owners_are() {
 	local report
 	running
-	report=$(get /actuator/shards) || return 1
+	report=$(get '/actuator/shards?limit=1000') || return 1
 	[[ $report != *'"owner":null'* ]] || return 1
 	[[ $(grep -o '"owner":"[^"]*"' <<<"$report" | sort -u | wc -l) -eq $1 ]]
 }
@@ -140,7 +140,7 @@ counted_at_least() {
 feeding_port() {
 	local port report
 	for port in "${!pids[@]}"; do
-		report=$(curl --silent --fail --max-time 5 "http://127.0.0.1:$port/actuator/shards") || continue
+		report=$(curl --silent --fail --max-time 5 "http://127.0.0.1:$port/actuator/shards?limit=1000") || continue
 		if [[ $report =~ \"self\":\"([^\"]*)\" ]] &&
 				[[ $(grep -o '"id":"0"[^}]*' <<<"$report") == *"\"owner\":\"${BASH_REMATCH[1]}\""* ]]; then
 			echo "$port"

@@ -77,8 +77,7 @@ class ArchitectureTests {
 		plan.put("template", Set.of("source", API, "shard"));
 		plan.put("checkpoint", Set.of(API, "shard"));
 		plan.put("checkpoint.memory", Set.of("checkpoint", "shard"));
-		plan.put("coordination",
-				Set.of("checkpoint", "protocol", "assignment", "schedule", "report", "loop", "time", API, "shard"));
+		plan.put("coordination", Set.of("protocol", "assignment", "report", "loop", "time", API, "shard"));
 		plan.put("coordination.memory", Set.of("coordination", "protocol", "shard"));
 		plan.put("cluster", Set.of("shard"));
 		plan.put("cluster.session", Set.of("cluster", "coordination", "loop", "time", API, "shard"));
@@ -95,7 +94,8 @@ class ArchitectureTests {
 				"time", API, "shard"));
 		plan.put("consumer", Set.of("worker", "handler", "coordination", "checkpoint", "source", "protocol", "loop",
 				"time", API, "shard"));
-		plan.put("operations", Set.of("coordination", "checkpoint", "source", "loop", "time", API, "shard"));
+		plan.put("operations", Set.of("coordination", "checkpoint", "source", "protocol", "schedule", "report", "loop",
+				"time", API, "shard"));
 		plan.put("test", Set.of("source.memory", "source", "coordination.memory", "coordination", "checkpoint.memory",
 				"checkpoint", API, "shard"));
 		plan.put("redis", Set.of(API, "shard"));
@@ -108,7 +108,8 @@ class ArchitectureTests {
 		plan.put("kafka", Set.of("source", "loop", "time", API, "shard"));
 		plan.put("sls", Set.of("source", API, "shard"));
 		plan.put("observation", Set.of("template", "handler", "source", API, "shard"));
-		plan.put("actuate", Set.of("consumer", "worker", "cluster", "coordination", "report", "loop", API, "shard"));
+		plan.put("actuate",
+				Set.of("consumer", "worker", "operations", "cluster", "coordination", "report", "loop", API, "shard"));
 		plan.put("autoconfigure", Set.of("actuate", "observation", "kafka", "sls", "cluster.memory", "cluster.signal",
 				"cluster.parameter", "cluster.lock", "cluster.barrier", "cluster.session", "cluster", "redis.cluster",
 				"redis.stream", "redis.checkpoint", "redis.coordination", "redis", "operations", "consumer", "worker",

@@ -2,16 +2,25 @@ package io.github.shardkeeper.actuate;
 
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
 
-import io.github.shardkeeper.coordination.GroupReporter;
+import io.github.shardkeeper.operations.GroupReporter;
+import io.github.shardkeeper.operations.ShardQuery;
 import io.github.shardkeeper.report.GroupReport;
+import io.github.shardkeeper.report.ShardDetails;
+import io.github.shardkeeper.shard.ShardId;
 
 /**
- * Endpoint {@code /actuator/shards}: leader and members of the group, and state and owner
- * of every shard. Every instance shows the whole group. Thread-safe.
+ * Endpoint {@code /actuator/shards}: leader, members and topics of the group, and its
+ * shards, page by page. Every instance shows the whole group. Thread-safe.
+ * <p>
+ * Parameters are text, so that a malformed one is refused with a reason.
  */
 @Endpoint(id = "shards", defaultAccess = Access.READ_ONLY)
 public final class ShardsEndpoint {
@@ -23,12 +32,76 @@ public final class ShardsEndpoint {
 		this.reporter = reporter;
 	}
 
+	/** Returns the first page of all shards. */
+	public Groups groups() {
+		return groups(null, null, null, null, null, null);
+	}
+
 	/**
-	 * {@return one report for each group of this instance}
+	 * Returns one report for each group of this instance.
+	 * @param topic the topic of the shards
+	 * @param member the id of a member or an instance that owns the shards or gets them
+	 * @param state the state of the shards
+	 * @param problem {@code true} for shards with a problem, {@code false} for others
+	 * @param after the {@code next} of the last page
+	 * @param limit maximum number of shards
+	 * @return the reports
+	 * @throws InvalidEndpointRequestException if a parameter is malformed, or there is no
+	 * such topic or member
 	 */
 	@ReadOperation
-	public Groups groups() {
-		return new Groups(List.of(this.reporter.report()));
+	public Groups groups(@Nullable String topic, @Nullable String member, @Nullable String state,
+			@Nullable String problem, @Nullable String after, @Nullable String limit) {
+		try {
+			return new Groups(
+					List.of(this.reporter.report(ShardQuery.parse(topic, member, state, problem, after, limit))));
+		}
+		catch (IllegalArgumentException ex) {
+			throw invalid(ex);
+		}
+	}
+
+	/**
+	 * Returns the report for one topic.
+	 * @param topic the topic
+	 * @return the report; {@code null} if no group of this instance has the topic
+	 * @throws InvalidEndpointRequestException if a parameter is malformed, or there is no
+	 * such member
+	 */
+	@ReadOperation
+	public @Nullable GroupReport topic(@Selector String topic, @Nullable String member, @Nullable String state,
+			@Nullable String problem, @Nullable String after, @Nullable String limit) {
+		try {
+			return this.reporter.report(topic, ShardQuery.parse(topic, member, state, problem, after, limit))
+				.orElse(null);
+		}
+		catch (IllegalArgumentException ex) {
+			throw invalid(ex);
+		}
+	}
+
+	/**
+	 * Returns everything about one shard.
+	 * @param topic the topic
+	 * @param shard the id of the shard in its topic
+	 * @return the shard; {@code null} if it has never had an owner
+	 * @throws InvalidEndpointRequestException if a name is malformed
+	 */
+	@ReadOperation
+	public @Nullable ShardDetails shard(@Selector String topic, @Selector String shard) {
+		ShardId id;
+		try {
+			id = new ShardId(topic, shard);
+		}
+		catch (IllegalArgumentException ex) {
+			throw invalid(ex);
+		}
+		return this.reporter.shard(id).orElse(null);
+	}
+
+	private static InvalidEndpointRequestException invalid(IllegalArgumentException failure) {
+		String reason = String.valueOf(failure.getMessage());
+		return new InvalidEndpointRequestException(reason, reason);
 	}
 
 	/** Reports of the groups of an instance. */

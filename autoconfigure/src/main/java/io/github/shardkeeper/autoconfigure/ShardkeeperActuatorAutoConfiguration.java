@@ -19,12 +19,13 @@ import io.github.shardkeeper.actuate.MicrometerConsumerMeters;
 import io.github.shardkeeper.actuate.MicrometerLoopMeters;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.actuate.ShardsEndpoint;
+import io.github.shardkeeper.actuate.ShardsWebExtension;
 import io.github.shardkeeper.autoconfigure.ClusterParametersConfiguration.ParametersInUse;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
-import io.github.shardkeeper.coordination.GroupReporter;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.loop.LoopThreads;
+import io.github.shardkeeper.operations.GroupReporter;
 import io.github.shardkeeper.worker.ConsumerMeters;
 
 /** Endpoint, health and meters, each if its library is on the class path. */
@@ -41,6 +42,12 @@ public final class ShardkeeperActuatorAutoConfiguration {
 		@ConditionalOnAvailableEndpoint
 		ShardsEndpoint shardsEndpoint(GroupReporter reporter) {
 			return new ShardsEndpoint(reporter);
+		}
+
+		@Bean
+		@ConditionalOnBean(ShardsEndpoint.class)
+		ShardsWebExtension shardsWebExtension(ShardsEndpoint endpoint) {
+			return new ShardsWebExtension(endpoint);
 		}
 
 		@Bean

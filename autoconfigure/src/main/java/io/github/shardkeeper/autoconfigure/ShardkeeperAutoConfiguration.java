@@ -41,7 +41,6 @@ import io.github.shardkeeper.consumer.WorkerThreads;
 import io.github.shardkeeper.coordination.AssignmentSettings;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.GroupReporter;
 import io.github.shardkeeper.coordination.HeartbeatScheduler;
 import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.ShardCoordinator;
@@ -52,6 +51,7 @@ import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.loop.LoopThreads;
 import io.github.shardkeeper.operations.CommittedStateReader;
+import io.github.shardkeeper.operations.GroupReporter;
 import io.github.shardkeeper.operations.RoutedShardTopics;
 import io.github.shardkeeper.operations.StoredDeadLetters;
 import io.github.shardkeeper.operations.StoredRetiredTopics;
@@ -216,8 +216,10 @@ public final class ShardkeeperAutoConfiguration {
 
 	@Bean
 	GroupReporter shardkeeperGroupReporter(ShardCoordinator coordinator, CoordinationStore coordinationStore,
-			CheckpointStore checkpointStore, ShardConsumerRunner runner) {
-		return new GroupReporter(coordinator, coordinationStore, checkpointStore, runner::problems);
+			CheckpointStore checkpointStore, ObjectProvider<DeadLetterStore> letters, TopicSources sources,
+			ShardConsumerRunner runner) {
+		return new GroupReporter(coordinator, coordinationStore, checkpointStore, letters.getIfAvailable(), sources,
+				runner::problems, MonotonicClock.SYSTEM);
 	}
 
 	@Bean

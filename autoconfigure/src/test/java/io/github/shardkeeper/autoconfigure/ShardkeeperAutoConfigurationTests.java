@@ -2,6 +2,7 @@ package io.github.shardkeeper.autoconfigure;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -9,12 +10,20 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
+import org.springframework.boot.actuate.autoconfigure.endpoint.jmx.JmxEndpointAutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.jmx.JmxAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.health.contributor.Health;
@@ -54,6 +63,7 @@ import io.github.shardkeeper.time.MonotonicTime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 class ShardkeeperAutoConfigurationTests {
 
@@ -84,6 +94,36 @@ class ShardkeeperAutoConfigurationTests {
 		this.memory.run((context) -> assertThat(context).hasNotFailed()
 			.hasSingleBean(MemoryCoordinationStore.class)
 			.doesNotHaveBean(RedisCoordinationStore.class));
+	}
+
+	@Test
+	void endpointOverJmxHasTheSameOperations() {
+		this.memory
+			.withConfiguration(AutoConfigurations.of(JmxAutoConfiguration.class, EndpointAutoConfiguration.class,
+					JmxEndpointAutoConfiguration.class))
+			.withUserConfiguration(OneHandler.class)
+			.withPropertyValues("spring.jmx.enabled=true", "management.endpoints.jmx.exposure.include=shards")
+			.run((context) -> {
+				MBeanServer server = context.getBean(MBeanServer.class);
+				ObjectName name = new ObjectName("org.springframework.boot:type=Endpoint,name=Shards");
+				Awaitility.await()
+					.untilAsserted(() -> assertThat(jmx(server, name, "groups", null, null, "OWNED", null, null, "1"))
+						.asString()
+						.contains("matching=2", "next=orders/0"));
+				assertThat(jmx(server, name, "topic", "orders", null, null, null, null, null)).asString()
+					.contains("topic=orders");
+				assertThat(jmx(server, name, "shard", "orders", "1")).asString().contains("deadLetters=0");
+				assertThat(jmx(server, name, "shard", "orders", "2")).isNull();
+				assertThatThrownBy(() -> jmx(server, name, "groups", null, null, null, null, null, "1001"))
+					.hasStackTraceContaining("'limit' is '1001', but must be a number from 0 to 1000");
+			});
+	}
+
+	private static @Nullable Object jmx(MBeanServer server, ObjectName name, String operation,
+			@Nullable Object... arguments) throws JMException {
+		String[] types = new String[arguments.length];
+		Arrays.fill(types, String.class.getName());
+		return server.invoke(name, operation, arguments, types);
 	}
 
 	@Test

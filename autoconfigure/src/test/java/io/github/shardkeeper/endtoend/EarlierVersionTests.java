@@ -49,7 +49,7 @@ import io.github.shardkeeper.ShardTemplate.Appended;
 import io.github.shardkeeper.ShardTemplate.Outgoing;
 import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
-import io.github.shardkeeper.coordination.GroupReporter;
+import io.github.shardkeeper.operations.GroupReporter;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.ShardReport;

@@ -32,7 +32,7 @@ import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
-import io.github.shardkeeper.coordination.GroupReporter;
+import io.github.shardkeeper.operations.GroupReporter;
 import io.github.shardkeeper.redis.testsupport.KnownGroup;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.ShardReport;

@@ -43,7 +43,7 @@ import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
-import io.github.shardkeeper.coordination.GroupReporter;
+import io.github.shardkeeper.operations.GroupReporter;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.test.EmbeddedRedis;

@@ -15,7 +15,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-import io.github.shardkeeper.coordination.GroupReporter;
+import io.github.shardkeeper.operations.GroupReporter;
 import io.github.shardkeeper.endtoend.InOneJvmTests.Application;
 import io.github.shardkeeper.endtoend.InOneJvmTests.Handler;
 import io.github.shardkeeper.redis.testsupport.RedisClients;

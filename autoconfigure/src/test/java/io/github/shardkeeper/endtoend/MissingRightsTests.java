@@ -55,7 +55,7 @@ import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
-import io.github.shardkeeper.coordination.GroupReporter;
+import io.github.shardkeeper.operations.GroupReporter;
 import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.TopicGroups;
 import io.github.shardkeeper.operations.TopicTrimming;

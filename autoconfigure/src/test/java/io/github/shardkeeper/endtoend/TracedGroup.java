@@ -33,7 +33,7 @@ import io.github.shardkeeper.ShardSessionLostEvent;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
-import io.github.shardkeeper.coordination.GroupReporter;
+import io.github.shardkeeper.operations.GroupReporter;
 import io.github.shardkeeper.endtoend.TraceChecker.State;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.checkpoint.RedisCheckpointStore;

@@ -141,6 +141,15 @@ public interface CheckpointStore extends AutoCloseable {
 	}
 
 	/**
+	 * Counts the entries of a shard's committed state, without reading them.
+	 * @param shard the shard
+	 * @return the number; {@code null} if the store cannot tell without reading them
+	 */
+	default @Nullable Long countStateEntries(ShardId shard) {
+		return null;
+	}
+
+	/**
 	 * Reads which commits a shard's checkpoint consists of.
 	 * @param shard the shard
 	 * @return the history; {@code null} if the store keeps none

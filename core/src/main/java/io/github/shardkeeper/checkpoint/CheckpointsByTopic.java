@@ -64,6 +64,11 @@ public final class CheckpointsByTopic implements CheckpointStore {
 	}
 
 	@Override
+	public @Nullable Long countStateEntries(ShardId shard) {
+		return this.parts.of(shard).countStateEntries(shard);
+	}
+
+	@Override
 	public @Nullable CommitHistory commits(ShardId shard) {
 		return this.parts.of(shard).commits(shard);
 	}

@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Snapshot of a group. Immutable.
+ * Snapshot of a group, with one page of its shards. Immutable.
  *
  * @param group the name of the group
  * @param self the id of the reporting member; {@code null} if it is not a member
@@ -14,12 +14,15 @@ import org.jspecify.annotations.Nullable;
  * @param epoch the number of the leadership
  * @param generation the number of ownership changes in the group
  * @param members the members, ordered by id
- * @param shards the shards, ordered
+ * @param topics the topics, ordered by name
  * @param problems the problems that the leader has found
- * @param error why members and shards could not be read; {@code null} if they could
+ * @param matching the number of all shards that match the query
+ * @param shards the shards of the page, ordered
+ * @param next the shard after which the next page begins; {@code null} after the last one
+ * @param error why the group could not be read; {@code null} if it could
  */
 public record GroupReport(String group, @Nullable String self, boolean connected, @Nullable String leader, long epoch,
-		long generation, List<MemberReport> members, List<ShardReport> shards, List<ProblemReport> problems,
-		@Nullable String error) {
+		long generation, List<MemberReport> members, List<TopicReport> topics, List<ProblemReport> problems,
+		int matching, List<ShardReport> shards, @Nullable String next, @Nullable String error) {
 
 }

@@ -6,6 +6,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 
+import org.jspecify.annotations.Nullable;
+
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
@@ -98,6 +100,22 @@ public interface ShardSource extends AutoCloseable {
 	 */
 	Map<ShardId, Offset> before(StartPosition position, Collection<ShardId> shards);
 
+	/**
+	 * Reads how far a committed offset is behind the end of its shard. Asks the system,
+	 * with few and small commands.
+	 * @param shard the shard
+	 * @param committed the committed offset
+	 * @return the lag; {@code null} if this source cannot tell
+	 * @throws IllegalArgumentException if the offset is not valid for this source
+	 * @throws io.github.shardkeeper.StoreUnavailableException if the source does not
+	 * answer; a retry makes sense
+	 */
+	default @Nullable Lag lag(ShardId shard, Offset committed) {
+		Objects.requireNonNull(shard, "shard must not be null");
+		Objects.requireNonNull(committed, "committed must not be null");
+		return null;
+	}
+
 	/** Closes the source and its connections. */
 	@Override
 	void close();
@@ -115,6 +133,21 @@ public interface ShardSource extends AutoCloseable {
 			Objects.requireNonNull(age, "age must not be null");
 			ids = Set.copyOf(ids);
 		}
+
+	}
+
+	/**
+	 * The distance between an offset and the end of its shard. Immutable.
+	 *
+	 * @param records the number of records after the offset, also those that handlers
+	 * have but that are not committed; {@code null} if it is not known
+	 * @param age the age of the first of them, zero if there are none; {@code null} if it
+	 * is not known
+	 */
+	record Lag(@Nullable Long records, @Nullable Duration age) {
+
+		/** The lag of an offset at the end of its shard. */
+		public static final Lag NONE = new Lag(0L, Duration.ZERO);
 
 	}
 

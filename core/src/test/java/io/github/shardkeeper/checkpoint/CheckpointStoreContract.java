@@ -73,6 +73,20 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
+	void stateEntriesAreCounted() {
+		ShardId shard = ShardId.of("orders", 7);
+		this.store.acquireNow(shard, OLD);
+		assertThat(this.store.countStateEntries(shard)).isZero();
+		this.store
+			.commit(shard, OLD,
+					Commit.of(Commit.CommitNumber.ofWhole(1), new Offset("1-0"), Map.of("ann", "1", "bob", "2")))
+			.join();
+
+		assertThat(this.store.countStateEntries(shard)).isEqualTo(2);
+		assertThat(this.store.countStateEntries(ShardId.of("orders", 8))).isZero();
+	}
+
+	@Test
 	void topicIsConsumedSinceTheFirstCall() {
 		Instant before = Instant.now().minusSeconds(5);
 		Instant since = this.store.consumedSince("orders");

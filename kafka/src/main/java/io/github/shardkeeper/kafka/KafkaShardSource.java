@@ -170,6 +170,16 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 				(shard, time) -> times.getOrDefault(shard, NumericOffsets.BEFORE_ALL));
 	}
 
+	/** Counts offsets: also those of records that compaction has removed. */
+	@Override
+	public Lag lag(ShardId shard, Offset committed) {
+		Objects.requireNonNull(shard, "shard must not be null");
+		Objects.requireNonNull(committed, "committed must not be null");
+		long handled = NumericOffsets.number(committed);
+		long last = ask(List.of(shard), OffsetSpec.latest()).getOrDefault(shard, handled);
+		return (last <= handled) ? Lag.NONE : new Lag(last - handled, null);
+	}
+
 	/** Returns the offsets before those that are found, -2 for none. */
 	private Map<ShardId, Long> ask(Collection<ShardId> shards, OffsetSpec wanted) {
 		Map<ShardId, TopicPartition> partitions = new HashMap<>();

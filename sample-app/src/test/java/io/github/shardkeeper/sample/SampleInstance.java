@@ -73,7 +73,7 @@ final class SampleInstance {
 
 	/** Returns the instance's report on its group. */
 	JsonNode group() throws IOException {
-		return new JsonMapper().readTree(text("/actuator/shards")).path("groups").path(0);
+		return new JsonMapper().readTree(text("/actuator/shards?limit=1000")).path("groups").path(0);
 	}
 
 	/**

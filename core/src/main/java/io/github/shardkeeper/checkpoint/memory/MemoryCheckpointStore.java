@@ -97,6 +97,11 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
+	public synchronized Long countStateEntries(ShardId shard) {
+		return (long) read(shard).state().size();
+	}
+
+	@Override
 	public synchronized CommitHistory commits(ShardId shard) {
 		return this.entries.getOrDefault(shard, new ShardData()).commits();
 	}

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.source.memory;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -209,6 +210,21 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 			shards.forEach((shard) -> offsets.put(shard, before(position, stream(shard).records())));
 		}
 		return offsets;
+	}
+
+	@Override
+	public Lag lag(ShardId shard, Offset committed) {
+		Objects.requireNonNull(shard, "shard must not be null");
+		Objects.requireNonNull(committed, "committed must not be null");
+		int handled = requireOffset(committed);
+		synchronized (this.lock) {
+			List<SourceRecord> stream = stream(shard).records();
+			if (handled >= stream.size()) {
+				return Lag.NONE;
+			}
+			long age = System.currentTimeMillis() - stream.get(handled).timestampMillis();
+			return new Lag((long) stream.size() - handled, Duration.ofMillis(Math.max(0, age)));
+		}
 	}
 
 	private static Offset before(StartPosition position, List<SourceRecord> stream) {

@@ -215,6 +215,11 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
+	public Long countStateEntries(ShardId shard) {
+		return this.link.call((commands) -> commands.hlen(this.keys.state(shard)));
+	}
+
+	@Override
 	public CommitHistory commits(ShardId shard) {
 		List<KeyValue<String, byte[]>> fields = this.link
 			.call((commands) -> commands.hmget(this.keys.checkpoint(shard), "offset", "fence", "commit", "before"));

@@ -63,7 +63,8 @@ import io.github.shardkeeper.source.TrimRule;
  * appended with {@code XADD … * k <key> v <payload> <header> <value> …}, without
  * {@code k} if it has no key; its entry id is its offset. An entry without {@code v} has
  * an empty payload. Shard counts are kept in Redis, see {@link ShardCounts}. Streams are
- * trimmed with {@code trim-stream.lua}. Thread-safe.
+ * trimmed with {@code trim-stream.lua}, and {@code read-lag.lua} counts their entries.
+ * Thread-safe.
  */
 public final class RedisStreamSource implements ShardSource, ShardAppender, ShardTopics, ShardTrimmer {
 
@@ -79,6 +80,9 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 
 	private static final LuaScript TRIM = LuaScript.load(RedisStreamSource.class, ScriptOutputType.INTEGER,
 			"trim-stream.lua");
+
+	private static final LuaScript READ_LAG = LuaScript.load(RedisStreamSource.class, ScriptOutputType.MULTI,
+			"read-lag.lua");
 
 	private static final String TRIMMING = "trim streams";
 
@@ -225,6 +229,18 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 			offsets.put(shard, entry.isEmpty() ? EntryIds.BEFORE_ALL : new Offset(entry.get(0).getId()));
 		}
 		return offsets;
+	}
+
+	@Override
+	public Lag lag(ShardId shard, Offset committed) {
+		Objects.requireNonNull(shard, "shard must not be null");
+		Objects.requireNonNull(committed, "committed must not be null");
+		String offset = EntryIds.before(StartPosition.after(committed)).value();
+		List<byte[]> reply = this.link.run(READ_LAG, List.of(streamKey(shard)), List.of(bytes(offset)));
+		String records = new String(reply.get(0), StandardCharsets.UTF_8);
+		String age = new String(reply.get(1), StandardCharsets.UTF_8);
+		return age.isEmpty() ? Lag.NONE
+				: new Lag(records.isEmpty() ? null : Long.valueOf(records), Duration.ofMillis(Long.parseLong(age)));
 	}
 
 	@Override

@@ -26,6 +26,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.source.ShardSource.Lag;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.test.RecordingSink;
 import io.github.shardkeeper.test.ShardSourceContract;
@@ -112,6 +113,47 @@ class RedisStreamSourceTests extends ShardSourceContract {
 			.withMessageContaining("'" + name + "'")
 			.withMessageContaining("rename it");
 		assertThat(keys()).isEmpty();
+	}
+
+	@Test
+	void lagCountsTheRecordsAfterAnOffset() {
+		ShardSource source = createSource(Map.of("orders", 1));
+		assertThat(source.lag(SHARD, new Offset("5-0"))).as("without a stream").isEqualTo(Lag.NONE);
+		List<Offset> offsets = append(SHARD, 1, 1_500);
+
+		assertThat(source.lag(SHARD, offsets.get(1_499))).isEqualTo(Lag.NONE);
+		assertThat(source.lag(SHARD, new Offset("0-0")).records()).as("none is handled").isEqualTo(1_500);
+		assertThat(source.lag(SHARD, offsets.get(1_399)).records()).as("few after it").isEqualTo(100);
+		assertThat(source.lag(SHARD, offsets.get(99)).records()).as("few before it").isEqualTo(1_400);
+		assertThat(source.lag(SHARD, offsets.get(99)).age()).isBetween(Duration.ZERO, Duration.ofMinutes(5));
+		append(SHARD, 1, 1_000);
+		assertThat(source.lag(SHARD, offsets.get(1_200))).as("many on both sides").satisfies((lag) -> {
+			assertThat(lag.records()).isNull();
+			assertThat(lag.age()).isNotNull();
+		});
+		this.redis.opsForStream().trim(stream(), 0, false);
+		assertThat(source.lag(SHARD, offsets.get(99))).as("all trimmed").isEqualTo(Lag.NONE);
+	}
+
+	/** So that a shard with huge payloads does not block Redis. */
+	@Test
+	void lagReadsOnlyAFewLargeRecords() {
+		ShardSource source = createSource(Map.of("orders", 1));
+		List<Offset> offsets = new ArrayList<>();
+		for (int i = 0; i < 9; i++) {
+			offsets.addAll(append(List.of(new NewRecord(SHARD, null, new byte[100_000]))));
+		}
+
+		assertThat(source.lag(SHARD, offsets.get(4)).records()).isNull();
+		assertThat(source.lag(SHARD, offsets.get(7)).records()).isOne();
+		assertThat(source.lag(SHARD, offsets.get(0)).records()).isEqualTo(8);
+	}
+
+	@Test
+	void lagOfAnotherSourcesOffsetIsRefused() {
+		ShardSource source = createSource(Map.of("orders", 1));
+
+		assertThatIllegalArgumentException().isThrownBy(() -> source.lag(SHARD, new Offset("next=2026;by=1h")));
 	}
 
 	@Test

@@ -1,0 +1,330 @@
+package io.github.shardkeeper.operations;
+
+import java.lang.ref.SoftReference;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.DeadLetterStore;
+import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
+import io.github.shardkeeper.protocol.Ownership;
+import io.github.shardkeeper.report.GroupReport;
+import io.github.shardkeeper.report.LagReport;
+import io.github.shardkeeper.report.MemberReport;
+import io.github.shardkeeper.report.RunReport;
+import io.github.shardkeeper.report.ShardDetails;
+import io.github.shardkeeper.report.ShardReport;
+import io.github.shardkeeper.report.TopicReport;
+import io.github.shardkeeper.schedule.RunPosition;
+import io.github.shardkeeper.shard.ApplicationVersion;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.time.MonotonicClock;
+
+/**
+ * Creates reports of a group from the stores on demand: they are current on every
+ * instance and cost nothing between calls. Offsets are read only for the shards of the
+ * requested page. Thread-safe.
+ */
+public final class GroupReporter {
+
+	private static final int LONGEST_TEXT = 500;
+
+	private static final int MOST_NAMED = 10;
+
+	private final ShardCoordinator coordinator;
+
+	private final CoordinationStore coordinationStore;
+
+	private final CheckpointStore checkpointStore;
+
+	private final @Nullable DeadLetterStore deadLetters;
+
+	private final TopicSources sources;
+
+	private final Supplier<Map<ShardId, String>> problems;
+
+	private final MonotonicClock clock;
+
+	/** Last picture of the group. It may be large, and is needed again only if asked. */
+	private volatile SoftReference<@Nullable GroupPicture> known = new SoftReference<>(null);
+
+	/**
+	 * Creates a reporter.
+	 * @param deadLetters the dead letters; {@code null} if the store has none
+	 * @param problems the problems of this instance's shards
+	 */
+	public GroupReporter(ShardCoordinator coordinator, CoordinationStore coordinationStore,
+			CheckpointStore checkpointStore, @Nullable DeadLetterStore deadLetters, TopicSources sources,
+			Supplier<Map<ShardId, String>> problems, MonotonicClock clock) {
+		this.coordinator = coordinator;
+		this.coordinationStore = coordinationStore;
+		this.checkpointStore = checkpointStore;
+		this.deadLetters = deadLetters;
+		this.sources = sources;
+		this.problems = problems;
+		this.clock = clock;
+	}
+
+	/** Returns the report with the first page of all shards. */
+	public GroupReport report() {
+		return report(ShardQuery.FIRST_PAGE);
+	}
+
+	/**
+	 * Returns the report; only the reason if the store does not answer.
+	 * @throws IllegalArgumentException if the query names an unknown topic or member
+	 */
+	public GroupReport report(ShardQuery query) {
+		try {
+			Reading group = read();
+			requireKnown(query, group.picture);
+			return report(query, group, group.members(), group.topics());
+		}
+		catch (StoreUnavailableException ex) {
+			return new GroupReport(this.coordinator.settings().group(), self(), this.coordinator.isConnected(), null, 0,
+					0, List.of(), List.of(), this.coordinator.groupProblems(), 0, List.of(), null, ex.getMessage());
+		}
+	}
+
+	/**
+	 * Returns the report for a topic only, with the members that consume it; empty if the
+	 * group does not know the topic.
+	 * @throws IllegalArgumentException if the query names an unknown member
+	 * @throws StoreUnavailableException if the store does not answer
+	 */
+	public Optional<GroupReport> report(String topic, ShardQuery query) {
+		Reading group = read();
+		List<TopicReport> found = group.topics().stream().filter((report) -> report.topic().equals(topic)).toList();
+		if (found.isEmpty()) {
+			return Optional.empty();
+		}
+		ShardQuery ofTopic = query.of(topic);
+		requireKnown(ofTopic, group.picture);
+		List<MemberReport> members = group.members()
+			.stream()
+			.filter((member) -> member.topics().containsKey(topic))
+			.toList();
+		return Optional.of(report(ofTopic, group, members, found));
+	}
+
+	/**
+	 * Returns everything about a shard; empty if it has never had an owner in the group.
+	 * @throws StoreUnavailableException if the store does not answer
+	 */
+	public Optional<ShardDetails> shard(ShardId shard) {
+		Reading group = read();
+		Ownership ownership = group.picture.shards().get(shard);
+		return (ownership != null) ? Optional.of(details(ownership, group)) : Optional.empty();
+	}
+
+	private Reading read() {
+		GroupPicture picture = GroupPicture.read(this.coordinationStore, this.known.get(), this.clock.now());
+		this.known = new SoftReference<>(picture);
+		Map<ShardId, String> found = new HashMap<>();
+		this.problems.get().forEach((shard, text) -> {
+			if (picture.shards().containsKey(shard)) {
+				found.put(shard, printable(text));
+			}
+		});
+		return new Reading(picture, found);
+	}
+
+	private @Nullable String self() {
+		return this.coordinator.member().map(MemberId::value).orElse(null);
+	}
+
+	private static void requireKnown(ShardQuery query, GroupPicture group) {
+		String topic = query.topic();
+		if (topic != null && group.shards().values().stream().noneMatch((known) -> known.shard().topic().equals(topic))
+				&& group.members()
+					.stream()
+					.noneMatch((member) -> member.description().topicShards().containsKey(topic))) {
+			throw new IllegalArgumentException("The group has no topic '%s'".formatted(topic));
+		}
+		// A former member may still own shards.
+		if (query.member() != null && group.members().stream().noneMatch((member) -> query.isMember(member.id()))
+				&& group.shards()
+					.values()
+					.stream()
+					.noneMatch((known) -> query.isMember(known.owner()) || query.isMember(known.target()))) {
+			throw new IllegalArgumentException("The group has no member '%s'; its members are %s%s".formatted(
+					query.member(),
+					group.members().stream().map((member) -> member.id().value()).sorted().limit(MOST_NAMED).toList(),
+					(group.members().size() > MOST_NAMED) ? " and " + (group.members().size() - MOST_NAMED) + " more"
+							: ""));
+		}
+	}
+
+	private GroupReport report(ShardQuery query, Reading group, List<MemberReport> members, List<TopicReport> topics) {
+		GroupPicture picture = group.picture;
+		List<Ownership> page = new ArrayList<>();
+		int matching = 0;
+		boolean more = false;
+		for (Ownership ownership : picture.shards().values()) {
+			ShardId shard = ownership.shard();
+			if (!query.matches(ownership, group.problems.containsKey(shard))) {
+				continue;
+			}
+			matching++;
+			if (query.after() == null || shard.compareTo(query.after()) > 0) {
+				more = page.size() == query.limit();
+				if (!more) {
+					page.add(ownership);
+				}
+			}
+		}
+		String next = (more && !page.isEmpty()) ? page.get(page.size() - 1).shard().toString() : null;
+		return new GroupReport(this.coordinator.settings().group(), self(), this.coordinator.isConnected(),
+				text(picture.leader()), picture.epoch(), picture.generation(), members, topics,
+				this.coordinator.groupProblems(), matching, shards(page, group.problems), next, null);
+	}
+
+	private List<ShardReport> shards(List<Ownership> page, Map<ShardId, String> problems) {
+		Map<ShardId, String> unreadable = new HashMap<>();
+		Map<ShardId, Offset> offsets = page.isEmpty() ? Map.of()
+				: this.checkpointStore.offsets(page.stream().map(Ownership::shard).toList(),
+						(shard, failure) -> unreadable.put(shard,
+								"Its offset cannot be read. " + printable(String.valueOf(failure.getMessage()))));
+		return page.stream().map((ownership) -> {
+			ShardId shard = ownership.shard();
+			return shard(ownership, offsets.get(shard), problems.getOrDefault(shard, unreadable.get(shard)));
+		}).toList();
+	}
+
+	private ShardReport shard(Ownership ownership, @Nullable Offset offset, @Nullable String problem) {
+		ShardId shard = ownership.shard();
+		RunPosition runs = RunPosition.of(offset);
+		return new ShardReport(shard.topic(), shard.id(), ownership.phase().name(), text(ownership.owner()),
+				text(ownership.target()), ownership.token().value(),
+				(offset != null && runs == null) ? printable(offset.value()) : null,
+				Instant.ofEpochMilli(ownership.sinceMillis()), problem,
+				this.coordinator.why(shard).map(GroupReporter::printable).orElse(null), (runs != null)
+						? new RunReport(runs.next(), runs.started(), runs.failed(), runs.last(), runs.ended()) : null);
+	}
+
+	private ShardDetails details(Ownership ownership, Reading group) {
+		ShardId shard = ownership.shard();
+		SortedMap<String, String> unreadable = new TreeMap<>();
+		Offset offset = attempt("offset", unreadable, () -> this.checkpointStore.offsets(List.of(shard)).get(shard));
+		DeadLetterStore letters = this.deadLetters;
+		Offset position = (RunPosition.of(offset) == null) ? offset : null;
+		return new ShardDetails(this.coordinator.settings().group(),
+				shard(ownership, offset, group.problems.get(shard)),
+				(position != null) ? attempt("lag", unreadable, () -> lag(shard, position)) : null,
+				(letters != null)
+						? attempt("deadLetters", unreadable, () -> letters.countDeadLetters(List.of(shard)).get(shard))
+						: null,
+				(letters != null)
+						? attempt("retries", unreadable, () -> letters.countRetries(List.of(shard)).get(shard)) : null,
+				attempt("stateEntries", unreadable, () -> this.checkpointStore.countStateEntries(shard)), unreadable);
+	}
+
+	/** Returns what a call returns, or notes why it cannot be read. */
+	private static <T> @Nullable T attempt(String part, Map<String, String> unreadable,
+			Supplier<? extends @Nullable T> read) {
+		try {
+			return read.get();
+		}
+		catch (StoreUnavailableException | IllegalArgumentException ex) {
+			unreadable.put(part, printable(String.valueOf(ex.getMessage())));
+			return null;
+		}
+	}
+
+	private @Nullable LagReport lag(ShardId shard, Offset offset) {
+		if (!this.sources.names().contains(shard.topic())) {
+			return null;
+		}
+		ShardSource.Lag lag = this.sources.of(shard.topic()).lag(shard, offset);
+		if (lag == null) {
+			return null;
+		}
+		Duration age = lag.age();
+		return new LagReport(lag.records(), (age != null) ? age.toMillis() : null);
+	}
+
+	private static @Nullable String text(ApplicationVersion version) {
+		return version.equals(ApplicationVersion.UNKNOWN) ? null : version.value();
+	}
+
+	private static @Nullable String text(@Nullable MemberId member) {
+		return (member != null) ? member.value() : null;
+	}
+
+	/** Texts of exceptions may have any length and contain anything. */
+	private static String printable(String text) {
+		String shortened = (text.length() > LONGEST_TEXT) ? text.substring(0, LONGEST_TEXT) + " …" : text;
+		StringBuilder printable = new StringBuilder(shortened.length());
+		shortened.chars().forEach((c) -> printable.append(Character.isISOControl(c) ? ' ' : (char) c));
+		return printable.toString();
+	}
+
+	/** The group at the time of a call, with the problems of its shards. */
+	private record Reading(GroupPicture picture, Map<ShardId, String> problems) {
+
+		List<MemberReport> members() {
+			Map<MemberId, Integer> loads = new HashMap<>();
+			this.picture.shards().values().forEach((ownership) -> {
+				MemberId owner = ownership.owner();
+				if (owner != null) {
+					loads.merge(owner, 1, Integer::sum);
+				}
+			});
+			return this.picture.members()
+				.stream()
+				.map((member) -> report(member, loads.getOrDefault(member.id(), 0)))
+				.sorted((one, other) -> one.id().compareTo(other.id()))
+				.toList();
+		}
+
+		private MemberReport report(GroupMember member, int shards) {
+			MemberId id = member.id();
+			SortedMap<String, Integer> sizes = new TreeMap<>();
+			member.description().topicShards().forEach((topic, known) -> sizes.put(topic, known.size()));
+			return new MemberReport(id.value(), id.instance(), text(member.description().version()),
+					member.description().capacity(), member.description().zone(), id.equals(this.picture.leader()),
+					member.leaving(), sizes, shards);
+		}
+
+		/** Includes topics that members consume and that have had no shard yet. */
+		List<TopicReport> topics() {
+			SortedMap<String, SortedMap<String, Integer>> states = new TreeMap<>();
+			this.picture.members()
+				.forEach((member) -> member.description()
+					.topicShards()
+					.keySet()
+					.forEach((topic) -> states.putIfAbsent(topic, new TreeMap<>())));
+			this.picture.shards()
+				.values()
+				.forEach((ownership) -> states.computeIfAbsent(ownership.shard().topic(), (topic) -> new TreeMap<>())
+					.merge(ownership.phase().name(), 1, Integer::sum));
+			Map<String, Integer> withProblem = new HashMap<>();
+			this.problems.keySet().forEach((shard) -> withProblem.merge(shard.topic(), 1, Integer::sum));
+			return states.entrySet()
+				.stream()
+				.map((entry) -> new TopicReport(entry.getKey(),
+						entry.getValue().values().stream().mapToInt(Integer::intValue).sum(), entry.getValue(),
+						withProblem.getOrDefault(entry.getKey(), 0)))
+				.toList();
+		}
+
+	}
+
+}

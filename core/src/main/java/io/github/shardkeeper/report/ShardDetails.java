@@ -1,0 +1,23 @@
+package io.github.shardkeeper.report;
+
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Snapshot of a shard with its data. Immutable.
+ *
+ * @param group the name of the group
+ * @param shard the shard
+ * @param lag the distance to its end; {@code null} without a committed offset, and if the
+ * source cannot tell
+ * @param deadLetters the number of its dead letters
+ * @param retries the number of records in its retry queue
+ * @param stateEntries the number of entries of its committed state
+ * @param unreadable what could not be read, with the reason: the parts of this snapshot
+ * that are {@code null} because of that
+ */
+public record ShardDetails(String group, ShardReport shard, @Nullable LagReport lag, @Nullable Long deadLetters,
+		@Nullable Long retries, @Nullable Long stateEntries, Map<String, String> unreadable) {
+
+}

@@ -1,0 +1,15 @@
+package io.github.shardkeeper.report;
+
+import java.util.SortedMap;
+
+/**
+ * Summary of the shards of a topic in a group. Immutable.
+ *
+ * @param topic the name of the topic
+ * @param shards the number of shards that have had an owner
+ * @param states the number of shards in each state that occurs
+ * @param problems the number of shards with a problem
+ */
+public record TopicReport(String topic, int shards, SortedMap<String, Integer> states, int problems) {
+
+}
