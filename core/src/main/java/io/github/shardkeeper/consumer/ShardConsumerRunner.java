@@ -11,7 +11,6 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
@@ -165,6 +164,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 			if (broadcastConsumption != null) {
 				broadcastConsumption.workers().rescue();
 			}
+			// An own source is asked for problems here: last, because it may hang.
+			this.coordinator.shareProblems(ShardWorker.Problem.texts(problems(workers, readers)));
 			return this.runtime.clock().now().plus(RESCUE_PERIOD);
 		});
 		Running current = new Running(Set.copyOf(coordinated.keySet()), workers, broadcastConsumption,
@@ -371,22 +372,30 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		if (current == null) {
 			return Map.of();
 		}
-		Map<ShardId, ShardWorker.Problem> problems = current.workers.shardProblems();
+		Map<ShardId, ShardWorker.Problem> problems = problems(current.workers, current.readers);
 		BroadcastConsumption broadcast = current.broadcast;
 		if (broadcast != null) {
 			problems.putAll(broadcast.problems());
+			addUnreadable(broadcast.workers(), current.readers, problems);
 		}
-		Consumer<ShardId> report = (shard) -> {
-			String noReads = current.readers.problem(shard.topic());
+		return problems;
+	}
+
+	/** Returns the problems of the group's shards on this instance. */
+	private static Map<ShardId, ShardWorker.Problem> problems(ShardWorkers workers, ShardReaders readers) {
+		Map<ShardId, ShardWorker.Problem> problems = workers.shardProblems();
+		addUnreadable(workers, readers, problems);
+		return problems;
+	}
+
+	private static void addUnreadable(ShardWorkers workers, ShardReaders readers,
+			Map<ShardId, ShardWorker.Problem> problems) {
+		workers.shards().forEach((shard) -> {
+			String noReads = readers.problem(shard.topic());
 			if (noReads != null) {
 				problems.putIfAbsent(shard, ShardWorker.Problem.alarm("Records cannot be read: " + noReads));
 			}
-		};
-		current.workers.shards().forEach(report);
-		if (broadcast != null) {
-			broadcast.workers().shards().forEach(report);
-		}
-		return problems;
+		});
 	}
 
 	/**

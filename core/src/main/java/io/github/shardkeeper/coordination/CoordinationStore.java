@@ -63,6 +63,11 @@ public interface CoordinationStore extends AutoCloseable {
 		return Map.of();
 	}
 
+	/** Returns the texts for people that the members of the group share. */
+	default GroupNotes notes() {
+		return GroupNotes.NONE;
+	}
+
 	/**
 	 * Opens the member's subscription to its own channel. It carries notifications, and
 	 * proves that the member's process is alive: open it before the member joins.

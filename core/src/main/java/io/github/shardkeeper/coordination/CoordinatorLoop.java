@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -71,6 +72,8 @@ final class CoordinatorLoop {
 
 	private final GroupProblemPublisher problems;
 
+	private final ShardProblemPublisher shardProblems;
+
 	private final HeartbeatEvents heartbeatEvents = new HeartbeatEvents();
 
 	private final List<SessionListener> sessionListeners = new CopyOnWriteArrayList<>();
@@ -103,6 +106,7 @@ final class CoordinatorLoop {
 		this.membership = new Membership(settings, assignment.name(), store, heartbeats, runtime.random(), this.clock,
 				(ended) -> this.sessionListeners.forEach((listener) -> listener.sessionEnded(ended)));
 		this.problems = new GroupProblemPublisher(settings, store, this.clock);
+		this.shardProblems = new ShardProblemPublisher(store);
 		this.holdings = new HoldingDriver(settings, store, heartbeats, lease, this.clock);
 		this.leader = new LeaderDriver(settings, assignment, () -> this.topics, store, this.clock, () -> post(() -> {
 		}), () -> this.lastProgress = this.clock.now());
@@ -222,6 +226,14 @@ final class CoordinatorLoop {
 		return this.problems.known();
 	}
 
+	/** Called by one thread at a time, which need not be that of this loop. */
+	void shareProblems(Map<ShardId, String> shardProblems) {
+		MemberId self = this.membership.member();
+		if (self != null) {
+			this.shardProblems.publish(self, shardProblems, this.clock.now());
+		}
+	}
+
 	StoreAvailability storeProblem() {
 		return this.storeProblem;
 	}
@@ -257,6 +269,10 @@ final class CoordinatorLoop {
 			if (self != null) {
 				this.loads.run(Objects.requireNonNull(this.consumption), this.clock.now());
 				this.membership.describe(this.topics);
+			}
+			Set<MemberId> changedMembers = this.leader.changedMembers();
+			if (changedMembers != null) {
+				this.shardProblems.retain(changedMembers);
 			}
 			if (this.departure != null) {
 				depart(this.departure);
@@ -361,6 +377,7 @@ final class CoordinatorLoop {
 			this.holdings.writesLost();
 			this.loads.reportAllAgain();
 			this.membership.describeAgain();
+			this.shardProblems.writesLost();
 		}
 		try {
 			this.holdings.ownershipsChanged(reply.changes(), member);
@@ -452,6 +469,7 @@ final class CoordinatorLoop {
 
 	private void leaveGroup(MemberId self, Departure departing) {
 		this.heartbeats.endSession();
+		this.shardProblems.leaves(self);
 		try {
 			this.store.leaveGroup(self, this.settings.handover().quietPeriod());
 			logger.info("Left group '{}'", this.settings.group());

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -16,6 +17,7 @@ import org.slf4j.LoggerFactory;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
+import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
 import io.github.shardkeeper.protocol.LeaderAction;
@@ -73,6 +75,9 @@ final class LeaderDriver {
 	private final String group;
 
 	private @Nullable String failure;
+
+	/** Members that were read and not asked for since; {@code null} for none. */
+	private @Nullable Set<MemberId> changedMembers;
 
 	/** Epoch of the last decision, successful or not. */
 	private long decidedInEpoch;
@@ -204,6 +209,13 @@ final class LeaderDriver {
 		this.retiredLogged.clear();
 	}
 
+	/** Returns the members once after each change of them, {@code null} otherwise. */
+	@Nullable Set<MemberId> changedMembers() {
+		Set<MemberId> changed = this.changedMembers;
+		this.changedMembers = null;
+		return changed;
+	}
+
 	/** Returns the time of the next {@link #run}, {@code null} for none. */
 	@Nullable MonotonicTime wakeAt() {
 		return MonotonicTime.earliestOf(this.wakeAt, this.calls.wakeAt());
@@ -252,6 +264,10 @@ final class LeaderDriver {
 		if (action instanceof LeaderAction.ReadGroup read) {
 			GroupChanges changes = this.store.readChanges(read.generation(), read.membership(), this.onProgress);
 			this.differences.groupRead(changes);
+			List<GroupMember> members = changes.members();
+			if (members != null) {
+				this.changedMembers = members.stream().map(GroupMember::id).collect(Collectors.toSet());
+			}
 			return new LeaderEvent.GroupRead(changes);
 		}
 		if (action instanceof LeaderAction.ReadLoads read) {

@@ -181,6 +181,15 @@ public final class ShardCoordinator implements AutoCloseable {
 			.toList() : List.of();
 	}
 
+	/**
+	 * Shares the problems of this member's shards, so that every instance can report
+	 * them. Call it about once per second: it writes only what has changed, and waits for
+	 * no answer. Does nothing outside a session. Confined to one thread at a time.
+	 */
+	public void shareProblems(Map<ShardId, String> problems) {
+		this.loop.shareProblems(problems);
+	}
+
 	/** Returns the reason for a shard's place, if this member leads and has planned. */
 	public Optional<String> why(ShardId shard) {
 		return isLeader() ? this.loop.leader().why(shard) : Optional.empty();

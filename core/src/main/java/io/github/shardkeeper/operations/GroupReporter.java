@@ -20,6 +20,7 @@ import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
+import io.github.shardkeeper.protocol.MemberProblems;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.LagReport;
@@ -43,8 +44,6 @@ import io.github.shardkeeper.time.MonotonicClock;
  * requested page. Thread-safe.
  */
 public final class GroupReporter {
-
-	private static final int LONGEST_TEXT = 500;
 
 	private static final int MOST_NAMED = 10;
 
@@ -99,7 +98,8 @@ public final class GroupReporter {
 		}
 		catch (StoreUnavailableException ex) {
 			return new GroupReport(this.coordinator.settings().group(), self(), this.coordinator.isConnected(), null, 0,
-					0, List.of(), List.of(), this.coordinator.groupProblems(), 0, List.of(), null, ex.getMessage());
+					0, List.of(), List.of(), this.coordinator.groupProblems(), 0, List.of(), null, null,
+					ex.getMessage());
 		}
 	}
 
@@ -137,13 +137,18 @@ public final class GroupReporter {
 	private Reading read() {
 		GroupPicture picture = GroupPicture.read(this.coordinationStore, this.known.get(), this.clock.now());
 		this.known = new SoftReference<>(picture);
-		Map<ShardId, String> found = new HashMap<>();
+		SharedProblems shared = SharedProblems.read(this.coordinationStore.notes(), picture);
+		Map<ShardId, String> found = new HashMap<>(shared.texts());
+		String instance = this.coordinator.settings().instance();
 		this.problems.get().forEach((shard, text) -> {
-			if (picture.shards().containsKey(shard)) {
+			Ownership ownership = picture.shards().get(shard);
+			MemberId owner = (ownership != null) ? ownership.owner() : null;
+			// Those of this instance are newer than what it has shared.
+			if (ownership != null && (owner == null || owner.instance().equals(instance))) {
 				found.put(shard, printable(text));
 			}
 		});
-		return new Reading(picture, found);
+		return new Reading(picture, found, shared.incomplete());
 	}
 
 	private @Nullable String self() {
@@ -193,7 +198,7 @@ public final class GroupReporter {
 		String next = (more && !page.isEmpty()) ? page.get(page.size() - 1).shard().toString() : null;
 		return new GroupReport(this.coordinator.settings().group(), self(), this.coordinator.isConnected(),
 				text(picture.leader()), picture.epoch(), picture.generation(), members, topics,
-				this.coordinator.groupProblems(), matching, shards(page, group.problems), next, null);
+				this.coordinator.groupProblems(), matching, shards(page, group.problems), next, group.incomplete, null);
 	}
 
 	private List<ShardReport> shards(List<Ownership> page, Map<ShardId, String> problems) {
@@ -222,6 +227,9 @@ public final class GroupReporter {
 	private ShardDetails details(Ownership ownership, Reading group) {
 		ShardId shard = ownership.shard();
 		SortedMap<String, String> unreadable = new TreeMap<>();
+		if (group.incomplete != null && !group.problems.containsKey(shard)) {
+			unreadable.put("problem", group.incomplete);
+		}
 		Offset offset = attempt("offset", unreadable, () -> this.checkpointStore.offsets(List.of(shard)).get(shard));
 		DeadLetterStore letters = this.deadLetters;
 		Offset position = (RunPosition.of(offset) == null) ? offset : null;
@@ -268,16 +276,16 @@ public final class GroupReporter {
 		return (member != null) ? member.value() : null;
 	}
 
-	/** Texts of exceptions may have any length and contain anything. */
 	private static String printable(String text) {
-		String shortened = (text.length() > LONGEST_TEXT) ? text.substring(0, LONGEST_TEXT) + " …" : text;
-		StringBuilder printable = new StringBuilder(shortened.length());
-		shortened.chars().forEach((c) -> printable.append(Character.isISOControl(c) ? ' ' : (char) c));
-		return printable.toString();
+		return MemberProblems.printable(text, MemberProblems.LONGEST_PROBLEM);
 	}
 
-	/** The group at the time of a call, with the problems of its shards. */
-	private record Reading(GroupPicture picture, Map<ShardId, String> problems) {
+	/**
+	 * The group at the time of a call, with the problems of its shards.
+	 *
+	 * @param incomplete why some problems are missing; {@code null} if none are
+	 */
+	private record Reading(GroupPicture picture, Map<ShardId, String> problems, @Nullable String incomplete) {
 
 		List<MemberReport> members() {
 			Map<MemberId, Integer> loads = new HashMap<>();

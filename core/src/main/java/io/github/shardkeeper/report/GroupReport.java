@@ -19,10 +19,13 @@ import org.jspecify.annotations.Nullable;
  * @param matching the number of all shards that match the query
  * @param shards the shards of the page, ordered
  * @param next the shard after which the next page begins; {@code null} after the last one
+ * @param incomplete why the problems or reasons of some shards are missing; {@code null}
+ * if all are known
  * @param error why the group could not be read; {@code null} if it could
  */
 public record GroupReport(String group, @Nullable String self, boolean connected, @Nullable String leader, long epoch,
 		long generation, List<MemberReport> members, List<TopicReport> topics, List<ProblemReport> problems,
-		int matching, List<ShardReport> shards, @Nullable String next, @Nullable String error) {
+		int matching, List<ShardReport> shards, @Nullable String next, @Nullable String incomplete,
+		@Nullable String error) {
 
 }

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param offset the committed offset; {@code null} before the first commit, if it cannot
  * be read, or if the shard has no records
  * @param since the time of the last change of state or owner, by the store's clock
- * @param problem why this instance does not consume the shard, or why its offset cannot
- * be read; {@code null} without a problem, and for problems of other instances
+ * @param problem why its owner does not consume the shard, or why its offset cannot be
+ * read; {@code null} without a problem
  * @param why why the shard has this owner or moves; {@code null} if this instance does
  * not lead
  * @param schedule the committed position in the schedule of a shard without records;

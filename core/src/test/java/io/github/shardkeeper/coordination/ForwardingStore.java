@@ -54,6 +54,11 @@ class ForwardingStore implements CoordinationStore {
 	}
 
 	@Override
+	public GroupNotes notes() {
+		return this.away ? GroupNotes.NONE : this.store.notes();
+	}
+
+	@Override
 	public void verify() {
 		reach().verify();
 	}

@@ -20,6 +20,7 @@ import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.GroupNotes;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.protocol.HandoverRules;
@@ -27,6 +28,7 @@ import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
 import io.github.shardkeeper.protocol.LoadReport;
 import io.github.shardkeeper.protocol.MemberDescription;
+import io.github.shardkeeper.protocol.MemberProblems;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.report.GroupReport;
@@ -131,7 +133,7 @@ class GroupReporterTests {
 
 	@Test
 	void answerIsOnePageWithTheNumbersOfEverything() {
-		this.problems.put(ShardId.of("visits", 7), "poisoned");
+		share(TWO, Map.of(ShardId.of("visits", 7), "poisoned"));
 
 		GroupReport report = this.reporter.report();
 
@@ -168,7 +170,7 @@ class GroupReporterTests {
 		ShardId moving = ShardId.of("visits", 4);
 		this.store.applyPlan(ONE, this.epoch,
 				List.of(new Transition.Revoke(moving, ownership(moving).generation(), TWO)));
-		this.problems.put(ShardId.of("orders", 3), "poisoned");
+		share(TWO, Map.of(ShardId.of("orders", 3), "poisoned"));
 
 		assertThat(report("visits", null, null, null, null, null).matching()).isEqualTo(SHARDS);
 		assertThat(report(null, null, "REVOKING", null, null, null).shards()).extracting(ShardReport::id)
@@ -286,7 +288,7 @@ class GroupReporterTests {
 			.commit(shard, token,
 					Commit.of(Commit.CommitNumber.ofWhole(1), new Offset("2"), Map.of("ann", "1", "bob", "2")))
 			.join();
-		this.problems.put(shard, "line one\nline two");
+		share(TWO, Map.of(shard, "line one\nline two"));
 
 		ShardDetails details = this.reporter.shard(shard).orElseThrow();
 
@@ -327,6 +329,60 @@ class GroupReporterTests {
 			.isThrownBy(() -> this.reporter.shard(ShardId.of("orders", 1)));
 		assertThatExceptionOfType(StoreUnavailableException.class)
 			.isThrownBy(() -> this.reporter.report("orders", ShardQuery.FIRST_PAGE));
+	}
+
+	/** An owner tells its problems, and nobody else does for it. */
+	@Test
+	void problemsOfOtherMembersAreShown() {
+		ShardId ofOne = ShardId.of("orders", 2);
+		ShardId ofTwo = ShardId.of("orders", 3);
+		share(ONE, Map.of(ofOne, "older than what this instance knows", ShardId.of("orders", 5), "moved away"));
+		share(TWO, Map.of(ofTwo, "poisoned", ShardId.of("carts", 1), "unknown shard"));
+		share(MemberId.of("gone", "1"), Map.of(ShardId.of("orders", 7), "of a former session"));
+		this.problems.put(ofOne, "new");
+		this.problems.put(ShardId.of("orders", 9), "of a shard that two owns");
+
+		GroupReport report = report(null, null, null, "true", null, null);
+
+		assertThat(report.shards()).extracting(ShardReport::id, ShardReport::problem)
+			.containsExactly(tuple("2", "new"), tuple("3", "poisoned"));
+		assertThat(report.topics()).extracting(TopicReport::problems).containsExactly(0, 2, 0);
+		assertThat(report.incomplete()).isNull();
+		assertThat(this.reporter.shard(ofTwo).orElseThrow().shard().problem()).isEqualTo("poisoned");
+	}
+
+	private void share(MemberId member, Map<ShardId, String> shared) {
+		this.store.notes()
+			.write(GroupNotes.Kind.PROBLEMS, Map.of(member.value(), MemberProblems.of(shared).text()))
+			.join();
+	}
+
+	@Test
+	void garbageInSharedProblemsIsNamedAndHarmsNothing() {
+		this.store.notes()
+			.write(GroupNotes.Kind.PROBLEMS, Map.of(ONE.value(), "2 {later format}", TWO.value(), "x".repeat(17_000)))
+			.join();
+
+		GroupReport report = this.reporter.report();
+
+		assertThat(report.matching()).isEqualTo(2 * SHARDS);
+		assertThat(report.incomplete()).contains("Some problems of shards are not known",
+				"what one~1 has written cannot be read", "what two~1 has written cannot be read");
+		assertThat(this.reporter.shard(ShardId.of("orders", 1)).orElseThrow().unreadable()).containsKey("problem");
+	}
+
+	@Test
+	void problemsThatCannotBeReadLeaveTheRest() {
+		GroupNotes broken = mock();
+		given(broken.read(any(), any())).willThrow(new StoreUnavailableException("Redis: WRONGTYPE", null, true));
+		given(this.coordination.notes()).willReturn(broken);
+		this.problems.put(ShardId.of("orders", 0), "own");
+
+		GroupReport report = this.reporter.report();
+
+		assertThat(report.error()).isNull();
+		assertThat(report.incomplete()).contains("Redis: WRONGTYPE");
+		assertThat(report.shards().get(0).problem()).isEqualTo("own");
 	}
 
 	@Test

@@ -18,6 +18,7 @@ import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.coordination.ForgetReply;
+import io.github.shardkeeper.coordination.GroupNotes;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupProblems;
 import io.github.shardkeeper.protocol.HeartbeatReply;
@@ -65,6 +66,8 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 
 	private final Set<MemorySubscription> subscriptions = new CopyOnWriteArraySet<>();
 
+	private final MemoryNotes notes = new MemoryNotes();
+
 	private final Map<Class<?>, Object> companions = new ConcurrentHashMap<>();
 
 	/**
@@ -97,6 +100,11 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 
 	@Override
 	public void verify() {
+	}
+
+	@Override
+	public GroupNotes notes() {
+		return this.notes;
 	}
 
 	@Override

@@ -25,6 +25,7 @@ import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.coordination.ForgetReply;
+import io.github.shardkeeper.coordination.GroupNotes;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.GroupProblems;
@@ -88,6 +89,8 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	private final GroupKeys keys;
 
+	private final RedisNotes notes;
+
 	private final ControlScripts scripts;
 
 	private final int readAtOnce;
@@ -122,6 +125,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		this.timeout = timeout;
 		this.group = group;
 		this.keys = new GroupKeys(this.link, keyPrefix + ":{" + group + "}");
+		this.notes = new RedisNotes(connector.dataLink(timeout), keyPrefix + ":{" + group + "}");
 		this.scripts = scripts;
 		this.readAtOnce = readAtOnce;
 		this.writtenAtOnce = writtenAtOnce;
@@ -131,6 +135,11 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	@Override
 	public void verify() {
 		RedisVerification.verify(this.link);
+	}
+
+	@Override
+	public GroupNotes notes() {
+		return this.notes;
 	}
 
 	@Override

@@ -1,0 +1,209 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.time.MonotonicClock;
+import io.github.shardkeeper.time.MonotonicTime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
+
+/** When problems are written: each case counts the writes. */
+class ShardProblemPublisherTests {
+
+	private static final MemberId SELF = MemberId.of("one", "1");
+
+	private static final ShardId SHARD = ShardId.of("orders", 1);
+
+	private static final Map<ShardId, String> NONE = Map.of();
+
+	private static final Map<ShardId, String> AWAY = Map.of(SHARD, "away");
+
+	private final RecordedNotes notes = new RecordedNotes();
+
+	private final CoordinationStore store = mock();
+
+	private final ShardProblemPublisher publisher = new ShardProblemPublisher(this.store);
+
+	private MonotonicTime now = MonotonicClock.SYSTEM.now();
+
+	@BeforeEach
+	void connect() {
+		given(this.store.notes()).willReturn(this.notes);
+	}
+
+	private void publish(Map<ShardId, String> problems, Duration after) {
+		this.now = this.now.plus(after);
+		this.publisher.publish(SELF, problems, this.now);
+	}
+
+	private void publishEverySecond(Map<ShardId, String> problems, int seconds) {
+		for (int i = 0; i < seconds; i++) {
+			publish(problems, Duration.ofSeconds(1));
+		}
+	}
+
+	@Test
+	void withoutProblemsNothingIsWritten() {
+		publishEverySecond(NONE, 300);
+		this.publisher.writesLost();
+		publishEverySecond(NONE, 300);
+		this.publisher.leaves(SELF);
+
+		assertThat(this.notes.writes).isEmpty();
+	}
+
+	@Test
+	void changesAreWritten() {
+		publish(AWAY, Duration.ZERO);
+		publishEverySecond(AWAY, 5);
+		publishEverySecond(NONE, 5);
+
+		assertThat(this.notes.writes).containsExactly("1 0\norders:1\taway", "");
+	}
+
+	@Test
+	void problemIsRepeatedWhileItLastsAndItsRemovalOnce() {
+		publish(AWAY, Duration.ZERO);
+		publishEverySecond(AWAY, 150);
+		assertThat(this.notes.writes).hasSize(3);
+		this.notes.writes.clear();
+
+		publishEverySecond(NONE, 600);
+		assertThat(this.notes.writes).containsExactly("", "");
+	}
+
+	@Test
+	void textThatChangesAllTheTimeIsWrittenSeldom() {
+		for (int i = 0; i < 100; i++) {
+			publish(Map.of(SHARD, "has not returned for " + i + " s"), Duration.ofSeconds(1));
+		}
+
+		assertThat(this.notes.writes).hasSizeBetween(10, 15);
+	}
+
+	@Test
+	void lostWritesAreWrittenAgain() {
+		publish(AWAY, Duration.ZERO);
+		publishEverySecond(AWAY, 5);
+		this.publisher.writesLost();
+		publishEverySecond(AWAY, 5);
+
+		assertThat(this.notes.writes).hasSize(2);
+	}
+
+	@Test
+	void newSessionWritesUnderItsOwnName() {
+		publish(AWAY, Duration.ZERO);
+		MemberId next = MemberId.of("one", "2");
+		this.publisher.publish(next, AWAY, this.now.plus(Duration.ofSeconds(1)));
+
+		assertThat(this.notes.texts).containsKeys(SELF.value(), next.value());
+	}
+
+	@Test
+	void failedWriteIsRepeatedLater() {
+		this.notes.failure = new StoreUnavailableException("OOM command not allowed", null, true);
+		publish(AWAY, Duration.ZERO);
+		publishEverySecond(AWAY, 9);
+		assertThat(this.notes.writes).hasSize(1);
+		publishEverySecond(AWAY, 11);
+		this.notes.failure = null;
+		publishEverySecond(AWAY, 20);
+
+		assertThat(this.notes.writes).hasSize(3);
+		assertThat(this.notes.texts).containsEntry(SELF.value(), "1 0\norders:1\taway");
+	}
+
+	@Test
+	void nothingIsSentWhileAWriteIsUnderWay() {
+		this.notes.silent = new CompletableFuture<>();
+		publish(AWAY, Duration.ZERO);
+		publishEverySecond(Map.of(SHARD, "other"), 20);
+		assertThat(this.notes.writes).hasSize(1);
+
+		this.notes.silent.complete(null);
+		this.notes.silent = null;
+		publishEverySecond(Map.of(SHARD, "other"), 2);
+		assertThat(this.notes.texts.get(SELF.value())).contains("other");
+	}
+
+	@Test
+	void leavingMemberRemovesItsProblems() {
+		publish(AWAY, Duration.ZERO);
+		this.publisher.leaves(SELF);
+
+		assertThat(this.notes.texts).isEmpty();
+	}
+
+	@Test
+	void problemsOfFormerMembersAreRemoved() {
+		this.notes.texts.putAll(Map.of("gone~1", "x", "one~1", "y"));
+
+		this.publisher.retain(Set.of(SELF));
+		assertThat(this.notes.texts).containsOnlyKeys("one~1");
+		this.notes.writes.clear();
+
+		this.publisher.retain(Set.of(SELF));
+		assertThat(this.notes.writes).as("nothing to remove").isEmpty();
+		this.notes.failure = new StoreUnavailableException("away", null);
+		this.publisher.retain(Set.of());
+		assertThat(this.notes.texts).containsOnlyKeys("one~1");
+	}
+
+	/** Notes in memory that count and may fail. */
+	private static final class RecordedNotes implements GroupNotes {
+
+		final Map<String, String> texts = new HashMap<>();
+
+		final List<String> writes = new ArrayList<>();
+
+		@Nullable StoreUnavailableException failure;
+
+		@Nullable CompletableFuture<Void> silent;
+
+		@Override
+		public CompletableFuture<Void> write(Kind kind, Map<String, String> changed) {
+			this.writes.addAll(changed.values());
+			if (this.failure != null) {
+				return CompletableFuture.failedFuture(this.failure);
+			}
+			this.texts.putAll(changed);
+			this.texts.values().removeIf(String::isEmpty);
+			return (this.silent != null) ? this.silent : CompletableFuture.completedFuture(null);
+		}
+
+		@Override
+		public CompletableFuture<Set<String>> names(Kind kind) {
+			return (this.failure != null) ? CompletableFuture.failedFuture(this.failure)
+					: CompletableFuture.completedFuture(Set.copyOf(this.texts.keySet()));
+		}
+
+		@Override
+		public Map<String, String> read(Kind kind, Collection<String> names) {
+			return this.texts;
+		}
+
+		@Override
+		public void removeAll(Kind kind, String beginning) {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+}
