@@ -128,6 +128,36 @@ class SharedReportsTests {
 	}
 
 	@Test
+	void everyInstanceSaysWhyAShardIsWhereItIs() {
+		try (EmbeddedRedis redis = EmbeddedRedis.start();
+				EmbeddedGroup group = EmbeddedGroup.onRedis(redis, PROPERTIES)) {
+			List<ConfigurableApplicationContext> instances = startThree(group);
+			eventually(() -> assertSameReasons(instances));
+			assertThat(byShard(instances.get(1), ShardReport::why).values()).as("of moves to the later instances")
+				.anyMatch((why) -> String.valueOf(why).contains(" moves from one~"));
+
+			instances.get(0).close();
+			List<ConfigurableApplicationContext> others = instances.subList(1, 3);
+			eventually(() -> assertThat(report(others.get(0)).members()).hasSize(2)
+				.allMatch((member) -> member.shards() == SHARDS / 2));
+			eventually(() -> assertSameReasons(others));
+
+			redis.call((commands) -> commands.flushall());
+			eventually(() -> assertSameReasons(others));
+		}
+	}
+
+	private static void assertSameReasons(List<ConfigurableApplicationContext> instances) {
+		Set<Map<String, @Nullable String>> seen = instances.stream()
+			.map((instance) -> byShard(instance, ShardReport::why))
+			.collect(Collectors.toSet());
+		assertThat(seen).as("the same on every instance").hasSize(1).allSatisfy((reasons) -> {
+			assertThat(reasons).hasSize(SHARDS);
+			assertThat(reasons).allSatisfy((shard, why) -> assertThat(why).startsWith("orders/" + shard + " "));
+		});
+	}
+
+	@Test
 	void problemsAreSharedInMemoryToo() {
 		try (EmbeddedGroup group = EmbeddedGroup.inMemory(PROPERTIES)) {
 			List<ConfigurableApplicationContext> instances = startThree(group);

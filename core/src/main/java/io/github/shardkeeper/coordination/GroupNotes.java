@@ -31,6 +31,14 @@ public interface GroupNotes {
 	CompletableFuture<Void> write(Kind kind, Map<String, String> texts);
 
 	/**
+	 * Writes texts under names that have none. Neither waits for the answer nor throws
+	 * {@link StoreUnavailableException}.
+	 * @param texts by name the text, not empty
+	 * @return as {@link #write}
+	 */
+	CompletableFuture<Void> writeMissing(Kind kind, Map<String, String> texts);
+
+	/**
 	 * Reads the names of all texts. Neither waits for the answer nor throws
 	 * {@link StoreUnavailableException}.
 	 * @return the names, or {@link StoreUnavailableException}. Must not be blocked
@@ -71,6 +79,11 @@ public interface GroupNotes {
 
 		@Override
 		public CompletableFuture<Void> write(Kind kind, Map<String, String> texts) {
+			return CompletableFuture.completedFuture(null);
+		}
+
+		@Override
+		public CompletableFuture<Void> writeMissing(Kind kind, Map<String, String> texts) {
 			return CompletableFuture.completedFuture(null);
 		}
 

@@ -63,6 +63,8 @@ final class LeaderDriver {
 
 	private final StrategyCalls calls;
 
+	private final MoveReasonWriter reasons;
+
 	private final StrategyFailures strategyFailures = new StrategyFailures();
 
 	/** Time of the first failed decision since the last successful one. */
@@ -101,6 +103,7 @@ final class LeaderDriver {
 		this.store = store;
 		this.clock = clock;
 		this.onProgress = onProgress;
+		this.reasons = new MoveReasonWriter(store, wake);
 		this.calls = new StrategyCalls(assigning, clock, this::computed, wake);
 	}
 
@@ -165,7 +168,12 @@ final class LeaderDriver {
 		}
 		this.differences.report(this.clock.now());
 		this.hasSuccessor = this.leadership.view().hasSuccessor();
-		this.assignment = this.leadership.view().assignment();
+		Assignment planned = this.leadership.view().assignment();
+		if (planned != null && this.assignment == null) {
+			this.reasons.fillIn(planned);
+		}
+		this.assignment = planned;
+		this.reasons.run(this.clock.now());
 	}
 
 	/**
@@ -205,6 +213,7 @@ final class LeaderDriver {
 		this.strategyFailures.deposed();
 		this.hasSuccessor = false;
 		this.assignment = null;
+		this.reasons.deposed();
 		this.failure = null;
 		this.retiredLogged.clear();
 	}
@@ -298,11 +307,12 @@ final class LeaderDriver {
 		int applied = 0;
 		int conflicts = 0;
 		for (int from = 0; from < all.size(); from += MOST_TRANSITIONS_AT_ONCE) {
-			PlanReply reply = this.store.applyPlan(self, plan.epoch(),
-					all.subList(from, Math.min(from + MOST_TRANSITIONS_AT_ONCE, all.size())));
+			List<Transition> some = all.subList(from, Math.min(from + MOST_TRANSITIONS_AT_ONCE, all.size()));
+			PlanReply reply = this.store.applyPlan(self, plan.epoch(), some);
 			if (!(reply instanceof PlanReply.Applied part)) {
 				return reply;
 			}
+			this.reasons.planned(some, this.leadership.view().assignment());
 			applied += part.applied();
 			conflicts += part.conflicts();
 			this.onProgress.run();

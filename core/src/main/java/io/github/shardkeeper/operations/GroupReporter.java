@@ -18,9 +18,11 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.GroupNotes.Kind;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.MemberProblems;
+import io.github.shardkeeper.protocol.MoveReason;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.LagReport;
@@ -195,13 +197,35 @@ public final class GroupReporter {
 				}
 			}
 		}
+		Reasons reasons = reasons(page);
 		String next = (more && !page.isEmpty()) ? page.get(page.size() - 1).shard().toString() : null;
 		return new GroupReport(this.coordinator.settings().group(), self(), this.coordinator.isConnected(),
 				text(picture.leader()), picture.epoch(), picture.generation(), members, topics,
-				this.coordinator.groupProblems(), matching, shards(page, group.problems), next, group.incomplete, null);
+				this.coordinator.groupProblems(), matching, shards(page, group.problems, reasons), next,
+				(group.incomplete != null) ? group.incomplete : reasons.incomplete, null);
 	}
 
-	private List<ShardReport> shards(List<Ownership> page, Map<ShardId, String> problems) {
+	/** Reads why shards are where they are, or are going. */
+	private Reasons reasons(List<Ownership> page) {
+		Map<ShardId, String> sentences = new HashMap<>();
+		String incomplete = null;
+		try {
+			Map<String, String> stored = this.coordinationStore.notes()
+				.read(Kind.REASONS, page.stream().map((ownership) -> ownership.shard().toString()).toList());
+			page.forEach((ownership) -> MoveReason.parse(stored.getOrDefault(ownership.shard().toString(), ""))
+				// An older reason is left if the last one could not be written.
+				.filter((reason) -> reason.owner().equals(ownership.destination()))
+				.ifPresent((reason) -> sentences.put(ownership.shard(), reason.sentence(ownership.shard()))));
+		}
+		catch (StoreUnavailableException ex) {
+			incomplete = "The reasons of moves are not known: " + printable(String.valueOf(ex.getMessage()));
+		}
+		page.forEach((ownership) -> this.coordinator.why(ownership.shard())
+			.ifPresent((why) -> sentences.putIfAbsent(ownership.shard(), printable(why))));
+		return new Reasons(sentences, incomplete);
+	}
+
+	private List<ShardReport> shards(List<Ownership> page, Map<ShardId, String> problems, Reasons reasons) {
 		Map<ShardId, String> unreadable = new HashMap<>();
 		Map<ShardId, Offset> offsets = page.isEmpty() ? Map.of()
 				: this.checkpointStore.offsets(page.stream().map(Ownership::shard).toList(),
@@ -209,18 +233,19 @@ public final class GroupReporter {
 								"Its offset cannot be read. " + printable(String.valueOf(failure.getMessage()))));
 		return page.stream().map((ownership) -> {
 			ShardId shard = ownership.shard();
-			return shard(ownership, offsets.get(shard), problems.getOrDefault(shard, unreadable.get(shard)));
+			return shard(ownership, offsets.get(shard), problems.getOrDefault(shard, unreadable.get(shard)),
+					reasons.sentences.get(shard));
 		}).toList();
 	}
 
-	private ShardReport shard(Ownership ownership, @Nullable Offset offset, @Nullable String problem) {
+	private static ShardReport shard(Ownership ownership, @Nullable Offset offset, @Nullable String problem,
+			@Nullable String why) {
 		ShardId shard = ownership.shard();
 		RunPosition runs = RunPosition.of(offset);
 		return new ShardReport(shard.topic(), shard.id(), ownership.phase().name(), text(ownership.owner()),
 				text(ownership.target()), ownership.token().value(),
 				(offset != null && runs == null) ? printable(offset.value()) : null,
-				Instant.ofEpochMilli(ownership.sinceMillis()), problem,
-				this.coordinator.why(shard).map(GroupReporter::printable).orElse(null), (runs != null)
+				Instant.ofEpochMilli(ownership.sinceMillis()), problem, why, (runs != null)
 						? new RunReport(runs.next(), runs.started(), runs.failed(), runs.last(), runs.ended()) : null);
 	}
 
@@ -230,11 +255,15 @@ public final class GroupReporter {
 		if (group.incomplete != null && !group.problems.containsKey(shard)) {
 			unreadable.put("problem", group.incomplete);
 		}
+		Reasons reasons = reasons(List.of(ownership));
+		if (reasons.incomplete != null) {
+			unreadable.put("why", reasons.incomplete);
+		}
 		Offset offset = attempt("offset", unreadable, () -> this.checkpointStore.offsets(List.of(shard)).get(shard));
 		DeadLetterStore letters = this.deadLetters;
 		Offset position = (RunPosition.of(offset) == null) ? offset : null;
 		return new ShardDetails(this.coordinator.settings().group(),
-				shard(ownership, offset, group.problems.get(shard)),
+				shard(ownership, offset, group.problems.get(shard), reasons.sentences.get(shard)),
 				(position != null) ? attempt("lag", unreadable, () -> lag(shard, position)) : null,
 				(letters != null)
 						? attempt("deadLetters", unreadable, () -> letters.countDeadLetters(List.of(shard)).get(shard))
@@ -278,6 +307,15 @@ public final class GroupReporter {
 
 	private static String printable(String text) {
 		return MemberProblems.printable(text, MemberProblems.LONGEST_PROBLEM);
+	}
+
+	/**
+	 * Why shards are where they are.
+	 *
+	 * @param incomplete why some are missing; {@code null} if none are
+	 */
+	private record Reasons(Map<ShardId, String> sentences, @Nullable String incomplete) {
+
 	}
 
 	/**

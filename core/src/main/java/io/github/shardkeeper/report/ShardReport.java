@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param since the time of the last change of state or owner, by the store's clock
  * @param problem why its owner does not consume the shard, or why its offset cannot be
  * read; {@code null} without a problem
- * @param why why the shard has this owner or moves; {@code null} if this instance does
- * not lead
+ * @param why why the shard has this owner or moves; {@code null} if the store has no
+ * reason for it
  * @param schedule the committed position in the schedule of a shard without records;
  * {@code null} for other shards and before the first commit
  */

@@ -51,6 +51,15 @@ public abstract class GroupNotesContract {
 	}
 
 	@Test
+	void missingTextsAreAdded() {
+		this.notes.write(Kind.REASONS, Map.of("orders/1", "one")).join();
+		this.notes.writeMissing(Kind.REASONS, Map.of("orders/1", "other", "orders/2", "two")).join();
+
+		assertThat(this.notes.read(Kind.REASONS, List.of("orders/1", "orders/2")))
+			.isEqualTo(Map.of("orders/1", "one", "orders/2", "two"));
+	}
+
+	@Test
 	void longestTextIsReadAndALongerOneIsEmpty() {
 		this.notes
 			.write(Kind.PROBLEMS,

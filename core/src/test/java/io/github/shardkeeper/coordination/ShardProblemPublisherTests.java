@@ -189,6 +189,11 @@ class ShardProblemPublisherTests {
 		}
 
 		@Override
+		public CompletableFuture<Void> writeMissing(Kind kind, Map<String, String> added) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
 		public CompletableFuture<Set<String>> names(Kind kind) {
 			return (this.failure != null) ? CompletableFuture.failedFuture(this.failure)
 					: CompletableFuture.completedFuture(Set.copyOf(this.texts.keySet()));

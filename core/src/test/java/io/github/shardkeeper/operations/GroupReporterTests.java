@@ -14,12 +14,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.assignment.Reason;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.GroupNotes.Kind;
 import io.github.shardkeeper.coordination.GroupNotes;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
@@ -29,6 +31,7 @@ import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
 import io.github.shardkeeper.protocol.LoadReport;
 import io.github.shardkeeper.protocol.MemberDescription;
 import io.github.shardkeeper.protocol.MemberProblems;
+import io.github.shardkeeper.protocol.MoveReason;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.report.GroupReport;
@@ -352,15 +355,29 @@ class GroupReporterTests {
 	}
 
 	private void share(MemberId member, Map<ShardId, String> shared) {
+		this.store.notes().write(Kind.PROBLEMS, Map.of(member.value(), MemberProblems.of(shared).text())).join();
+	}
+
+	@Test
+	void reasonsOfMovesAreShown() {
 		this.store.notes()
-			.write(GroupNotes.Kind.PROBLEMS, Map.of(member.value(), MemberProblems.of(shared).text()))
+			.write(Kind.REASONS,
+					Map.of("orders/0", new MoveReason(Reason.SHARE, ONE, TWO, null).text(), "orders/1",
+							new MoveReason(Reason.SHARE, ONE, TWO, null).text(), "orders/2", "later format"))
 			.join();
+		given(this.coordinator.why(ShardId.of("orders", 3))).willReturn(Optional.of("what the leader says"));
+
+		assertThat(report("orders", null, null, null, null, "4").shards()).extracting(ShardReport::why)
+			.containsExactly("orders/0 moves from two~1 to one~1: its owner had more than its share, this member less",
+					// It is with another member: the reason is of an earlier move.
+					null, null, "what the leader says");
+		assertThat(this.reporter.shard(ShardId.of("orders", 0)).orElseThrow().shard().why()).contains("moves from");
 	}
 
 	@Test
 	void garbageInSharedProblemsIsNamedAndHarmsNothing() {
 		this.store.notes()
-			.write(GroupNotes.Kind.PROBLEMS, Map.of(ONE.value(), "2 {later format}", TWO.value(), "x".repeat(17_000)))
+			.write(Kind.PROBLEMS, Map.of(ONE.value(), "2 {later format}", TWO.value(), "x".repeat(17_000)))
 			.join();
 
 		GroupReport report = this.reporter.report();

@@ -215,7 +215,11 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 
 	@Override
 	public ForgetReply forgetShards(String topic) {
-		return inGroup((group) -> group.forget(topic));
+		ForgetReply reply = inGroup((group) -> group.forget(topic));
+		if (reply.users().isEmpty()) {
+			this.notes.removeAll(GroupNotes.Kind.REASONS, topic + "/");
+		}
+		return reply;
 	}
 
 	@Override

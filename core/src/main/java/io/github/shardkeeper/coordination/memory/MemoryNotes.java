@@ -29,6 +29,12 @@ final class MemoryNotes implements GroupNotes {
 	}
 
 	@Override
+	public synchronized CompletableFuture<Void> writeMissing(Kind kind, Map<String, String> added) {
+		added.forEach(of(kind)::putIfAbsent);
+		return CompletableFuture.completedFuture(null);
+	}
+
+	@Override
 	public synchronized CompletableFuture<Set<String>> names(Kind kind) {
 		return CompletableFuture.completedFuture(Set.copyOf(of(kind).keySet()));
 	}

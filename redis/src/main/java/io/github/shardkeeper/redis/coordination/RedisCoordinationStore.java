@@ -492,6 +492,8 @@ public final class RedisCoordinationStore implements CoordinationStore {
 				newest = new Token(Long.parseLong((String) reply.get(3)));
 			}
 			if (newest != null) {
+				// Also if no shard was left: an earlier call may have failed here.
+				this.notes.removeAll(GroupNotes.Kind.REASONS, topic + "/");
 				return new ForgetReply(forgotten, newest, Collections.emptySortedSet());
 			}
 		}

@@ -72,7 +72,17 @@ final class RedisNotes implements GroupNotes {
 
 	@Override
 	public CompletableFuture<Void> write(Kind kind, Map<String, String> texts) {
-		List<byte[]> arguments = new ArrayList<>(2 * texts.size());
+		return write(kind, "REPLACE", texts);
+	}
+
+	@Override
+	public CompletableFuture<Void> writeMissing(Kind kind, Map<String, String> texts) {
+		return write(kind, "ADD", texts);
+	}
+
+	private CompletableFuture<Void> write(Kind kind, String how, Map<String, String> texts) {
+		List<byte[]> arguments = new ArrayList<>(2 * texts.size() + 1);
+		arguments.add(bytes(how));
 		texts.forEach((name, text) -> {
 			arguments.add(bytes(name));
 			arguments.add(bytes(text));
