@@ -33,7 +33,7 @@ public abstract class ClusterContract {
 	/** A lease that ends in no story. */
 	protected static final Duration LONG = Duration.ofHours(1);
 
-	/** A lease that stories wait for. */
+	/** A time that stories wait for. It may end earlier than they ask again. */
 	protected static final Duration SHORT = Duration.ofMillis(150);
 
 	private final Map<String, BlockingQueue<String>> inboxes = new TreeMap<>();
@@ -78,26 +78,33 @@ public abstract class ClusterContract {
 
 	/** A member that is alive until the story ends. */
 	protected final MemberId join(String name) {
-		return join(name, LONG);
+		MemberId member = MemberId.of(name, "1");
+		join(member, LONG);
+		return member;
 	}
 
-	protected final MemberId join(String name, Duration lease) {
-		MemberId member = MemberId.of(name, "1");
-		group().joinGroup(member, describe(name), lease, LONG);
-		return member;
+	private void join(MemberId member, Duration lease) {
+		group().joinGroup(member, describe(member.instance()), lease, LONG);
 	}
 
 	protected final void leave(MemberId member) {
 		group().leaveGroup(member, Duration.ZERO);
 	}
 
-	/** Renews a lease. */
+	/** Lets the lease of a member end; its session goes on. */
+	protected final void fallSilent(MemberId member) {
+		join(member, SHORT);
+		advance(SHORT.multipliedBy(2));
+	}
+
+	/** Gives a silent member a lease until the story ends. */
 	protected final void beat(MemberId member) {
 		assertThat(group().heartbeat(member, Seen.NOTHING, false, LoadReport.NONE))
 			.isInstanceOf(HeartbeatReply.Alive.class);
+		join(member, LONG);
 	}
 
-	/** Lets a lease end. */
+	/** Lets time pass. */
 	protected final void advance(Duration time) {
 		server().advance(time);
 	}

@@ -45,10 +45,8 @@ import static java.lang.reflect.Proxy.newProxyInstance;
  */
 public final class ClusterInstance implements AutoCloseable {
 
-	/** Long enough for a busy machine. */
-	public static final Duration LEASE = Duration.ofMillis(600);
-
-	public static final Duration TIMEOUT = Duration.ofMillis(1800);
+	/** Longer than a busy machine stops a process: most stories count on one session. */
+	public static final Duration LEASE = Duration.ofSeconds(2);
 
 	private final ShardCoordinator coordinator;
 
@@ -64,13 +62,21 @@ public final class ClusterInstance implements AutoCloseable {
 
 	private volatile boolean deaf;
 
+	/** The operation of a store with whose answer the instance is cut off. */
+	private volatile String lastOperation = "";
+
 	public ClusterInstance(String name, MemoryCoordinationStore store, MemoryCluster cluster) {
+		this(name, store, cluster, LEASE);
+	}
+
+	public ClusterInstance(String name, MemoryCoordinationStore store, MemoryCluster cluster, Duration length) {
 		this.cluster = cluster;
-		CoordinationSettings settings = new CoordinationSettings("group", name, Duration.ofMillis(50), LEASE, TIMEOUT,
-				Duration.ofMillis(10), ApplicationVersion.UNKNOWN, HandoverRules.DEFAULT, 1, null);
+		CoordinationSettings settings = new CoordinationSettings("group", name, Duration.ofMillis(50), length,
+				length.multipliedBy(3), Duration.ofMillis(10), ApplicationVersion.UNKNOWN, HandoverRules.DEFAULT, 1,
+				null);
 		MemberRuntime runtime = MemberRuntime
 			.of(new LoopThreads(MonotonicClock.SYSTEM, LoopMeters.NONE, LoopThreads.DEFAULT_STALL_LIMIT));
-		Lease lease = new Lease(LEASE, runtime.clock().now());
+		Lease lease = new Lease(length, runtime.clock().now());
 		CoordinationStore reachable = reachable(CoordinationStore.class, store);
 		this.coordinator = new ShardCoordinator(settings, reachable,
 				new HeartbeatScheduler(reachable, lease, settings.heartbeatInterval(), runtime), lease,
@@ -101,7 +107,9 @@ public final class ClusterInstance implements AutoCloseable {
 					throw new StoreUnavailableException("cut off", null);
 				}
 				try {
-					return method.invoke(store, arguments);
+					Object answer = method.invoke(store, arguments);
+					this.cutOff |= method.getName().equals(this.lastOperation);
+					return answer;
 				}
 				catch (java.lang.reflect.InvocationTargetException ex) {
 					throw ex.getCause();
@@ -148,7 +156,13 @@ public final class ClusterInstance implements AutoCloseable {
 
 	/** No store answers, and no message arrives; its subscriptions stay open. */
 	public void cutOff(boolean away) {
+		this.lastOperation = "";
 		this.cutOff = away;
+	}
+
+	/** No store answers after the next answer to an operation. */
+	public void cutOffAfter(String operation) {
+		this.lastOperation = operation;
 	}
 
 	/** No message arrives. */

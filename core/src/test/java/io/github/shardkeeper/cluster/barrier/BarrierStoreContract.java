@@ -373,10 +373,10 @@ public abstract class BarrierStoreContract extends ClusterContract {
 
 	@Test
 	protected final void silentPartyStaysIn() {
-		MemberId silent = join("silent", SHORT);
+		MemberId silent = join("silent");
 		MemberId b = join("b");
 		enter(silent, 2);
-		advance(SHORT.multipliedBy(2));
+		fallSilent(silent);
 		lookAtMembers(b);
 
 		long round = entered(enter(b, 2));
@@ -389,8 +389,8 @@ public abstract class BarrierStoreContract extends ClusterContract {
 
 	@Test
 	protected final void nobodyEntersWithoutALease() {
-		MemberId silent = join("silent", SHORT);
-		advance(SHORT.multipliedBy(2));
+		MemberId silent = join("silent");
+		fallSilent(silent);
 
 		assertThat(enter(silent, 1)).isInstanceOf(Paused.class);
 		assertThat(enter(MemberId.of("stranger", "1"), 1)).isInstanceOf(Paused.class);

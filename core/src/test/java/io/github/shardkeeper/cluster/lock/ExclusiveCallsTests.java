@@ -103,7 +103,7 @@ class ExclusiveCallsTests {
 
 		this.others.get("waiting").unlock();
 
-		assertThat(waits.get(10, TimeUnit.SECONDS)).isEqualTo(7);
+		assertThat(waits.get(30, TimeUnit.SECONDS)).isEqualTo(7);
 	}
 
 	@Test
@@ -201,7 +201,7 @@ class ExclusiveCallsTests {
 			begun.countDown();
 			return released.await(60, TimeUnit.SECONDS);
 		}));
-		assertThat(begun.await(10, TimeUnit.SECONDS)).isTrue();
+		assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
 
 		Thread stopping = new Thread(lifecycle::stop, "stopping");
 		stopping.start();
@@ -211,8 +211,8 @@ class ExclusiveCallsTests {
 		assertThat(running).isNotDone();
 		released.countDown();
 
-		assertThat(running.get(10, TimeUnit.SECONDS)).isEqualTo("true");
-		stopping.join(10_000);
+		assertThat(running.get(30, TimeUnit.SECONDS)).isEqualTo("true");
+		stopping.join(30_000);
 		assertThat(stopping.isAlive()).isFalse();
 		lifecycle.start();
 		assertThat(jobs.other()).isEqualTo("other");

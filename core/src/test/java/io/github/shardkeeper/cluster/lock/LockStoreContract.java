@@ -129,10 +129,9 @@ public abstract class LockStoreContract extends ClusterContract {
 	@Test
 	protected final void whoDoesNotWaitOvertakesNobody() {
 		MemberId a = join("a");
-		MemberId silent = join("silent", SHORT);
-		acquire(a, "one.1");
-		acquire(silent, "two.1");
 		MemberId b = join("b");
+		acquire(a, "one.1");
+		acquire(b, "two.1");
 		acquire(b, "two.2");
 		release(a, "one.1");
 
@@ -167,8 +166,8 @@ public abstract class LockStoreContract extends ClusterContract {
 
 	@Test
 	protected final void sessionWithoutALeaseGetsNoLock() {
-		MemberId silent = join("silent", SHORT);
-		advance(SHORT.multipliedBy(2));
+		MemberId silent = join("silent");
+		fallSilent(silent);
 
 		assertThat(acquire(silent, "one.1")).isEqualTo(Answer.NO_SESSION);
 		assertThat(acquire(MemberId.of("stranger", "1"), "one.1")).isEqualTo(Answer.NO_SESSION);
@@ -178,10 +177,10 @@ public abstract class LockStoreContract extends ClusterContract {
 
 	@Test
 	protected final void silentHolderKeepsItsLock() {
-		MemberId silent = join("silent", SHORT);
+		MemberId silent = join("silent");
 		MemberId a = join("a");
 		acquire(silent, "one.1");
-		advance(SHORT.multipliedBy(2));
+		fallSilent(silent);
 
 		assertThat(acquire(a, "two.1").outcome()).isEqualTo(Outcome.HELD);
 	}
@@ -189,11 +188,11 @@ public abstract class LockStoreContract extends ClusterContract {
 	@Test
 	protected final void silentSessionIsPassedOverAndKeepsItsPlace() {
 		MemberId a = join("a");
-		MemberId silent = join("silent", SHORT);
+		MemberId silent = join("silent");
 		acquire(a, "one.1");
 		acquire(silent, "one.2");
 		acquire(a, "two.1");
-		advance(SHORT.multipliedBy(2));
+		fallSilent(silent);
 
 		release(a, "one.1");
 
@@ -245,9 +244,7 @@ public abstract class LockStoreContract extends ClusterContract {
 		MemberId b = join("b");
 		Token first = locks().acquire(new Request(a, "l", "one.1", NONE, SHORT, true)).token();
 
-		Answer held = acquire(b, "two.1");
-		assertThat(held.outcome()).isEqualTo(Outcome.HELD);
-		assertThat(held.millis()).isBetween(1L, SHORT.toMillis());
+		acquire(b, "two.1");
 		advance(SHORT.plusMillis(1));
 
 		Answer answer = acquire(b, "two.1");
@@ -255,6 +252,18 @@ public abstract class LockStoreContract extends ClusterContract {
 		assertThat(answer.token()).isGreaterThan(first);
 		assertThat(release(a, "one.1")).isFalse();
 		assertThat(locks().held(b)).containsEntry("l", "two.1");
+	}
+
+	@Test
+	protected final void lockIsNotFreeBeforeItsMostTime() {
+		MemberId a = join("a");
+		MemberId b = join("b");
+		locks().acquire(new Request(a, "l", "one.1", NONE, HOUR, true));
+
+		Answer held = acquire(b, "two.1");
+
+		assertThat(held.outcome()).isEqualTo(Outcome.HELD);
+		assertThat(held.millis()).isBetween(HOUR.toMillis() - 60_000, HOUR.toMillis());
 	}
 
 	@Test
@@ -270,15 +279,26 @@ public abstract class LockStoreContract extends ClusterContract {
 	protected final void lockIsNotFreeBeforeItsLeastTime() {
 		MemberId a = join("a");
 		MemberId b = join("b");
-		locks().acquire(new Request(a, "l", "one.1", SHORT, NONE, true));
+		locks().acquire(new Request(a, "l", "one.1", HOUR, NONE, true));
 		assertThat(acquire(b, "two.1")).isEqualTo(Answer.held(-1));
 		assertThat(release(a, "one.1")).isTrue();
 
 		String[] message = received("two").split("\\|");
 		assertThat(message).startsWith("lockfree", "l", "two.1").hasSize(4);
-		assertThat(Long.parseLong(message[3])).isBetween(1L, SHORT.toMillis());
+		assertThat(Long.parseLong(message[3])).isBetween(HOUR.toMillis() - 60_000, HOUR.toMillis());
 		assertThat(acquire(a, "one.2").outcome()).isEqualTo(Outcome.HELD);
+	}
+
+	@Test
+	protected final void lockIsFreeAfterItsLeastTime() {
+		MemberId a = join("a");
+		MemberId b = join("b");
+		locks().acquire(new Request(a, "l", "one.1", SHORT, NONE, true));
+		assertThat(acquire(b, "two.1")).isEqualTo(Answer.held(-1));
+		assertThat(release(a, "one.1")).isTrue();
+
 		advance(SHORT.plusMillis(1));
+
 		assertThat(acquire(b, "two.1").outcome()).isEqualTo(Outcome.GRANTED);
 	}
 

@@ -119,17 +119,20 @@ class StoredParametersTests {
 		assertThat(parameter.source()).isEqualTo(Source.DEFAULT);
 	}
 
+	/** The other instance would look by itself only later than this waits. */
 	@Test
 	void valueAppliesHereAtOnceAndThenEverywhere() {
 		Parameter<Integer> here = parameters("a").get("batch-size", Integer.class, 500);
-		Parameter<Integer> there = parameters("b").get("batch-size", Integer.class, 500);
+		ClusterInstance other = new ClusterInstance("b", this.store, this.cluster, Duration.ofMinutes(1));
+		this.instances.add(other);
+		Parameter<Integer> there = parameters(other, Map.of()).get("batch-size", Integer.class, 500);
 		awaitFollowing();
 
 		long version = here.set(100);
 
 		assertThat(here.get()).isEqualTo(100);
 		assertThat(here.version()).isEqualTo(version);
-		await().atMost(Duration.ofSeconds(1)).until(() -> there.get() == 100);
+		await().until(() -> there.get() == 100);
 		await().until(() -> there.source() == Source.STORE);
 		assertThat(there.version()).isEqualTo(version);
 		assertThat(here.source()).isEqualTo(Source.STORE);

@@ -97,10 +97,10 @@ public abstract class ViewStoreContract extends ClusterContract {
 	@Test
 	protected final void silentMemberStaysInTheView() {
 		MemberId a = join("a");
-		MemberId silent = join("silent", SHORT);
+		MemberId silent = join("silent");
 		Reply before = views().read(a, "one");
 
-		advance(SHORT.multipliedBy(2));
+		fallSilent(silent);
 
 		assertThat(views().read(a, "one")).isEqualTo(before);
 		assertThat(before.members()).extracting(Member::id).contains(silent);

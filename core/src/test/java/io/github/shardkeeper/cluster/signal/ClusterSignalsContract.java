@@ -160,7 +160,7 @@ public abstract class ClusterSignalsContract {
 		a.signals.send("rebuild", "1");
 		recorder.awaitBegun();
 		SignalDelivery second = sender.signals.send("rebuild", "2");
-		CompletableFuture<SignalResult> waiting = awaitAll(second, PATIENCE);
+		CompletableFuture<SignalResult> waiting = sender.awaitAll(second);
 		a.signals.send("rebuild", "3");
 		recorder.open();
 
@@ -291,8 +291,8 @@ public abstract class ClusterSignalsContract {
 		MemberId gone = a.member();
 		recorder.shut();
 		SignalDelivery delivery = b.signals.send("rebuild");
-		CompletableFuture<SignalResult> waiting = awaitAll(delivery, PATIENCE);
 		recorder.awaitBegun();
+		CompletableFuture<SignalResult> waiting = b.awaitAll(delivery);
 		assertThat(delivery.awaitAll(Duration.ZERO).pending()).contains(gone);
 		a.leave();
 
@@ -502,21 +502,6 @@ public abstract class ClusterSignalsContract {
 		assertThatIllegalArgumentException().isThrownBy(() -> delivery.await(0, PATIENCE)).withMessageContaining("0");
 		assertThatIllegalArgumentException().isThrownBy(() -> delivery.await(-1, PATIENCE)).withMessageContaining("-1");
 		assertThatIllegalArgumentException().isThrownBy(() -> delivery.awaitAll(Duration.ofMillis(-1)));
-	}
-
-	private static CompletableFuture<SignalResult> awaitAll(SignalDelivery delivery, Duration timeout) {
-		CompletableFuture<SignalResult> result = new CompletableFuture<>();
-		Thread thread = new Thread(() -> {
-			try {
-				result.complete(delivery.awaitAll(timeout));
-			}
-			catch (Throwable ex) {
-				result.completeExceptionally(ex);
-			}
-		}, "waits for a signal");
-		thread.setDaemon(true);
-		thread.start();
-		return result;
 	}
 
 }

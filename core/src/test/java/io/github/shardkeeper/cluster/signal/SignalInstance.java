@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -18,6 +19,8 @@ import tools.jackson.databind.json.JsonMapper;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
 import io.github.shardkeeper.cluster.ClusterSignal;
+import io.github.shardkeeper.cluster.SignalDelivery;
+import io.github.shardkeeper.cluster.SignalResult;
 import io.github.shardkeeper.cluster.session.CallbackThreads;
 import io.github.shardkeeper.cluster.session.ClusterMembership;
 import io.github.shardkeeper.cluster.session.ClusterMessages;
@@ -42,7 +45,8 @@ final class SignalInstance implements AutoCloseable {
 
 	static final Duration PATIENCE = Duration.ofSeconds(30);
 
-	static final Duration LEASE = Duration.ofSeconds(2);
+	/** Longer than a busy machine stops a process: stories count on one session. */
+	static final Duration LEASE = Duration.ofSeconds(5);
 
 	private final LoopThreads loops = new LoopThreads(MonotonicClock.SYSTEM, LoopMeters.NONE,
 			LoopThreads.DEFAULT_STALL_LIMIT);
@@ -70,6 +74,9 @@ final class SignalInstance implements AutoCloseable {
 	};
 
 	final AtomicInteger storeFailures = new AtomicInteger();
+
+	/** How often those who wait have read who has handled a signal. */
+	private final AtomicInteger acknowledgementReads = new AtomicInteger();
 
 	SignalInstance(String name, SignalStores stores) {
 		this.stores = stores;
@@ -104,6 +111,24 @@ final class SignalInstance implements AutoCloseable {
 	private boolean isRegistered(String signal) {
 		MemberId member = this.session.member();
 		return member != null && this.stores.signals().acknowledgements(signal).containsKey(member);
+	}
+
+	/** Waits for a signal on another thread, which has read who is to handle it. */
+	CompletableFuture<SignalResult> awaitAll(SignalDelivery delivery) {
+		int before = this.acknowledgementReads.get();
+		CompletableFuture<SignalResult> result = new CompletableFuture<>();
+		Thread thread = new Thread(() -> {
+			try {
+				result.complete(delivery.awaitAll(PATIENCE));
+			}
+			catch (Throwable ex) {
+				result.completeExceptionally(ex);
+			}
+		}, "waits for a signal");
+		thread.setDaemon(true);
+		thread.start();
+		Awaitility.await().atMost(PATIENCE).until(() -> this.acknowledgementReads.get() > before);
+		return result;
 	}
 
 	/** Leaves the group. */
@@ -180,7 +205,9 @@ final class SignalInstance implements AutoCloseable {
 		@Override
 		public Map<MemberId, Handled> acknowledgements(String name) {
 			requireStore();
-			return SignalInstance.this.stores.signals().acknowledgements(name);
+			Map<MemberId, Handled> acknowledgements = SignalInstance.this.stores.signals().acknowledgements(name);
+			SignalInstance.this.acknowledgementReads.incrementAndGet();
+			return acknowledgements;
 		}
 
 	}
