@@ -41,7 +41,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /** Barriers of several instances in one process, with real sessions. */
 class StoredBarriersTests {
 
-	private static final Duration LONG = Duration.ofSeconds(30);
+	private static final Duration LONG = Duration.ofSeconds(60);
 
 	private final MemoryCoordinationStore store = new MemoryCoordinationStore();
 
@@ -62,7 +62,7 @@ class StoredBarriersTests {
 	}
 
 	private static ConditionFactory await() {
-		return Awaitility.await().atMost(Duration.ofSeconds(20)).pollInterval(Duration.ofMillis(5));
+		return Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(5));
 	}
 
 	@Test
@@ -102,7 +102,7 @@ class StoredBarriersTests {
 			}));
 		}
 		for (CompletableFuture<Void> each : all) {
-			each.get(60, TimeUnit.SECONDS);
+			each.get(120, TimeUnit.SECONDS);
 		}
 
 		assertThat(finished).hasValue(300);
@@ -122,7 +122,7 @@ class StoredBarriersTests {
 			}));
 		}
 		for (CompletableFuture<Void> each : all) {
-			each.get(30, TimeUnit.SECONDS);
+			each.get(60, TimeUnit.SECONDS);
 		}
 	}
 
@@ -611,7 +611,7 @@ class StoredBarriersTests {
 	}
 
 	private static void done(CompletableFuture<?> work) throws Exception {
-		work.get(20, TimeUnit.SECONDS);
+		work.get(60, TimeUnit.SECONDS);
 	}
 
 	private static AbstractThrowableAssert<?, ? extends Throwable> failure(CompletableFuture<?> work) {

@@ -14,6 +14,7 @@ import java.util.concurrent.TimeoutException;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -54,6 +55,13 @@ class ExclusiveCallsTests {
 	private final ClusterLocks others = this.other.locks();
 
 	private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+
+	/** A method that does not wait fails without a session. */
+	@BeforeEach
+	void awaitSessions() {
+		Awaitility.await()
+			.until(() -> this.instance.session().member() != null && this.other.session().member() != null);
+	}
 
 	@AfterEach
 	void close() {

@@ -93,7 +93,7 @@ class StoredParametersTests {
 	}
 
 	private static ConditionFactory await() {
-		return Awaitility.await().atMost(Duration.ofSeconds(20)).pollInterval(Duration.ofMillis(5));
+		return Awaitility.await().atMost(Duration.ofSeconds(40)).pollInterval(Duration.ofMillis(5));
 	}
 
 	@Test
@@ -512,13 +512,13 @@ class StoredParametersTests {
 		Parameter<Integer> there = parameters("b").get("batch-size", Integer.class, 500);
 		BlockingQueue<Integer> heard = new LinkedBlockingQueue<>();
 		Runnable removal = there.onChange(heard::add);
-		assertThat(heard.poll(20, TimeUnit.SECONDS)).isEqualTo(500);
+		assertThat(heard.poll(40, TimeUnit.SECONDS)).isEqualTo(500);
 
 		parameter.set(100);
-		assertThat(heard.poll(20, TimeUnit.SECONDS)).isEqualTo(100);
+		assertThat(heard.poll(40, TimeUnit.SECONDS)).isEqualTo(100);
 		parameter.set(100);
 		parameter.set(200);
-		assertThat(heard.poll(20, TimeUnit.SECONDS)).isEqualTo(200);
+		assertThat(heard.poll(40, TimeUnit.SECONDS)).isEqualTo(200);
 		removal.run();
 		parameter.set(300);
 
@@ -541,13 +541,13 @@ class StoredParametersTests {
 			heard.add(value);
 			throw new IllegalStateException("a failing listener");
 		});
-		assertThat(entered.await(20, TimeUnit.SECONDS)).isTrue();
-		assertThat(heard.poll(20, TimeUnit.SECONDS)).isEqualTo(500);
+		assertThat(entered.await(40, TimeUnit.SECONDS)).isTrue();
+		assertThat(heard.poll(40, TimeUnit.SECONDS)).isEqualTo(500);
 
 		parameter.set(100);
 
 		await().until(() -> there.get() == 100);
-		assertThat(heard.poll(20, TimeUnit.SECONDS)).isEqualTo(100);
+		assertThat(heard.poll(40, TimeUnit.SECONDS)).isEqualTo(100);
 		released.countDown();
 	}
 

@@ -43,10 +43,10 @@ import io.github.shardkeeper.time.MonotonicClock;
 /** One process, as far as signals go. */
 final class SignalInstance implements AutoCloseable {
 
-	static final Duration PATIENCE = Duration.ofSeconds(30);
+	static final Duration PATIENCE = Duration.ofSeconds(60);
 
 	/** Longer than a busy machine stops a process: stories count on one session. */
-	static final Duration LEASE = Duration.ofSeconds(5);
+	static final Duration LEASE = Duration.ofSeconds(3);
 
 	private final LoopThreads loops = new LoopThreads(MonotonicClock.SYSTEM, LoopMeters.NONE,
 			LoopThreads.DEFAULT_STALL_LIMIT);

@@ -66,10 +66,10 @@ class MisplacedKeyTests {
 	private final StringRedisTemplate template = new StringRedisTemplate(RedisClients.sharedFactory());
 
 	private final CheckpointStore store = new RedisCheckpointStore(RedisClients.sharedConnector(), "test", this.group,
-			Duration.ofSeconds(10));
+			Duration.ofSeconds(60));
 
 	private final DeadLetterStore letters = new RedisDeadLetterStore(RedisClients.sharedConnector(), "test", this.group,
-			Duration.ofSeconds(10));
+			Duration.ofSeconds(60));
 
 	private List<StoredDeadLetter> dead;
 

@@ -18,7 +18,7 @@ class RedisCheckpointStoreTests extends CheckpointStoreContract {
 
 	@Override
 	protected CheckpointStore createStore() {
-		return new RedisCheckpointStore(RedisClients.sharedConnector(), "test", this.group, Duration.ofSeconds(10));
+		return new RedisCheckpointStore(RedisClients.sharedConnector(), "test", this.group, Duration.ofSeconds(60));
 	}
 
 	@Override

@@ -43,7 +43,7 @@ public final class RedisDataServer implements StoreServer {
 
 	/** By the clock that is set for the group. */
 	public static CheckpointStore store(String group) {
-		return new RedisCheckpointStore(RedisClients.sharedConnector(), PREFIX, group, Duration.ofSeconds(10),
+		return new RedisCheckpointStore(RedisClients.sharedConnector(), PREFIX, group, Duration.ofSeconds(60),
 				ReplicaWait.NONE, SCRIPTS);
 	}
 
@@ -53,7 +53,7 @@ public final class RedisDataServer implements StoreServer {
 
 	/** By the clock that is set for the group. */
 	public static DeadLetterStore letters(String group) {
-		return new RedisDeadLetterStore(RedisClients.sharedConnector(), PREFIX, group, Duration.ofSeconds(10), SCRIPTS);
+		return new RedisDeadLetterStore(RedisClients.sharedConnector(), PREFIX, group, Duration.ofSeconds(60), SCRIPTS);
 	}
 
 	@Override

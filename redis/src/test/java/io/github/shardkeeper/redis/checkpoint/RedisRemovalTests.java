@@ -35,7 +35,7 @@ class RedisRemovalTests extends RemovalContract {
 	}
 
 	private static CheckpointStore store(String prefix) {
-		return new RedisCheckpointStore(RedisClients.sharedConnector(), prefix, "group", Duration.ofSeconds(10));
+		return new RedisCheckpointStore(RedisClients.sharedConnector(), prefix, "group", Duration.ofSeconds(60));
 	}
 
 	@Override

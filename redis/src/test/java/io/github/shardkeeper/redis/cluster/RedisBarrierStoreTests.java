@@ -31,7 +31,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @OnEveryRedis
 class RedisBarrierStoreTests extends BarrierStoreContract {
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(10);
+	private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
 	private final String name = UUID.randomUUID().toString();
 

@@ -16,7 +16,7 @@ import io.github.shardkeeper.redis.testsupport.RedisClients;
 @OnEveryRedis
 class RedisClusterSignalsTests extends ClusterSignalsContract {
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(10);
+	private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
 	private final String group = UUID.randomUUID().toString();
 

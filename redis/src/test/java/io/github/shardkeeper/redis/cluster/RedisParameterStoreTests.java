@@ -30,7 +30,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @OnEveryRedis
 class RedisParameterStoreTests extends ParameterStoreContract {
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(10);
+	private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
 	private final String name = UUID.randomUUID().toString();
 

@@ -30,7 +30,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @OnEveryRedis
 class RedisSignalStoreTests extends SignalStoreContract {
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(10);
+	private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
 	private final String group = UUID.randomUUID().toString();
 

@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @OnEveryRedis
 class RedisViewStoreTests extends ViewStoreContract {
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(10);
+	private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
 	private final String name = UUID.randomUUID().toString();
 

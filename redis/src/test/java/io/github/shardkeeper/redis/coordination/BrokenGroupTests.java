@@ -75,7 +75,7 @@ class BrokenGroupTests {
 	private final RedisServer server = new RedisServer(this.group);
 
 	private final RedisCoordinationStore store = new RedisCoordinationStore(RedisClients.sharedConnector(), "test",
-			this.group, Duration.ofSeconds(10));
+			this.group, Duration.ofSeconds(60));
 
 	private final MemberId alive = new MemberId("alive~1");
 

@@ -41,7 +41,7 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 	@Override
 	protected CoordinationStore createStore() {
 		return new RedisCoordinationStore(RedisClients.sharedConnector(), RedisServer.PREFIX, this.groupName,
-				Duration.ofSeconds(10));
+				Duration.ofSeconds(60));
 	}
 
 	@Override

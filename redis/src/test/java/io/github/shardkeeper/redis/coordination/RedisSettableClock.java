@@ -31,7 +31,7 @@ final class RedisSettableClock extends RedisServer {
 	}
 
 	CoordinationStore store(int batch) {
-		return new RedisCoordinationStore(RedisClients.sharedConnector(), PREFIX, this.group, Duration.ofSeconds(10),
+		return new RedisCoordinationStore(RedisClients.sharedConnector(), PREFIX, this.group, Duration.ofSeconds(60),
 				ReplicaWait.NONE, SCRIPTS, batch, batch);
 	}
 

@@ -39,7 +39,7 @@ public final class KnownGroup {
 	 */
 	public static void begin(RedisConnector connector, String keyPrefix, String group) {
 		try (RedisCoordinationStore store = new RedisCoordinationStore(connector, keyPrefix, group,
-				Duration.ofSeconds(10))) {
+				Duration.ofSeconds(60))) {
 			MemberId founder = MemberId.of("founder", "1");
 			store.joinGroup(founder, new MemberDescription(new TreeMap<>(), ApplicationVersion.UNKNOWN), LEASE,
 					LEASE.multipliedBy(5));

@@ -1,0 +1,20 @@
+package io.github.shardkeeper.testsupport;
+
+import java.time.Duration;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/**
+ * Lets Awaitility wait longer than its 10 seconds for what must happen: a busy machine
+ * may need them. JUnit finds it in every module with the test fixtures of this one.
+ */
+public final class PatientAwaits implements BeforeAllCallback {
+
+	@Override
+	public void beforeAll(ExtensionContext context) {
+		Awaitility.setDefaultTimeout(Duration.ofMinutes(1));
+	}
+
+}
