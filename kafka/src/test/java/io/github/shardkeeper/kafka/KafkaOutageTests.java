@@ -40,7 +40,7 @@ import static org.awaitility.Awaitility.await;
  */
 class KafkaOutageTests {
 
-	private static final Duration PATIENCE = Duration.ofSeconds(40);
+	private static final Duration PATIENCE = Duration.ofSeconds(90);
 
 	/** Started by the first test that needs it, like the others. */
 	private static EmbeddedKafka single;
@@ -114,8 +114,8 @@ class KafkaOutageTests {
 		EmbeddedKafka kafka = single();
 		kafka.createTopic("frozen", 1);
 		Map<String, Object> properties = kafka.clientProperties();
-		properties.put("delivery.timeout.ms", 1500);
-		properties.put("request.timeout.ms", 1000);
+		properties.put("delivery.timeout.ms", 8000);
+		properties.put("request.timeout.ms", 5000);
 		properties.put("linger.ms", 0);
 		try (PolledSource source = PolledSource.of(properties, "orders", KafkaTopic.named("frozen"))) {
 			RecordingSink sink = source.start(SHARD, null);

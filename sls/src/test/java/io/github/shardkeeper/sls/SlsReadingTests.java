@@ -360,7 +360,7 @@ class SlsReadingTests {
 
 	@Test
 	void answerThatDoesNotComeInTimeIsAFailure() {
-		open(settings(ResetPolicy.EARLIEST).timeout(Duration.ofMillis(200)));
+		open(settings(ResetPolicy.EARLIEST).timeout(Duration.ofSeconds(2)));
 		append(ZERO, "r1");
 		try (Fault held = this.server.hold((call) -> isRead(call, 0))) {
 			RecordingSink zero = start(ZERO, null);
@@ -548,10 +548,9 @@ class SlsReadingTests {
 	void listThatFailsIsRepeatedAfterGrowingPauses() {
 		try (Fault quota = this.server.fail((call) -> call.operation().equals("ListShards"), 403, "ProjectQuotaExceed",
 				"quota exceeded")) {
-			open(settings(ResetPolicy.EARLIEST).shardListInterval(Duration.ofSeconds(10)));
-			await().pollInterval(Duration.ofMillis(5)).until(() -> quota.hits() == 1);
 			long begun = System.nanoTime();
-			await().atMost(Duration.ofSeconds(30)).until(() -> quota.hits() == 4);
+			open(settings(ResetPolicy.EARLIEST).shardListInterval(Duration.ofSeconds(10)));
+			await().until(() -> quota.hits() >= 4);
 
 			// At least a half, one and two seconds.
 			assertThat(Duration.ofNanos(System.nanoTime() - begun)).isGreaterThan(Duration.ofMillis(3_400));
@@ -564,11 +563,14 @@ class SlsReadingTests {
 		try (Fault quota = this.server.fail(
 				(call) -> call.operation().equals("ListShards") && call.logstore().equals("access"), 403,
 				"ProjectQuotaExceed", "quota exceeded")) {
-			open(settings(ResetPolicy.EARLIEST).topic("orders").shardListInterval(Duration.ofSeconds(3)));
+			open(settings(ResetPolicy.EARLIEST).topic("orders").shardListInterval(Duration.ofMinutes(1)));
+			await().until(() -> this.source.topics().get("orders").equals(TopicShards.count(3)));
 			await().until(() -> quota.hits() > 1);
 
-			assertThat(this.server.count("ListShards") - quota.hits()).as("at its own interval").isOne();
-			assertThat(this.source.topics()).containsEntry("orders", TopicShards.count(3));
+			assertThat(this.server.calls())
+				.filteredOn((call) -> call.operation().equals("ListShards") && call.logstore().equals("orders"))
+				.as("at its own interval")
+				.hasSize(1);
 		}
 	}
 
@@ -716,7 +718,7 @@ class SlsReadingTests {
 			long begun = System.nanoTime();
 			progress.committed(ZERO, SlsOffset.before(this.server.endCursor("access", 0)).toOffset());
 			progress.committed(ONE, SlsOffset.before(this.server.endCursor("access", 1)).toOffset());
-			await().until(() -> quota.hits() == 4);
+			await().until(() -> quota.hits() >= 4);
 
 			// One request of a round, after 0.1 s and at least 0.1, 0.2 and 0.4 s more.
 			assertThat(Duration.ofNanos(System.nanoTime() - begun)).isGreaterThan(Duration.ofMillis(750));
