@@ -61,7 +61,7 @@ final class SampleInstance {
 
 	String text(String path) throws IOException {
 		HttpRequest request = HttpRequest.newBuilder(URI.create("http://localhost:" + this.port + path))
-			.timeout(Duration.ofSeconds(5))
+			.timeout(Duration.ofSeconds(30))
 			.build();
 		try {
 			return HTTP.send(request, BodyHandlers.ofString()).body();
