@@ -116,21 +116,12 @@ public final class RecordingSink implements ShardReader.RecordSink {
 	}
 
 	/**
-	 * Waits up to 10 seconds for records and removes them.
+	 * Waits up to 30 seconds for records and removes them.
 	 * @param count the number of records
 	 * @return the next records in their order
 	 */
 	public List<SourceRecord> await(int count) {
-		return await(count, Duration.ofSeconds(10));
-	}
-
-	/**
-	 * Waits for records that must be delivered at once, and removes them.
-	 * @param count the number of records
-	 * @return the next records in their order
-	 */
-	public List<SourceRecord> awaitSoon(int count) {
-		return await(count, ShardSourceContract.SOON);
+		return await(count, Duration.ofSeconds(30));
 	}
 
 	private List<SourceRecord> await(int count, Duration longest) {
