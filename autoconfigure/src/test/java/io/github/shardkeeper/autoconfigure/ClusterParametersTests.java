@@ -75,8 +75,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 @Timeout(120)
 class ClusterParametersTests {
 
-	private static final String[] FAST = { "shardkeeper.session.lease=1s",
-			"shardkeeper.session.heartbeat-interval=100ms", "shardkeeper.session.timeout=10s" };
+	private static final String[] FAST = { "shardkeeper.session.lease=3s",
+			"shardkeeper.session.heartbeat-interval=100ms", "shardkeeper.session.timeout=15s" };
 
 	private final ApplicationContextRunner memory = new ApplicationContextRunner()
 		.withConfiguration(

@@ -87,7 +87,7 @@ class ReplacedBeansTests {
 		.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
 		.withBean(ObservationRegistry.class, ObservationRegistry::create)
 		.withPropertyValues("shardkeeper.group=orders", "shardkeeper.topics.orders.shards=2",
-				"shardkeeper.session.lease=300ms", "shardkeeper.session.heartbeat-interval=100ms",
+				"shardkeeper.session.lease=1s", "shardkeeper.session.heartbeat-interval=100ms",
 				"spring.data.redis.port=" + EmbeddedRedis.shared().port());
 
 	@ParameterizedTest

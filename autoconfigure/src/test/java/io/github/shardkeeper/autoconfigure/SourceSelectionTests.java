@@ -39,7 +39,7 @@ class SourceSelectionTests {
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(ShardkeeperAutoConfiguration.class, DataRedisAutoConfiguration.class))
 		.withPropertyValues("shardkeeper.group=sources", "shardkeeper.topics.orders.shards=2",
-				"shardkeeper.topics.visits.shards=3", "shardkeeper.session.lease=300ms",
+				"shardkeeper.topics.visits.shards=3", "shardkeeper.session.lease=1s",
 				"shardkeeper.session.heartbeat-interval=100ms",
 				"spring.data.redis.port=" + EmbeddedRedis.shared().port());
 

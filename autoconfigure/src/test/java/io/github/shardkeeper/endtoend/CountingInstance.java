@@ -22,7 +22,7 @@ import io.github.shardkeeper.cluster.LockLostException;
  * An instance that increments the key {@code counter} under a lock, by reading and
  * writing it. The writes carry the lock's token, and a lower one than was seen is
  * refused: its token is in the list {@code refused}. {@code inside} is the instance
- * between its read and its write.
+ * between its read and its write, which removes it.
  */
 public final class CountingInstance {
 
@@ -33,6 +33,7 @@ public final class CountingInstance {
 			end
 			redis.call('SET', KEYS[1], ARGV[1])
 			redis.call('SET', KEYS[2], ARGV[2])
+			redis.call('DEL', KEYS[3])
 			return 1
 			""", Long.class);
 
@@ -66,11 +67,10 @@ public final class CountingInstance {
 				redis.opsForValue().set("inside", name);
 				LockSupport.parkNanos(work.toNanos());
 				long next = (before != null) ? Long.parseLong(before) + 1 : 1;
-				Long written = redis.execute(FENCED, List.of("counter", "token"), Long.toString(next),
+				Long written = redis.execute(FENCED, List.of("counter", "token", "inside"), Long.toString(next),
 						lock.token().toString());
 				redis.opsForList()
 					.rightPush(Long.valueOf(1).equals(written) ? "accepted" : "refused", name + " " + lock.token());
-				redis.delete("inside");
 			}
 			finally {
 				unlock(lock);

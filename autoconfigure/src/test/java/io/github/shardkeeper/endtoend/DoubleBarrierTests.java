@@ -55,8 +55,8 @@ class DoubleBarrierTests {
 		ConfigurableApplicationContext context = new SpringApplicationBuilder(Application.class)
 			.web(WebApplicationType.NONE)
 			.run("--shardkeeper.store=" + store, "--shardkeeper.group=" + this.group,
-					"--shardkeeper.instance-id=" + name, "--shardkeeper.session.lease=1s",
-					"--shardkeeper.session.heartbeat-interval=200ms", "--shardkeeper.session.timeout=4s",
+					"--shardkeeper.instance-id=" + name, "--shardkeeper.session.lease=3s",
+					"--shardkeeper.session.heartbeat-interval=200ms", "--shardkeeper.session.timeout=15s",
 					"--spring.data.redis.port=" + EmbeddedRedis.shared().port());
 		this.contexts.add(context);
 		return context;
@@ -97,7 +97,7 @@ class DoubleBarrierTests {
 			}));
 		}
 		for (Future<Void> each : all) {
-			each.get(90, TimeUnit.SECONDS);
+			each.get(180, TimeUnit.SECONDS);
 		}
 
 		assertThat(finished).hasValue(300);
@@ -114,7 +114,7 @@ class DoubleBarrierTests {
 			return null;
 		});
 		atB.enter(2, LONG);
-		entering.get(20, TimeUnit.SECONDS);
+		entering.get(40, TimeUnit.SECONDS);
 
 		b.close();
 
@@ -134,13 +134,13 @@ class DoubleBarrierTests {
 			return null;
 		});
 		atB.enter(view(b, 2), LONG);
-		entering.get(20, TimeUnit.SECONDS);
+		entering.get(40, TimeUnit.SECONDS);
 		Future<Void> leaving = run(() -> {
 			atA.leave(LONG);
 			return null;
 		});
 		atB.leave(LONG);
-		leaving.get(20, TimeUnit.SECONDS);
+		leaving.get(40, TimeUnit.SECONDS);
 
 		Future<Void> again = run(() -> {
 			atA.enter(two, LONG);
@@ -148,7 +148,7 @@ class DoubleBarrierTests {
 		});
 		view(start("c", "redis"), 3);
 
-		assertThatThrownBy(() -> again.get(20, TimeUnit.SECONDS)).hasCauseInstanceOf(ViewChangedException.class);
+		assertThatThrownBy(() -> again.get(40, TimeUnit.SECONDS)).hasCauseInstanceOf(ViewChangedException.class);
 		assertThat(a.getBean(ClusterView.class).size()).isEqualTo(3);
 	}
 

@@ -51,7 +51,7 @@ class FixedShardsTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-	private static final String[] TIMES = { "shardkeeper.session.lease=1s",
+	private static final String[] TIMES = { "shardkeeper.session.lease=3s",
 			"shardkeeper.session.heartbeat-interval=100ms", "shardkeeper.consumer.commit.interval=50ms" };
 
 	private static final Runs runs = new Runs();

@@ -44,7 +44,7 @@ abstract class FourShardsContract {
 	private static final int KEYS = 20;
 
 	private final EmbeddedGroup group = EmbeddedGroup.onRedis("shardkeeper.topics.orders.shards=4",
-			"shardkeeper.consumer.commit.interval=100ms", "shardkeeper.session.lease=900ms",
+			"shardkeeper.consumer.commit.interval=100ms", "shardkeeper.session.lease=3s",
 			"shardkeeper.session.heartbeat-interval=200ms");
 
 	/** Returns the properties that select the source, with an empty topic of 4 shards. */

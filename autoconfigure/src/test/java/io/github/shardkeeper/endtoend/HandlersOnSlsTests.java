@@ -35,7 +35,7 @@ class HandlersOnSlsTests {
 	private final SlsTestServer server = new SlsTestServer();
 
 	private final EmbeddedGroup group = EmbeddedGroup.onRedis("shardkeeper.consumer.commit.interval=100ms",
-			"shardkeeper.session.lease=900ms", "shardkeeper.session.heartbeat-interval=200ms",
+			"shardkeeper.session.lease=3s", "shardkeeper.session.heartbeat-interval=200ms",
 			"shardkeeper.topics.orders.source=sls", "shardkeeper.sls.endpoint=" + SlsTestServer.ENDPOINT,
 			"shardkeeper.sls.project=" + SlsTestServer.PROJECT, "shardkeeper.sls.proxy=" + this.server.proxy(),
 			"shardkeeper.sls.access-key-id=id", "shardkeeper.sls.access-key-secret=secret",

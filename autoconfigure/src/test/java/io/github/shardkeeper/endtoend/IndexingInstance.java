@@ -1,6 +1,7 @@
 package io.github.shardkeeper.endtoend;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 
@@ -10,7 +11,9 @@ import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.data.redis.core.script.RedisScript;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.cluster.BarrierBrokenException;
 import io.github.shardkeeper.cluster.ClusterLock;
 import io.github.shardkeeper.cluster.ClusterLocks;
@@ -50,6 +53,24 @@ class IndexingInstance {
 	static final String TOLD = "told";
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+	/**
+	 * Writes an index, and begins the next round with it if it is the second one: at
+	 * once, so that a killed process leaves nothing half done. Refused if a higher token
+	 * was seen.
+	 */
+	private static final RedisScript<Long> BUILT = RedisScript.of("""
+			if tonumber(redis.call('GET', KEYS[4]) or '0') > tonumber(ARGV[2]) then
+			  return 0
+			end
+			redis.call('SET', KEYS[4], ARGV[2])
+			redis.call('SET', KEYS[1], ARGV[1])
+			redis.call('RPUSH', KEYS[2], KEYS[1] .. ' ' .. ARGV[2])
+			if ARGV[3] == 'yes' then
+			  redis.call('INCR', KEYS[3])
+			end
+			return 1
+			""", Long.class);
 
 	public static void main(String[] args) {
 		SpringApplication.run(IndexingInstance.class, args);
@@ -149,10 +170,10 @@ class IndexingInstance {
 				if (Boolean.FALSE.equals(this.redis.hasKey("first:" + round))) {
 					step(round, PREPARING);
 					work(100);
-					fenced("first:" + round, "weight " + this.weight.get());
+					built("first:" + round, "weight " + this.weight.get(), false);
 					String wanted = this.redis.opsForValue().get("wanted-weight");
 					if (wanted != null && !this.weight.get().equals(Integer.valueOf(wanted))) {
-						this.weight.set(Integer.valueOf(wanted));
+						untilTheStoreAnswers(() -> this.weight.set(Integer.valueOf(wanted)));
 					}
 				}
 				return round;
@@ -174,9 +195,8 @@ class IndexingInstance {
 				if (Boolean.FALSE.equals(this.redis.hasKey("second:" + round))) {
 					step(round, COMPLETING);
 					work(100);
-					fenced("second:" + round, "attempt " + attempt + " parties " + parties);
-					this.redis.opsForValue().increment("round");
-					this.signals.send("indexed", Long.toString(round));
+					built("second:" + round, "attempt " + attempt + " parties " + parties, true);
+					untilTheStoreAnswers(() -> this.signals.send("indexed", Long.toString(round)));
 				}
 			}
 			finally {
@@ -185,12 +205,26 @@ class IndexingInstance {
 		}
 
 		/** A later holder's token is higher; it was perhaps faster. */
-		private void fenced(String key, String value) {
-			if (!this.lock.isHeld()) {
+		private void built(String key, String value, boolean last) {
+			Long written = this.redis.execute(BUILT, List.of(key, "built", "round", "token"), value,
+					this.lock.token().toString(), last ? "yes" : "no");
+			if (!Long.valueOf(1).equals(written)) {
 				throw new LockLostException("The lock was lost during the work for " + key);
 			}
-			this.redis.opsForList().rightPush("built", key + " " + this.lock.token());
-			this.redis.opsForValue().set(key, value);
+		}
+
+		/** On a busy machine, Redis may not answer in time. */
+		private static void untilTheStoreAnswers(Runnable call) {
+			while (true) {
+				try {
+					call.run();
+					return;
+				}
+				catch (StoreUnavailableException ex) {
+					System.out.println("Repeated: " + ex);
+					work(20);
+				}
+			}
 		}
 
 		@OnClusterSignal("indexed")

@@ -113,7 +113,7 @@ class KilledInstancesOnSlsTests {
 				"--shardkeeper.sls.endpoint=" + SlsTestServer.ENDPOINT,
 				"--shardkeeper.sls.project=" + SlsTestServer.PROJECT, "--shardkeeper.sls.proxy=" + this.server.proxy(),
 				"--shardkeeper.sls.access-key-id=id", "--shardkeeper.sls.access-key-secret=secret",
-				"--shardkeeper.sls.poll-interval=50ms", "--shardkeeper.session.lease=900ms",
+				"--shardkeeper.sls.poll-interval=50ms", "--shardkeeper.session.lease=3s",
 				"--shardkeeper.session.heartbeat-interval=200ms");
 	}
 
