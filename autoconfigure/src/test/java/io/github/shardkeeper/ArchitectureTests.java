@@ -78,7 +78,8 @@ class ArchitectureTests {
 		plan.put("checkpoint", Set.of(API, "shard"));
 		plan.put("checkpoint.memory", Set.of("checkpoint", "shard"));
 		plan.put("coordination", Set.of("protocol", "assignment", "report", "loop", "time", API, "shard"));
-		plan.put("coordination.memory", Set.of("coordination", "protocol", "shard"));
+		plan.put("history", Set.of("report", "loop", "time", API, "shard"));
+		plan.put("coordination.memory", Set.of("coordination", "history", "protocol", "shard"));
 		plan.put("cluster", Set.of("shard"));
 		plan.put("cluster.session", Set.of("cluster", "coordination", "loop", "time", API, "shard"));
 		plan.put("cluster.barrier", Set.of("cluster.session", "cluster", "time", API, "shard"));
@@ -99,7 +100,7 @@ class ArchitectureTests {
 		plan.put("test", Set.of("source.memory", "source", "coordination.memory", "coordination", "checkpoint.memory",
 				"checkpoint", API, "shard"));
 		plan.put("redis", Set.of(API, "shard"));
-		plan.put("redis.coordination", Set.of("redis", "coordination", "protocol", API, "shard"));
+		plan.put("redis.coordination", Set.of("redis", "coordination", "history", "protocol", API, "shard"));
 		plan.put("redis.checkpoint", Set.of("redis", "coordination", "checkpoint", API, "shard"));
 		plan.put("redis.cluster",
 				Set.of("redis.coordination", "redis", "cluster.signal", "cluster.parameter", "cluster.lock",
@@ -109,11 +110,12 @@ class ArchitectureTests {
 		plan.put("sls", Set.of("source", API, "shard"));
 		plan.put("observation", Set.of("template", "handler", "source", API, "shard"));
 		plan.put("actuate",
-				Set.of("consumer", "worker", "operations", "cluster", "coordination", "report", "loop", API, "shard"));
+				Set.of("consumer", "worker", "operations", "cluster", "history", "coordination", "report", "loop", API,
+						"shard"));
 		plan.put("autoconfigure", Set.of("actuate", "observation", "kafka", "sls", "cluster.memory", "cluster.signal",
 				"cluster.parameter", "cluster.lock", "cluster.barrier", "cluster.session", "cluster", "redis.cluster",
 				"redis.stream", "redis.checkpoint", "redis.coordination", "redis", "operations", "consumer", "worker",
-				"handler.messaging", "handler", "coordination.memory", "coordination", "checkpoint.memory",
+				"handler.messaging", "handler", "coordination.memory", "history", "coordination", "checkpoint.memory",
 				"checkpoint", "template", "source.memory", "source.fixed", "source", "schedule", "protocol",
 				"assignment.selection", "assignment.load", "assignment", "loop", "time", API, "shard"));
 
@@ -197,6 +199,7 @@ class ArchitectureTests {
 		plan.put("checkpoint", Set.of("jackson"));
 		plan.put("checkpoint.memory", Set.of());
 		plan.put("coordination", Set.of("slf4j"));
+		plan.put("history", Set.of("spring", "slf4j"));
 		plan.put("coordination.memory", Set.of("slf4j"));
 		plan.put("cluster", Set.of("spring"));
 		plan.put("cluster.session", Set.of("spring", "slf4j"));
@@ -275,7 +278,7 @@ class ArchitectureTests {
 					callers("java.time.InstantSource", "system"), callers("java.time.Clock"))
 			.flatMap(Set::stream)
 			.collect(Collectors.toSet()))).containsExactlyInAnyOrder("MemoryCoordinationStore", "MemoryCheckpointStore",
-					"MemoryStreamSource", "ShardConsumerRunner", "SlsShardSource");
+					"MemoryMoveHistory", "MemoryStreamSource", "ShardConsumerRunner", "SlsShardSource");
 	}
 
 	@Test

@@ -25,6 +25,8 @@ import io.github.shardkeeper.cluster.signal.SignalStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.coordination.memory.MemoryMoveHistory;
+import io.github.shardkeeper.history.MoveHistory;
 
 /** Stores inside this process. */
 @Configuration(proxyBeanMethods = false)
@@ -44,11 +46,16 @@ class MemoryStoreConfiguration {
 
 	}
 
-	/** Stores of the cluster tools; missing with an application's coordination store. */
+	/** What belongs to the group; missing with an application's coordination store. */
 	@Configuration(proxyBeanMethods = false)
 	@Order(2)
 	@ConditionalOnBean(MemoryCoordinationStore.class)
-	static class ClusterStores {
+	static class GroupStores {
+
+		@Bean
+		MoveHistory shardkeeperMoveHistory(MemoryCoordinationStore group, ShardkeeperSettings settings) {
+			return group.companion(MemoryMoveHistory.class, (store) -> new MemoryMoveHistory(settings.history()));
+		}
 
 		@Bean
 		MemoryCluster shardkeeperMemoryCluster(MemoryCoordinationStore group) {

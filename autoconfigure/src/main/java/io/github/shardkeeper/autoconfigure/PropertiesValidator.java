@@ -18,6 +18,7 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Buffer;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Commit;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Consumer;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Handover;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.History;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Load;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Mode;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Redis;
@@ -47,6 +48,9 @@ final class PropertiesValidator {
 	private static final DataSize MAX_VALUE_SIZE = DataSize.ofMegabytes(512);
 
 	private static final DataSize MAX_SIGNAL_SIZE = DataSize.ofMegabytes(1);
+
+	/** Entries of about 200 bytes. */
+	private static final int MAX_HISTORY = 1_000_000;
 
 	private static final int MAX_CAPACITY = 1_000_000;
 
@@ -107,6 +111,7 @@ final class PropertiesValidator {
 		requireAtLeast("shardkeeper.rebalance.settle-time", this.properties.rebalance().settleTime(), Duration.ZERO);
 		validate(this.properties.template());
 		validate(this.properties.signals());
+		validate(this.properties.history());
 		validate(this.properties.broadcast());
 		validate(this.properties.assignment());
 		requireBetween("shardkeeper.consumer.threads", this.properties.consumer().threads(), 1, Integer.MAX_VALUE);
@@ -183,6 +188,14 @@ final class PropertiesValidator {
 				.formatted(template.maxInFlightSize(), template.maxPayloadSize()),
 					"Set it to at least the size of one payload.");
 		}
+	}
+
+	private void validate(History history) {
+		require(history.maxMoves() >= 0 && history.maxMoves() <= MAX_HISTORY, "shardkeeper.history.max-moves",
+				history.maxMoves(), "Set it to 0 (no history) up to " + MAX_HISTORY + ".");
+		require(history.retention().compareTo(Duration.ofMinutes(1)) >= 0
+				&& history.retention().compareTo(Duration.ofDays(365)) <= 0, "shardkeeper.history.retention",
+				history.retention(), "Set it to 1m or more, and to at most 365d.");
 	}
 
 	private void validate(Signals signals) {

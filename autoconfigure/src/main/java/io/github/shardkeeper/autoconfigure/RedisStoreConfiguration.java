@@ -27,6 +27,7 @@ import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.TopicGroups;
+import io.github.shardkeeper.history.MoveHistory;
 import io.github.shardkeeper.operations.TopicTrimming;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.ReplicaWait;
@@ -40,6 +41,7 @@ import io.github.shardkeeper.redis.cluster.RedisParameterStore;
 import io.github.shardkeeper.redis.cluster.RedisSignalStore;
 import io.github.shardkeeper.redis.cluster.RedisViewStore;
 import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
+import io.github.shardkeeper.redis.coordination.RedisMoveHistory;
 import io.github.shardkeeper.redis.stream.RedisStreamSource;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.ShardTrimmer;
@@ -83,6 +85,13 @@ class RedisStoreConfiguration {
 		private static Duration controlTimeout(CoordinationSettings settings) {
 			Duration third = settings.lease().dividedBy(3);
 			return (third.compareTo(MAX_CONTROL_TIMEOUT) < 0) ? third : MAX_CONTROL_TIMEOUT;
+		}
+
+		@Bean
+		MoveHistory shardkeeperMoveHistory(RedisConnector connector, ShardkeeperProperties properties,
+				ShardkeeperSettings settings, CoordinationSettings coordination) {
+			return new RedisMoveHistory(connector, properties.keyPrefix(), coordination.group(), DATA_TIMEOUT,
+					settings.history());
 		}
 
 		/**

@@ -17,12 +17,15 @@ import io.github.shardkeeper.actuate.ClusterParametersEndpoint;
 import io.github.shardkeeper.actuate.ClusterParametersWebExtension;
 import io.github.shardkeeper.actuate.MicrometerConsumerMeters;
 import io.github.shardkeeper.actuate.MicrometerLoopMeters;
+import io.github.shardkeeper.actuate.ShardMovesEndpoint;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.actuate.ShardsEndpoint;
 import io.github.shardkeeper.actuate.ShardsWebExtension;
 import io.github.shardkeeper.autoconfigure.ClusterParametersConfiguration.ParametersInUse;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.history.MoveHistory;
+import io.github.shardkeeper.history.MoveReporter;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.loop.LoopThreads;
 import io.github.shardkeeper.operations.GroupReporter;
@@ -48,6 +51,13 @@ public final class ShardkeeperActuatorAutoConfiguration {
 		@ConditionalOnBean(ShardsEndpoint.class)
 		ShardsWebExtension shardsWebExtension(ShardsEndpoint endpoint) {
 			return new ShardsWebExtension(endpoint);
+		}
+
+		@Bean
+		@ConditionalOnAvailableEndpoint
+		@ConditionalOnBean(MoveHistory.class)
+		ShardMovesEndpoint shardMovesEndpoint(MoveHistory history) {
+			return new ShardMovesEndpoint(new MoveReporter(history));
 		}
 
 		@Bean

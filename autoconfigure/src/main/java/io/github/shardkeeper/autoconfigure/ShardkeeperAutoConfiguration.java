@@ -48,6 +48,8 @@ import io.github.shardkeeper.coordination.TopicGroups;
 import io.github.shardkeeper.handler.CallObserver;
 import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
+import io.github.shardkeeper.history.MoveHistory;
+import io.github.shardkeeper.history.MoveRecorder;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.loop.LoopThreads;
 import io.github.shardkeeper.operations.CommittedStateReader;
@@ -87,6 +89,9 @@ import io.github.shardkeeper.worker.ConsumerMeters;
 		ObservationConfiguration.class, ClusterToolsConfiguration.class, ClusterParametersConfiguration.class,
 		NoClusterToolsConfiguration.class })
 public final class ShardkeeperAutoConfiguration {
+
+	/** Moves that wait to be logged, if no history is kept. */
+	private static final int PENDING_MOVES = 1_000;
 
 	/** Injected wherever a property is used: nothing starts before all are valid. */
 	@Bean
@@ -212,6 +217,19 @@ public final class ShardkeeperAutoConfiguration {
 		PublishedEvents published = new PublishedEvents(settings.group(), publisher);
 		return (properties.session().onLoss() == ShardkeeperProperties.OnLoss.EXIT)
 				? new ExitOnSessionLoss(published, Runtime.getRuntime()::halt) : published;
+	}
+
+	/** Has no thread before this instance leads and a shard moves. */
+	@Bean
+	MoveRecorder shardkeeperMoveRecorder(ShardCoordinator coordinator, ObjectProvider<MoveHistory> history,
+			ShardkeeperSettings settings, MemberRuntime runtime, ApplicationEventPublisher publisher) {
+		String group = coordinator.settings().group();
+		boolean kept = settings.history().maxMoves() > 0;
+		MoveRecorder recorder = new MoveRecorder(group, kept ? history.getIfAvailable() : null,
+				kept ? settings.history().maxMoves() : PENDING_MOVES, runtime.loops(), runtime.clock(),
+				new PublishedEvents(group, publisher)::moved, ShardConsumerRunner.PHASE - 1);
+		coordinator.addMoveListener(recorder);
+		return recorder;
 	}
 
 	@Bean

@@ -45,6 +45,7 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
  * @param broadcast Topics of which every instance consumes every shard.
  * @param template Limits of ShardTemplate.
  * @param signals Signals to all instances of the group.
+ * @param history History of moves of shards between instances.
  * @param kafka Topics in Kafka.
  * @param sls Topics in Aliyun LogHub (SLS).
  * @param topics Topics by name. Names with other characters than letters, digits and
@@ -60,7 +61,8 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 		@DefaultValue("shardkeeper") String keyPrefix, @DefaultValue Redis redis, @DefaultValue Session session,
 		@DefaultValue Rebalance rebalance, @DefaultValue Assignment assignment, @DefaultValue Handover handover,
 		@DefaultValue Consumer consumer, @DefaultValue Broadcast broadcast, @DefaultValue Template template,
-		@DefaultValue Signals signals, @DefaultValue @NestedConfigurationProperty KafkaSourceProperties kafka,
+		@DefaultValue Signals signals, @DefaultValue History history,
+		@DefaultValue @NestedConfigurationProperty KafkaSourceProperties kafka,
 		@DefaultValue @NestedConfigurationProperty SlsSourceProperties sls, @DefaultValue Map<String, Topic> topics,
 		@DefaultValue Map<String, String> parameters) {
 
@@ -503,6 +505,17 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * refused. 1B to 1MB.
 	 */
 	public record Signals(@DefaultValue("1h") Duration retention, @DefaultValue("64KB") DataSize maxPayloadSize) {
+
+	}
+
+	/**
+	 * History of moves of shards between instances.
+	 *
+	 * @param maxMoves Maximum number of moves that are kept, approximately; each takes
+	 * about 200 bytes of Redis' memory. With 0, no history is kept. 0 to 1000000.
+	 * @param retention Time for which a move is kept, approximately. 1m to 365d.
+	 */
+	public record History(@DefaultValue("10000") int maxMoves, @DefaultValue("7d") Duration retention) {
 
 	}
 

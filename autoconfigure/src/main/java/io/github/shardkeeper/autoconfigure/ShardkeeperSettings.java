@@ -1,5 +1,7 @@
 package io.github.shardkeeper.autoconfigure;
 
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -29,6 +31,7 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Template;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Trim;
 import io.github.shardkeeper.cluster.signal.StoredSignals;
 import io.github.shardkeeper.coordination.CoordinationSettings;
+import io.github.shardkeeper.history.MoveHistory;
 import io.github.shardkeeper.protocol.HandoverRules;
 import io.github.shardkeeper.schedule.TopicSchedule;
 import io.github.shardkeeper.shard.ApplicationVersion;
@@ -179,6 +182,10 @@ final class ShardkeeperSettings {
 				template.maxInFlightSize().toBytes());
 	}
 
+	MoveHistory.Bounds history() {
+		return new MoveHistory.Bounds(this.properties.history().maxMoves(), this.properties.history().retention());
+	}
+
 	StoredSignals.Settings signals() {
 		return new StoredSignals.Settings(this.properties.signals().retention(),
 				this.properties.signals().maxPayloadSize().toBytes());
@@ -240,6 +247,42 @@ final class ShardkeeperSettings {
 
 	private static @Nullable String textOrNull(@Nullable String value) {
 		return (value == null || value.isEmpty()) ? null : value;
+	}
+
+	/**
+	 * Default of {@code shardkeeper.instance-id}: host name and process id, and a number for
+	 * each further application context, which is an instance of its own. Thread-safe.
+	 */
+	private static final class DefaultInstanceId {
+
+		/** System property, because each web application of a server loads this class. */
+		private static final String CONTEXTS = DefaultInstanceId.class.getName() + ".contexts";
+
+		private static final int MAX_HOST_LENGTH = 60;
+
+		private DefaultInstanceId() {
+		}
+
+		static String next() {
+			String host;
+			try {
+				host = InetAddress.getLocalHost().getHostName();
+			}
+			catch (UnknownHostException ex) {
+				host = "localhost";
+			}
+			String readable = host.replaceAll("[^A-Za-z0-9-]", "-").replaceAll("^-+", "");
+			readable = readable.isEmpty() ? "host" : readable.substring(0, Math.min(readable.length(), MAX_HOST_LENGTH));
+			int context = nextContext();
+			return readable + "-" + ProcessHandle.current().pid() + ((context > 1) ? "-" + context : "");
+		}
+
+		private static int nextContext() {
+			Object count = System.getProperties()
+				.merge(CONTEXTS, "1", (before, one) -> Integer.toString(Integer.parseInt(before.toString()) + 1));
+			return Integer.parseInt(String.valueOf(count));
+		}
+
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.consumer;
 
+import java.time.Duration;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -12,10 +13,12 @@ import org.springframework.context.ApplicationEventPublisher;
 
 import io.github.shardkeeper.ShardAssignedEvent;
 import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardMovedEvent;
 import io.github.shardkeeper.ShardRevokedEvent;
 import io.github.shardkeeper.ShardSessionLostEvent;
 import io.github.shardkeeper.ShardSessionResumedEvent;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardMove;
 import io.github.shardkeeper.worker.ConsumerEvents;
 
 /**
@@ -69,6 +72,12 @@ public final class PublishedEvents implements ConsumerEvents {
 	@Override
 	public void revoked(ShardContext shard, boolean lost) {
 		publish(new ShardRevokedEvent(this.group, shard.member(), shard.shard(), shard.token(), lost));
+	}
+
+	/** Publishes a move that this instance has found as the leader. */
+	public void moved(ShardMove move) {
+		publish(new ShardMovedEvent(this.group, move.shard(), move.from(), move.to(), move.token(), move.cause(),
+				Duration.ofMillis(Math.max(0, move.assignedMillis() - move.plannedMillis()))));
 	}
 
 	private void publish(Object event) {

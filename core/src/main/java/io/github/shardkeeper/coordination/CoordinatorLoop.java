@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,6 +28,7 @@ import io.github.shardkeeper.protocol.Leadership;
 import io.github.shardkeeper.protocol.ShardHoldings;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardMove;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.shard.TopicShards;
@@ -78,6 +80,8 @@ final class CoordinatorLoop {
 
 	private final List<SessionListener> sessionListeners = new CopyOnWriteArrayList<>();
 
+	private final List<Consumer<List<ShardMove>>> moveListeners = new CopyOnWriteArrayList<>();
+
 	private volatile boolean leading;
 
 	private volatile Map<String, TopicShards> topics = Map.of();
@@ -109,7 +113,7 @@ final class CoordinatorLoop {
 		this.shardProblems = new ShardProblemPublisher(store);
 		this.holdings = new HoldingDriver(settings, store, heartbeats, lease, this.clock);
 		this.leader = new LeaderDriver(settings, assignment, () -> this.topics, store, this.clock, () -> post(() -> {
-		}), () -> this.lastProgress = this.clock.now());
+		}), () -> this.lastProgress = this.clock.now(), this::movesFound);
 		this.lastProgress = this.clock.now();
 		this.loads = new LoadReporter(assignment, heartbeats, this.lastProgress);
 	}
@@ -155,6 +159,14 @@ final class CoordinatorLoop {
 
 	void addSessionListener(SessionListener listener) {
 		this.sessionListeners.add(listener);
+	}
+
+	void addMoveListener(Consumer<List<ShardMove>> listener) {
+		this.moveListeners.add(listener);
+	}
+
+	private void movesFound(List<ShardMove> moves) {
+		this.moveListeners.forEach((listener) -> listener.accept(moves));
 	}
 
 	void shardsListed(Map<String, LeaderEvent.ListedShards> open) {
@@ -468,6 +480,7 @@ final class CoordinatorLoop {
 	}
 
 	private void leaveGroup(MemberId self, Departure departing) {
+		this.leader.leaving(self);
 		this.heartbeats.endSession();
 		this.shardProblems.leaves(self);
 		try {

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -29,6 +30,7 @@ import io.github.shardkeeper.protocol.Step;
 import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardMove;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -61,6 +63,8 @@ final class LeaderDriver {
 
 	private final Runnable onProgress;
 
+	private final Consumer<List<ShardMove>> onMoves;
+
 	private final StrategyCalls calls;
 
 	private final MoveReasonWriter reasons;
@@ -92,9 +96,11 @@ final class LeaderDriver {
 	 * @param onProgress called after each step of a long call of the store: reading or
 	 * planning a very large group may take longer than a lease, and a new leader would
 	 * have to start it again
+	 * @param onMoves receives the moves that the leader finds; must not block
 	 */
 	LeaderDriver(CoordinationSettings settings, AssignmentSettings assigning, Supplier<Map<String, TopicShards>> topics,
-			CoordinationStore store, MonotonicClock clock, Runnable wake, Runnable onProgress) {
+			CoordinationStore store, MonotonicClock clock, Runnable wake, Runnable onProgress,
+			Consumer<List<ShardMove>> onMoves) {
 		this.leadership = new Leadership(settings.heartbeatInterval(), settings.lease(), settings.settleTime(),
 				settings.handover(), assigning.strategy().usesLoad() ? assigning.loads() : null);
 		this.group = settings.group();
@@ -103,6 +109,7 @@ final class LeaderDriver {
 		this.store = store;
 		this.clock = clock;
 		this.onProgress = onProgress;
+		this.onMoves = onMoves;
 		this.reasons = new MoveReasonWriter(store, wake);
 		this.calls = new StrategyCalls(assigning, clock, this::computed, wake);
 	}
@@ -159,6 +166,21 @@ final class LeaderDriver {
 			on(new LeaderEvent.ActionFailed(FAILURE_RETRY_PAUSE));
 		}
 		publish();
+	}
+
+	/** Finds the last moves of a leader that leaves; without them it leaves as well. */
+	void leaving(MemberId self) {
+		try {
+			for (LeaderAction read : on(new LeaderEvent.Leaving()).actions()) {
+				on(call(read, self)).actions()
+					.stream()
+					.filter(LeaderAction.RecordMoves.class::isInstance)
+					.forEach((found) -> perform(List.of(found), self));
+			}
+		}
+		catch (StoreUnavailableException ex) {
+			logger.debug("The last moves of this leader are not recorded", ex);
+		}
 	}
 
 	private void publish() {
@@ -258,6 +280,9 @@ final class LeaderDriver {
 		for (LeaderAction action : actions) {
 			if (action instanceof LeaderAction.ComputeAssignment compute) {
 				this.calls.begin(compute.request());
+			}
+			else if (action instanceof LeaderAction.RecordMoves found) {
+				this.onMoves.accept(found.moves());
 			}
 			else if (action instanceof LeaderAction.WarnOfLoadReport warn) {
 				logger.warn(warn.text());

@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -19,6 +20,7 @@ import io.github.shardkeeper.protocol.LeaderEvent.ListedShards;
 import io.github.shardkeeper.report.ProblemReport;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardMove;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
@@ -72,6 +74,15 @@ public final class ShardCoordinator implements AutoCloseable {
 	/** Adds a listener to the sessions that begin from now on. */
 	public void addSessionListener(SessionListener listener) {
 		this.loop.addSessionListener(listener);
+	}
+
+	/**
+	 * Adds a listener to the moves of shards. It is called while this member leads, with
+	 * what has changed since the leader read the group before, on the coordinator's
+	 * thread; must not block.
+	 */
+	public void addMoveListener(Consumer<List<ShardMove>> listener) {
+		this.loop.addMoveListener(listener);
 	}
 
 	/**

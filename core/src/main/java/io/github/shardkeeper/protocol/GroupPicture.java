@@ -270,6 +270,15 @@ public final class GroupPicture {
 		return this.ownerships[shard];
 	}
 
+	/**
+	 * {@return the last record of a shard that is not completed, also of one that nobody
+	 * may own; {@code null} if none was read}
+	 */
+	@Nullable Ownership find(ShardId shard) {
+		int number = this.shards.indexOf(shard);
+		return (number >= 0) ? this.ownerships[number] : this.withdrawn.get(shard);
+	}
+
 	/** Returns the index in {@link #places} of the owner, or {@link #UNSETTLED}. */
 	int owner(int shard) {
 		return this.owners[shard];

@@ -3,6 +3,7 @@ package io.github.shardkeeper.protocol;
 import java.util.List;
 
 import io.github.shardkeeper.assignment.AssignmentRequest;
+import io.github.shardkeeper.shard.ShardMove;
 
 /**
  * An action of the leader. Each one that calls the store is answered with its
@@ -52,6 +53,11 @@ public sealed interface LeaderAction {
 	 * Apply transitions, at least one; answered with {@link LeaderEvent.PlanAnswered}.
 	 */
 	record ApplyPlan(long epoch, List<Transition> transitions) implements LeaderAction {
+
+	}
+
+	/** Record moves that were found, at least one; not answered. */
+	record RecordMoves(List<ShardMove> moves) implements LeaderAction {
 
 	}
 

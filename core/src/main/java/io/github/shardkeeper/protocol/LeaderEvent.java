@@ -19,6 +19,11 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 public sealed interface LeaderEvent {
 
+	/** The member is about to leave: its leadership ends. */
+	record Leaving() implements LeaderEvent {
+
+	}
+
 	/** The deadline of the last step has passed, or other events were reported. */
 	record TimePassed() implements LeaderEvent {
 

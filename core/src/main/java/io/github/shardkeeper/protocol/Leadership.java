@@ -17,6 +17,7 @@ import io.github.shardkeeper.protocol.LeaderEvent.EndClaimsReply;
 import io.github.shardkeeper.protocol.LeaderEvent.GroupRead;
 import io.github.shardkeeper.protocol.LeaderEvent.HeartbeatAnswered;
 import io.github.shardkeeper.protocol.LeaderEvent.HeartbeatFailed;
+import io.github.shardkeeper.protocol.LeaderEvent.Leaving;
 import io.github.shardkeeper.protocol.LeaderEvent.LoadsRead;
 import io.github.shardkeeper.protocol.LeaderEvent.PlanAnswered;
 import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
@@ -30,6 +31,7 @@ import io.github.shardkeeper.protocol.LeaderEvent.TimePassed;
 import io.github.shardkeeper.protocol.LoadReport.LoadChanges;
 import io.github.shardkeeper.protocol.MeasuredLoads.LoadReporting;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardMove;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -60,9 +62,14 @@ public final class Leadership {
 
 	private final UnattendedShards.Finder unattendedFinder;
 
+	private final MoveDetector moves = new MoveDetector();
+
 	private Map<String, TopicShards> ownTopics = Map.of();
 
 	private GroupPicture picture = new GroupPicture();
+
+	/** The last picture that was read in this leadership. */
+	private GroupPicture lastRead = this.picture;
 
 	private View view = View.NOT_LEADING;
 
@@ -116,6 +123,12 @@ public final class Leadership {
 		else if (event instanceof SessionLost) {
 			sessionLost();
 		}
+		else if (event instanceof Leaving) {
+			if (leads()) {
+				// Its last moves are found by nobody else.
+				actions.add(readGroup());
+			}
+		}
 		else if (event instanceof ShardsChanged changed) {
 			shardsChanged(changed.topics(), now);
 		}
@@ -140,7 +153,10 @@ public final class Leadership {
 
 	private void answered(LeaderEvent event, MonotonicTime now, List<LeaderAction> actions) {
 		if (event instanceof GroupRead read) {
-			groupRead(read.changes(), now);
+			List<ShardMove> found = groupRead(read.changes(), now);
+			if (!found.isEmpty()) {
+				actions.add(new LeaderAction.RecordMoves(found));
+			}
 		}
 		else if (event instanceof LoadsRead read) {
 			loadsRead(read.changes(), now)
@@ -214,6 +230,7 @@ public final class Leadership {
 		this.unattendedFinder.elected(this.contact.lastStoreMillis());
 		this.exchange.reset();
 		this.loads.reset();
+		this.moves.reset();
 		forgetPicture();
 	}
 
@@ -274,11 +291,12 @@ public final class Leadership {
 		}
 	}
 
-	private void groupRead(GroupChanges changes, MonotonicTime now) {
+	private List<ShardMove> groupRead(GroupChanges changes, MonotonicTime now) {
 		if (changes.generation() < this.generationSeen) {
 			writesLost(changes.generation(), now);
-			return;
+			return List.of();
 		}
+		List<ShardMove> found = this.moves.groupRead(this.lastRead, changes, this.contact.storeMillis(now));
 		this.readAt = now;
 		this.generationSeen = changes.generation();
 		boolean isFirst = !this.picture.isRead();
@@ -286,6 +304,7 @@ public final class Leadership {
 			this.picture = new GroupPicture();
 		}
 		this.picture.apply(changes);
+		this.lastRead = this.picture;
 		this.picture.update(this.ownTopics);
 		this.readDue = false;
 		if (!isFirst && changes.ownerships().stream().anyMatch(this::callsForPlan)) {
@@ -295,6 +314,7 @@ public final class Leadership {
 			planBy(now.plus(this.settleTime));
 		}
 		this.view = this.view.informed(this.picture, unattended());
+		return found;
 	}
 
 	private boolean callsForPlan(Ownership changed) {
@@ -326,6 +346,8 @@ public final class Leadership {
 			this.reapAt = now.plus(REAP_PAUSE);
 		}
 		if (found) {
+			this.moves.reaped(looked.dead());
+			this.moves.reaped(looked.timedOut());
 			this.readDue = true;
 			this.planAt = now;
 		}
@@ -362,7 +384,7 @@ public final class Leadership {
 		}
 		this.pausedUntil = null;
 		if (this.readDue) {
-			return new LeaderAction.ReadGroup(this.picture.generation(), this.picture.membership());
+			return readGroup();
 		}
 		if (!this.contact.isRecent(now)) {
 			// The store may be unavailable: the next answer ends the wait.
@@ -382,6 +404,10 @@ public final class Leadership {
 			planBy(now);
 		}
 		return nextPlan(now);
+	}
+
+	private LeaderAction readGroup() {
+		return new LeaderAction.ReadGroup(this.picture.generation(), this.picture.membership());
 	}
 
 	private void waitForContact(MonotonicTime now) {
