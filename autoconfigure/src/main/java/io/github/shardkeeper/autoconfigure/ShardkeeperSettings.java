@@ -250,8 +250,8 @@ final class ShardkeeperSettings {
 	}
 
 	/**
-	 * Default of {@code shardkeeper.instance-id}: host name and process id, and a number for
-	 * each further application context, which is an instance of its own. Thread-safe.
+	 * Default of {@code shardkeeper.instance-id}: host name and process id, and a number
+	 * for each further application context, which is an instance of its own. Thread-safe.
 	 */
 	private static final class DefaultInstanceId {
 
@@ -272,7 +272,8 @@ final class ShardkeeperSettings {
 				host = "localhost";
 			}
 			String readable = host.replaceAll("[^A-Za-z0-9-]", "-").replaceAll("^-+", "");
-			readable = readable.isEmpty() ? "host" : readable.substring(0, Math.min(readable.length(), MAX_HOST_LENGTH));
+			readable = readable.isEmpty() ? "host"
+					: readable.substring(0, Math.min(readable.length(), MAX_HOST_LENGTH));
 			int context = nextContext();
 			return readable + "-" + ProcessHandle.current().pid() + ((context > 1) ? "-" + context : "");
 		}

@@ -35,10 +35,10 @@ class ShardsOverHttpTests {
 
 	@BeforeAll
 	static void start() {
-		application = new SpringApplicationBuilder(Application.class).properties("spring.config.name=none",
-				"server.port=0", "spring.data.redis.host=not-used", "shardkeeper.group=http", "shardkeeper.store=memory",
-				"shardkeeper.instance-id=one", "shardkeeper.topics.visits.shards=150",
-				"management.endpoints.web.exposure.include=shards")
+		application = new SpringApplicationBuilder(Application.class)
+			.properties("spring.config.name=none", "server.port=0", "spring.data.redis.host=not-used",
+					"shardkeeper.group=http", "shardkeeper.store=memory", "shardkeeper.instance-id=one",
+					"shardkeeper.topics.visits.shards=150", "management.endpoints.web.exposure.include=shards")
 			.run();
 		Awaitility.await()
 			.atMost(Duration.ofSeconds(60))
@@ -101,22 +101,19 @@ class ShardsOverHttpTests {
 			"?limit=1&limit=2; 400; 'limit' is '1,2', but must be a number from 0 to 1000",
 			"?state=LOST; 400; 'state' is 'LOST', but must be one of FREE, OWNED, REVOKING, QUIET, COMPLETED",
 			"?problem=1; 400; 'problem' is '1', but must be true or false",
-			"?after=17; 400; 'after' is '17', but must be a shard",
-			"?topic=carts; 400; The group has no topic 'carts'",
+			"?after=17; 400; 'after' is '17', but must be a shard", "?topic=carts; 400; The group has no topic 'carts'",
 			"?topic=%3Cimg%3E; 400; 'topic' is '<img>', but must be the name of a topic",
 			"?topic=a%0Ab; 400; 'topic' is 'a\\u000ab', but must be the name of a topic",
 			"?member=two; 400; The group has no member 'two'; its members are [one~",
-			"/visits?member=two; 400; The group has no member 'two'",
-			"/visits?limit=-1; 400; 'limit' is '-1'", //
-			"/carts; 404; The group has no topic 'carts'",
-			"/visits/150; 404; The group has no shard visits/150",
+			"/visits?member=two; 400; The group has no member 'two'", "/visits?limit=-1; 400; 'limit' is '-1'", //
+			"/carts; 404; The group has no topic 'carts'", "/visits/150; 404; The group has no shard visits/150",
 			"/visits/a%20b; 400; Not a valid shard id: 'a b'" })
 	void badRequestIsAnsweredWithTheReason(String path, int status, String reason) throws Exception {
 		HttpResponse<String> answer = get(path);
 
 		assertThat(answer.statusCode()).isEqualTo(status);
-		assertThat(answer.headers().firstValue("content-type")).hasValueSatisfying(
-				(type) -> assertThat(type).contains("json"));
+		assertThat(answer.headers().firstValue("content-type"))
+			.hasValueSatisfying((type) -> assertThat(type).contains("json"));
 		assertThat(new JsonMapper().readTree(answer.body()).path("reason").asString()).startsWith(reason);
 	}
 
