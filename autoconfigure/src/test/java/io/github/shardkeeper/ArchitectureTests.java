@@ -109,8 +109,8 @@ class ArchitectureTests {
 		plan.put("kafka", Set.of("source", "loop", "time", API, "shard"));
 		plan.put("sls", Set.of("source", API, "shard"));
 		plan.put("observation", Set.of("template", "handler", "source", API, "shard"));
-		plan.put("actuate", Set.of("consumer", "worker", "operations", "cluster", "history", "coordination", "report",
-				"loop", API, "shard"));
+		plan.put("actuate", Set.of("consumer", "worker", "operations", "cluster", "history", "coordination", "template",
+				"report", "loop", API, "shard"));
 		plan.put("autoconfigure", Set.of("actuate", "observation", "kafka", "sls", "cluster.memory", "cluster.signal",
 				"cluster.parameter", "cluster.lock", "cluster.barrier", "cluster.session", "cluster", "redis.cluster",
 				"redis.stream", "redis.checkpoint", "redis.coordination", "redis", "operations", "consumer", "worker",

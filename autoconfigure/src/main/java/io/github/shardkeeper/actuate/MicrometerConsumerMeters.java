@@ -6,57 +6,128 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
+import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.worker.ConsumerMeters;
 
 /**
- * Meters of consumption: timer {@code shardkeeper.handler} (calls) and counters
+ * Meters of consumption, all by {@code group} and {@code topic}: timer
+ * {@code shardkeeper.consume} (calls, by {@code error}) and counters
  * {@code shardkeeper.records}, {@code shardkeeper.handler.failures},
- * {@code shardkeeper.dead.letters} and {@code shardkeeper.commits} (tag {@code outcome}),
- * all by {@code topic}. Thread-safe.
+ * {@code shardkeeper.dead.letters} and {@code shardkeeper.commits} (by {@code outcome}).
+ * Thread-safe.
  */
 public final class MicrometerConsumerMeters implements ConsumerMeters {
 
 	private final MeterRegistry registry;
 
-	/** Meters by topic, because the registry's lookup is slow for every call. */
-	private final Map<String, Handled> handled = new ConcurrentHashMap<>();
+	private final String group;
 
-	/** Creates the meters. */
-	public MicrometerConsumerMeters(MeterRegistry registry) {
+	private final boolean timesCalls;
+
+	/**
+	 * Creates the meters.
+	 * @param timesCalls whether calls are timed; they are not where an observation of
+	 * each call has a timer of the same name
+	 */
+	public MicrometerConsumerMeters(MeterRegistry registry, String group, boolean timesCalls) {
 		this.registry = registry;
+		this.group = group;
+		this.timesCalls = timesCalls;
 	}
 
 	@Override
-	public void handled(String topic, int records, Duration duration) {
-		Handled meters = this.handled.computeIfAbsent(topic, this::handledMeters);
-		meters.calls.record(duration);
-		meters.records.increment(records);
+	public TopicMeters of(String topic) {
+		Tags tags = Tags.of("group", this.group, "topic", topic);
+		return new Registered(this.registry, tags, this.timesCalls ? new CallTimers(this.registry, tags) : null);
 	}
 
-	private Handled handledMeters(String topic) {
-		return new Handled(this.registry.timer("shardkeeper.handler", "topic", topic),
-				this.registry.counter("shardkeeper.records", "topic", topic));
+	/** Holds its meters, because a lookup in the registry is slow for every record. */
+	private static final class Registered implements TopicMeters {
+
+		private final @Nullable CallTimers calls;
+
+		private final Counter records;
+
+		private final Counter failures;
+
+		private final Counter deadLetters;
+
+		private final Counter committed;
+
+		private final Counter stale;
+
+		Registered(MeterRegistry registry, Tags tags, @Nullable CallTimers calls) {
+			this.calls = calls;
+			this.records = registry.counter("shardkeeper.records", tags);
+			this.failures = registry.counter("shardkeeper.handler.failures", tags);
+			this.deadLetters = registry.counter("shardkeeper.dead.letters", tags);
+			this.committed = registry.counter("shardkeeper.commits", tags.and("outcome", "committed"));
+			this.stale = registry.counter("shardkeeper.commits", tags.and("outcome", "stale"));
+		}
+
+		@Override
+		public void handled(int count, Duration duration) {
+			if (this.calls != null) {
+				this.calls.succeeded.record(duration);
+			}
+			this.records.increment(count);
+		}
+
+		@Override
+		public void failed(Duration duration, Throwable failure) {
+			if (this.calls != null) {
+				this.calls.failed(failure).record(duration);
+			}
+			this.failures.increment();
+		}
+
+		@Override
+		public void notConverted() {
+			this.failures.increment();
+		}
+
+		@Override
+		public void deadLettered() {
+			this.deadLetters.increment();
+		}
+
+		@Override
+		public void committed(boolean accepted) {
+			(accepted ? this.committed : this.stale).increment();
+		}
+
 	}
 
-	@Override
-	public void deadLettered(String topic) {
-		this.registry.counter("shardkeeper.dead.letters", "topic", topic).increment();
-	}
+	/** Timers of calls, with the tags that the observation of a call has. */
+	private static final class CallTimers {
 
-	@Override
-	public void failed(String topic) {
-		this.registry.counter("shardkeeper.handler.failures", "topic", topic).increment();
-	}
+		private static final String NAME = "shardkeeper.consume";
 
-	@Override
-	public void committed(String topic, boolean accepted) {
-		this.registry.counter("shardkeeper.commits", "topic", topic, "outcome", accepted ? "committed" : "stale")
-			.increment();
-	}
+		private final MeterRegistry registry;
 
-	private record Handled(Timer calls, Counter records) {
+		private final Tags tags;
+
+		private final Timer succeeded;
+
+		private final Map<String, Timer> failed = new ConcurrentHashMap<>();
+
+		CallTimers(MeterRegistry registry, Tags tags) {
+			this.registry = registry;
+			this.tags = tags;
+			this.succeeded = registry.timer(NAME, tags.and("error", "none"));
+		}
+
+		Timer failed(Throwable failure) {
+			return this.failed.computeIfAbsent(name(failure.getClass()),
+					(error) -> this.registry.timer(NAME, this.tags.and("error", error)));
+		}
+
+		private static String name(Class<?> type) {
+			return type.isAnonymousClass() ? type.getSuperclass().getSimpleName() : type.getSimpleName();
+		}
 
 	}
 

@@ -6,26 +6,29 @@ import io.github.shardkeeper.loop.LoopMeters;
 
 /**
  * Meters of Shardkeeper's own loops: counters {@code shardkeeper.loop.failures} and
- * {@code shardkeeper.loop.stalls}, both by {@code loop}; each is registered with its
- * first increment. Thread-safe.
+ * {@code shardkeeper.loop.stalls}, both by {@code group} and {@code loop}; each is
+ * registered with its first increment. Thread-safe.
  */
 public final class MicrometerLoopMeters implements LoopMeters {
 
 	private final MeterRegistry registry;
 
+	private final String group;
+
 	/** Creates the meters. */
-	public MicrometerLoopMeters(MeterRegistry registry) {
+	public MicrometerLoopMeters(MeterRegistry registry, String group) {
 		this.registry = registry;
+		this.group = group;
 	}
 
 	@Override
 	public void failed(String loop) {
-		this.registry.counter("shardkeeper.loop.failures", "loop", loop).increment();
+		this.registry.counter("shardkeeper.loop.failures", "group", this.group, "loop", loop).increment();
 	}
 
 	@Override
 	public void stalled(String loop) {
-		this.registry.counter("shardkeeper.loop.stalls", "loop", loop).increment();
+		this.registry.counter("shardkeeper.loop.stalls", "group", this.group, "loop", loop).increment();
 	}
 
 }

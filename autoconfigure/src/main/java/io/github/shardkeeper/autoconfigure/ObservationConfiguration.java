@@ -4,6 +4,7 @@ import io.micrometer.observation.ObservationRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -15,8 +16,9 @@ import io.github.shardkeeper.observation.ShardConsumeConvention;
 import io.github.shardkeeper.observation.ShardSendConvention;
 import io.github.shardkeeper.template.SendObserver;
 
-/** Observations, if there is a registry. */
+/** Observations, if they are enabled and there is a registry. */
 @Configuration(proxyBeanMethods = false)
+@ConditionalOnBooleanProperty("shardkeeper.observations.enabled")
 @ConditionalOnBean(ObservationRegistry.class)
 class ObservationConfiguration {
 

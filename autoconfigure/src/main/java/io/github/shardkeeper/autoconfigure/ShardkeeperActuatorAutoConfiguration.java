@@ -2,6 +2,7 @@ package io.github.shardkeeper.autoconfigure;
 
 import io.micrometer.core.instrument.MeterRegistry;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -17,18 +18,23 @@ import io.github.shardkeeper.actuate.ClusterParametersEndpoint;
 import io.github.shardkeeper.actuate.ClusterParametersWebExtension;
 import io.github.shardkeeper.actuate.MicrometerConsumerMeters;
 import io.github.shardkeeper.actuate.MicrometerLoopMeters;
+import io.github.shardkeeper.actuate.MicrometerSendMeters;
 import io.github.shardkeeper.actuate.ShardMovesEndpoint;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.actuate.ShardsEndpoint;
 import io.github.shardkeeper.actuate.ShardsWebExtension;
 import io.github.shardkeeper.autoconfigure.ClusterParametersConfiguration.ParametersInUse;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
+import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.handler.CallObserver;
 import io.github.shardkeeper.history.MoveHistory;
 import io.github.shardkeeper.history.MoveReporter;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.loop.LoopThreads;
+import io.github.shardkeeper.observation.CallObservations;
 import io.github.shardkeeper.operations.GroupReporter;
+import io.github.shardkeeper.template.SendObserver;
 import io.github.shardkeeper.worker.ConsumerMeters;
 
 /** Endpoint, health and meters, each if its library is on the class path. */
@@ -95,14 +101,22 @@ public final class ShardkeeperActuatorAutoConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean(ConsumerMeters.class)
-		MicrometerConsumerMeters shardkeeperConsumerMeters(MeterRegistry registry) {
-			return new MicrometerConsumerMeters(registry);
+		MicrometerConsumerMeters shardkeeperConsumerMeters(MeterRegistry registry, CoordinationSettings settings,
+				ObjectProvider<CallObserver> observer) {
+			boolean observed = observer.getIfAvailable() instanceof CallObservations;
+			return new MicrometerConsumerMeters(registry, settings.group(), !observed);
+		}
+
+		@Bean
+		@ConditionalOnMissingBean(SendObserver.class)
+		MicrometerSendMeters shardkeeperSendMeters(MeterRegistry registry) {
+			return new MicrometerSendMeters(registry);
 		}
 
 		@Bean
 		@ConditionalOnMissingBean(LoopMeters.class)
-		MicrometerLoopMeters shardkeeperLoopMeters(MeterRegistry registry) {
-			return new MicrometerLoopMeters(registry);
+		MicrometerLoopMeters shardkeeperLoopMeters(MeterRegistry registry, CoordinationSettings settings) {
+			return new MicrometerLoopMeters(registry, settings.group());
 		}
 
 	}

@@ -55,7 +55,8 @@ public final class ShardkeeperBuildTimeAutoConfiguration {
 		private static final String SOURCES = "shardkeeper.topics.*.source";
 
 		private static final Map<String, String> DEFAULTS = Map.of("shardkeeper.enabled", "true", "shardkeeper.store",
-				"redis", "management.health.shardkeeper.enabled", "true", SOURCES, "");
+				"redis", "shardkeeper.observations.enabled", "false", "management.health.shardkeeper.enabled", "true",
+				SOURCES, "");
 
 		private final Map<String, String> builtWith;
 

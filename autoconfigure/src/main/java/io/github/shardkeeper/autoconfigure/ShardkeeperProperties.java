@@ -46,6 +46,7 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
  * @param template Limits of ShardTemplate.
  * @param signals Signals to all instances of the group.
  * @param history History of moves of shards between instances.
+ * @param observations Observations of handler calls and sent records.
  * @param kafka Topics in Kafka.
  * @param sls Topics in Aliyun LogHub (SLS).
  * @param topics Topics by name. Names with other characters than letters, digits and
@@ -61,7 +62,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 		@DefaultValue("shardkeeper") String keyPrefix, @DefaultValue Redis redis, @DefaultValue Session session,
 		@DefaultValue Rebalance rebalance, @DefaultValue Assignment assignment, @DefaultValue Handover handover,
 		@DefaultValue Consumer consumer, @DefaultValue Broadcast broadcast, @DefaultValue Template template,
-		@DefaultValue Signals signals, @DefaultValue History history,
+		@DefaultValue Signals signals, @DefaultValue History history, @DefaultValue Observations observations,
 		@DefaultValue @NestedConfigurationProperty KafkaSourceProperties kafka,
 		@DefaultValue @NestedConfigurationProperty SlsSourceProperties sls, @DefaultValue Map<String, Topic> topics,
 		@DefaultValue Map<String, String> parameters) {
@@ -516,6 +517,17 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param retention Time for which a move is kept, approximately. 1m to 365d.
 	 */
 	public record History(@DefaultValue("10000") int maxMoves, @DefaultValue("7d") Duration retention) {
+
+	}
+
+	/**
+	 * Observations of handler calls and sent records.
+	 *
+	 * @param enabled Whether each handler call and each record that is sent is an
+	 * observation, which continues the record's trace. Costs most of the throughput of
+	 * small records; calls and records are timed without it, too.
+	 */
+	public record Observations(@DefaultValue("false") boolean enabled) {
 
 	}
 

@@ -36,7 +36,7 @@ class ObservedHandlersTests {
 	private final ApplicationContextRunner contexts = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(ShardkeeperAutoConfiguration.class))
 		.withPropertyValues("shardkeeper.store=memory", "shardkeeper.group=shop", "shardkeeper.topics.orders.shards=1",
-				"shardkeeper.consumer.threads=1");
+				"shardkeeper.consumer.threads=1", "shardkeeper.observations.enabled=true");
 
 	@Test
 	void everyCallHasItsOwnObservation() throws Exception {

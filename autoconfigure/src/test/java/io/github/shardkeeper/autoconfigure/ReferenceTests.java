@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.Map;
@@ -22,9 +21,11 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.actuate.MicrometerConsumerMeters;
 import io.github.shardkeeper.actuate.MicrometerLoopMeters;
+import io.github.shardkeeper.actuate.MicrometerSendMeters;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.observation.ShardkeeperObservation;
-import io.github.shardkeeper.worker.ConsumerMeters;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -40,11 +41,13 @@ class ReferenceTests {
 	@Test
 	void everyMeterIsDocumentedWithItsTags() throws ReflectiveOperationException, IOException {
 		SimpleMeterRegistry registry = new SimpleMeterRegistry();
-		callAll(ConsumerMeters.class, new MicrometerConsumerMeters(registry));
-		callAll(LoopMeters.class, new MicrometerLoopMeters(registry));
+		new MicrometerConsumerMeters(registry, "shop", true).of("orders");
+		callAll(LoopMeters.class, new MicrometerLoopMeters(registry, "shop"));
+		new MicrometerSendMeters(registry).sending(ShardId.of("orders", 3), null, Map.of())
+			.ended(new Offset("1"), null);
 		Map<String, String> documented = rows("endpoint.md", "| meter | type | tags | counts |");
 
-		assertThat(registry.getMeters().stream().map((meter) -> meter.getId().getName()))
+		assertThat(registry.getMeters().stream().map((meter) -> meter.getId().getName()).distinct())
 			.containsExactlyInAnyOrderElementsOf(documented.keySet());
 		String page = Files.readString(REFERENCE.resolve("endpoint.md"));
 		for (Meter meter : registry.getMeters()) {
@@ -101,11 +104,7 @@ class ReferenceTests {
 
 	private static <T> void callAll(Class<T> type, T meters) throws ReflectiveOperationException {
 		for (Method method : type.getDeclaredMethods()) {
-			Object[] arguments = Arrays.stream(method.getParameterTypes())
-				.map((parameter) -> (parameter == String.class) ? "orders"
-						: (parameter == int.class) ? 1 : (parameter == boolean.class) ? true : Duration.ZERO)
-				.toArray();
-			method.invoke(meters, arguments);
+			method.invoke(meters, "reader");
 		}
 	}
 

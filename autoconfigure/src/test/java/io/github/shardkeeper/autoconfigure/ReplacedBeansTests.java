@@ -86,7 +86,8 @@ class ReplacedBeansTests {
 						DataRedisAutoConfiguration.class, JacksonAutoConfiguration.class))
 		.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
 		.withBean(ObservationRegistry.class, ObservationRegistry::create)
-		.withPropertyValues("shardkeeper.group=orders", "shardkeeper.topics.orders.shards=2",
+		.withPropertyValues("shardkeeper.observations.enabled=true", "shardkeeper.group=orders",
+				"shardkeeper.topics.orders.shards=2",
 				"shardkeeper.session.lease=1s", "shardkeeper.session.heartbeat-interval=100ms",
 				"spring.data.redis.port=" + EmbeddedRedis.shared().port());
 
@@ -142,7 +143,7 @@ class ReplacedBeansTests {
 			.run((context) -> {
 				context.getBean(ShardTemplate.class).send("orders", "key", "hello");
 				assertThat(calls.poll(20, TimeUnit.SECONDS)).isEqualTo("1 of orders");
-				assertThat(context.getBean(MeterRegistry.class).find("shardkeeper.handler").meter()).isNull();
+				assertThat(context.getBean(MeterRegistry.class).find("shardkeeper.consume").meter()).isNull();
 			});
 	}
 
@@ -218,20 +219,13 @@ class ReplacedBeansTests {
 	private record OwnMeters(BlockingQueue<String> calls) implements ConsumerMeters {
 
 		@Override
-		public void handled(String topic, int records, Duration duration) {
-			this.calls.add(records + " of " + topic);
-		}
-
-		@Override
-		public void deadLettered(String topic) {
-		}
-
-		@Override
-		public void failed(String topic) {
-		}
-
-		@Override
-		public void committed(String topic, boolean accepted) {
+		public TopicMeters of(String topic) {
+			return new TopicMeters() {
+				@Override
+				public void handled(int records, Duration duration) {
+					OwnMeters.this.calls.add(records + " of " + topic);
+				}
+			};
 		}
 
 	}

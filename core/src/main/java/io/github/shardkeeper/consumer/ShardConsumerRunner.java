@@ -141,6 +141,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 				this.lease, this.runtime.clock(), InstantSource.system(), runningThreads.executor(), timer, this.mapper,
 				this.meters, new BufferBudget(this.settings.totalBufferBytes()), this.settings.consumers(), this.events,
 				this.coordinator.consumptionListener(), this.coordinator.measuresLoads());
+		handlers.keySet().forEach(context::meters);
 		Map<String, ShardHandler> broadcast = new TreeMap<>(handlers);
 		broadcast.keySet().retainAll(this.settings.broadcastTopics());
 		Map<String, ShardHandler> coordinated = new TreeMap<>(handlers);

@@ -3,6 +3,7 @@ package io.github.shardkeeper.template;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -200,7 +201,9 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 		if (this.observer == SendObserver.NONE) {
 			return new Sending(newRecord, place);
 		}
-		Map<String, String> headers = new LinkedHashMap<>(newRecord.headers());
+		boolean addsHeaders = this.observer.addsHeaders();
+		Map<String, String> headers = addsHeaders ? new LinkedHashMap<>(newRecord.headers())
+				: Collections.unmodifiableMap(newRecord.headers());
 		SendObserver.Sent sent;
 		try {
 			sent = this.observer.sending(newRecord.shard(), newRecord.key(), headers);
@@ -212,8 +215,8 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 			this.window.finish(place);
 			throw new SendFailedException("Not sent: its observation has failed: " + ex, ex, othersAreSent);
 		}
-		Sending sending = new Sending(new NewRecord(newRecord.shard(), newRecord.key(), newRecord.payload(), headers),
-				place);
+		Sending sending = new Sending(addsHeaders
+				? new NewRecord(newRecord.shard(), newRecord.key(), newRecord.payload(), headers) : newRecord, place);
 		sending.appended()
 			.whenComplete((appended, failure) -> sent.ended((appended != null) ? appended.offset() : null, failure));
 		return sending;

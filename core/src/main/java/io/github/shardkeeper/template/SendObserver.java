@@ -27,6 +27,14 @@ public interface SendObserver {
 	 */
 	Sent sending(ShardId shard, @Nullable String key, Map<String, String> headers);
 
+	/**
+	 * Returns whether the observer adds headers. If not, records are not copied for it,
+	 * and the headers that it gets cannot be changed.
+	 */
+	default boolean addsHeaders() {
+		return true;
+	}
+
 	/** Observation of a record in flight. Thread-safe. */
 	@FunctionalInterface
 	interface Sent {

@@ -127,7 +127,7 @@ final class CallLoop implements ShardOwnership.Loop {
 		this.scope.owned().runFor(null);
 		MonotonicTime now = this.context.clock().now();
 		if (result.failure() != null) {
-			failed(result, result.failure(), now);
+			failed(result, result.failure(), begun, now);
 			return;
 		}
 		if (result.view() != null) {
@@ -136,11 +136,11 @@ final class CallLoop implements ShardOwnership.Loop {
 		}
 		this.backOff.reset();
 		this.scope.problems().callSucceeded();
-		this.context.meters().count((meters) -> meters.handled(this.scope.topic(), 0, begun.until(now)));
+		this.scope.meters().count((meters) -> meters.handled(0, begun.until(now)));
 		this.nextCall = (this.runs != null) ? this.runs.succeeded(now) : now.plus(this.handler.interval());
 	}
 
-	private void failed(HandlerCalls.Result result, Throwable failure, MonotonicTime now) {
+	private void failed(HandlerCalls.Result result, Throwable failure, MonotonicTime begun, MonotonicTime now) {
 		if (!this.scope.owned().isHeld() || result.interrupted()) {
 			if (this.runs != null) {
 				this.runs.interrupted(now);
@@ -148,7 +148,7 @@ final class CallLoop implements ShardOwnership.Loop {
 			return;
 		}
 		Duration pause = this.backOff.next();
-		this.context.meters().count((meters) -> meters.failed(this.scope.topic()));
+		this.scope.meters().count((meters) -> meters.failed(begun.until(now), failure));
 		this.scope.problems().callFailed(this.handler.name(), "", failure, pause);
 		if (this.runs != null) {
 			this.runs.failed(now);

@@ -3,43 +3,53 @@ package io.github.shardkeeper.worker;
 import java.time.Duration;
 
 /**
- * Meters of consumption: calls, failures, dead letters and commits. Thread-safe.
+ * Meters of consumption, by topic. Thread-safe.
  */
+@FunctionalInterface
 public interface ConsumerMeters {
 
-	ConsumerMeters NONE = new ConsumerMeters() {
-
-		@Override
-		public void handled(String topic, int records, Duration duration) {
-		}
-
-		@Override
-		public void deadLettered(String topic) {
-		}
-
-		@Override
-		public void failed(String topic) {
-		}
-
-		@Override
-		public void committed(String topic, boolean accepted) {
-		}
-
-	};
-
-	/** Called when a handler call has returned; in loop mode it has 0 records. */
-	void handled(String topic, int records, Duration duration);
-
-	/** Called when a record becomes a dead letter with the next commit. */
-	void deadLettered(String topic);
-
-	/** Called when a handler call has thrown, or a payload could not be converted. */
-	void failed(String topic);
+	ConsumerMeters NONE = (topic) -> TopicMeters.NONE;
 
 	/**
-	 * Called when a commit was answered.
-	 * @param accepted whether it was accepted; otherwise a newer owner exists
+	 * Returns the meters of a topic. Called for every consumed topic when consumption
+	 * starts, so that the meters exist before the first record.
 	 */
-	void committed(String topic, boolean accepted);
+	TopicMeters of(String topic);
+
+	/**
+	 * Meters of one topic. Methods that are not overridden do nothing. Thread-safe.
+	 */
+	interface TopicMeters {
+
+		TopicMeters NONE = new TopicMeters() {
+		};
+
+		/** Called when a handler call has returned; in loop mode it has 0 records. */
+		default void handled(int records, Duration duration) {
+		}
+
+		/**
+		 * Called when a handler call has thrown. Not called if it has ended because the
+		 * shard or the lease was lost.
+		 */
+		default void failed(Duration duration, Throwable failure) {
+		}
+
+		/** Called when a payload could not be converted, so that no call was made. */
+		default void notConverted() {
+		}
+
+		/** Called when a record becomes a dead letter with the next commit. */
+		default void deadLettered() {
+		}
+
+		/**
+		 * Called when a commit was answered.
+		 * @param accepted whether it was accepted; otherwise a newer owner exists
+		 */
+		default void committed(boolean accepted) {
+		}
+
+	}
 
 }

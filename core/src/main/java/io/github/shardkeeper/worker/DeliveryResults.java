@@ -19,6 +19,7 @@ import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.source.PayloadConversionException;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.ConsumerMeters.TopicMeters;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.FailurePolicy.Decision;
 
@@ -116,7 +117,7 @@ final class DeliveryResults {
 			conversionSucceeded();
 		}
 		for (DeliveryCalls.Unreadable unreadable : result.unreadable()) {
-			this.context.meters().count((meters) -> meters.failed(this.scope.topic()));
+			this.scope.meters().count(TopicMeters::notConverted);
 			if (call == null && isOneConversionFailureTooMany()) {
 				delivery.records().removeIf(TrackedRecord::isDone);
 				haltForConversions(delivery, unreadable.failure());
@@ -130,7 +131,7 @@ final class DeliveryResults {
 			this.order.remove(delivery);
 		}
 		else if (call.failure() != null) {
-			failed(delivery, call, call.failure());
+			failed(result, call, call.failure());
 		}
 		else {
 			succeeded(result, call);
@@ -180,7 +181,7 @@ final class DeliveryResults {
 			}
 			catch (ArithmeticException | IllegalArgumentException ex) {
 				// Concurrent calls have made a sum too large.
-				failed(delivery, call, ex);
+				failed(result, call, ex);
 				return;
 			}
 		}
@@ -204,8 +205,7 @@ final class DeliveryResults {
 		clearProblem();
 		int records = delivery.records().size();
 		this.scope.calls().handled(records);
-		this.context.meters()
-			.count((meters) -> meters.handled(this.scope.topic(), records, result.begun().until(result.ended())));
+		this.scope.meters().count((meters) -> meters.handled(records, result.begun().until(result.ended())));
 	}
 
 	private void clearProblem() {
@@ -267,14 +267,15 @@ final class DeliveryResults {
 		}
 	}
 
-	private void failed(Delivery delivery, HandlerCalls.Result call, Throwable failure) {
+	private void failed(DeliveryCalls.Result result, HandlerCalls.Result call, Throwable failure) {
+		Delivery delivery = result.delivery();
 		if (!this.owned.isHeld() || call.interrupted()) {
 			// Not caused by the record.
 			logger.debug("{} was interrupted {}", this.owned, delivery.where(), failure);
 			this.order.retry(delivery);
 			return;
 		}
-		this.context.meters().count((meters) -> meters.failed(this.scope.topic()));
+		this.scope.meters().count((meters) -> meters.failed(result.begun().until(result.ended()), failure));
 		delivery.failed(failure);
 		Decision decision = this.policy.decide(delivery, failure);
 		if (decision instanceof Decision.Retry retry) {
@@ -313,7 +314,7 @@ final class DeliveryResults {
 				.formatted(this.handler.name(), failed.offset(), this.owned, later.delay().toMillis()), failure);
 		}
 		else {
-			this.context.meters().count((meters) -> meters.deadLettered(this.scope.topic()));
+			this.scope.meters().count(TopicMeters::deadLettered);
 			this.progress.deadLetter(record, failed, now);
 			log(Level.ERROR, "dead letter",
 					"%s cannot handle the record at offset %s of %s: stored as a dead letter after %d calls"

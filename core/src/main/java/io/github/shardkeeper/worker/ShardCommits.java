@@ -18,10 +18,12 @@ import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitHistory;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
+import io.github.shardkeeper.loop.MeterGuard;
 import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.ConsumerMeters.TopicMeters;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
 
 /**
@@ -55,6 +57,8 @@ final class ShardCommits {
 
 	private final Runnable wake;
 
+	private final MeterGuard<TopicMeters> meters;
+
 	private final ShardProgress progress;
 
 	private long attempts;
@@ -81,6 +85,7 @@ final class ShardCommits {
 		this.checkpoints = this.context.checkpoints();
 		this.waitsForEach = scope.settings().commits().mode() == CommitMode.BATCH;
 		this.wake = scope.wake();
+		this.meters = scope.meters();
 		this.progress = progress;
 		this.acquisition = acquired.acquisition();
 		if (earlier != null) {
@@ -250,7 +255,7 @@ final class ShardCommits {
 		}
 		this.sent = null;
 		boolean accepted = reply == CommitReply.COMMITTED;
-		this.context.meters().count((meters) -> meters.committed(this.owned.shard().topic(), accepted));
+		this.meters.count((meters) -> meters.committed(accepted));
 		if (!accepted) {
 			return Outcome.FENCED;
 		}

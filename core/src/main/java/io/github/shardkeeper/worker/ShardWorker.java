@@ -96,7 +96,7 @@ public final class ShardWorker {
 		this.problems = new ShardProblems(this.owned, handler.name(), context, this.lifecycle, this.calls, this::wake);
 		this.task = new SerialTask(context.executor(), this::turn, this.problems::noThread);
 		this.scope = new ShardScope(this.owned, handler, context.settings(shard.topic()), context, this.lifecycle,
-				this.calls, this.problems, this::wake);
+				this.calls, this.problems, context.meters(shard.topic()), this::wake);
 		this.acquisition = new ShardAcquisition(this.owned, context.checkpoints(), context.acquisitions(), this::wake);
 		context.budget().join();
 		this.predecessorEnded = predecessorEnded;

@@ -1,6 +1,8 @@
 package io.github.shardkeeper.worker;
 
 import java.time.InstantSource;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Function;
@@ -15,6 +17,7 @@ import io.github.shardkeeper.loop.MeterGuard;
 import io.github.shardkeeper.source.ShardReadControl;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
+import io.github.shardkeeper.worker.ConsumerMeters.TopicMeters;
 
 /**
  * Objects that all workers of an instance share. Immutable.
@@ -46,7 +49,10 @@ public final class WorkerContext {
 
 	private final JsonMapper mapper;
 
-	private final MeterGuard<ConsumerMeters> meters;
+	private final ConsumerMeters meters;
+
+	/** Guarded meters by topic. */
+	private final Map<String, MeterGuard<TopicMeters>> topicMeters;
 
 	private final BufferBudget budget;
 
@@ -77,15 +83,15 @@ public final class WorkerContext {
 			MonotonicClock clock, InstantSource wallClock, Executor executor, ScheduledExecutorService timer,
 			JsonMapper mapper, ConsumerMeters meters, BufferBudget budget, Function<String, ConsumerSettings> settings,
 			ConsumerEvents events, ShardConsumption.Listener listener, boolean measuresWork) {
-		this(group, checkpoints, reader, lease, clock, wallClock, executor, timer, mapper, guard(meters), budget,
-				settings, events, listener, measuresWork);
+		this(group, checkpoints, reader, lease, clock, wallClock, executor, timer, mapper, meters,
+				new ConcurrentHashMap<>(), budget, settings, events, listener, measuresWork);
 	}
 
 	private WorkerContext(String group, CheckpointStore checkpoints, ShardReadControl reader, Lease lease,
 			MonotonicClock clock, InstantSource wallClock, Executor executor, ScheduledExecutorService timer,
-			JsonMapper mapper, MeterGuard<ConsumerMeters> meters, BufferBudget budget,
-			Function<String, ConsumerSettings> settings, ConsumerEvents events, ShardConsumption.Listener listener,
-			boolean measuresWork) {
+			JsonMapper mapper, ConsumerMeters meters, Map<String, MeterGuard<TopicMeters>> topicMeters,
+			BufferBudget budget, Function<String, ConsumerSettings> settings, ConsumerEvents events,
+			ShardConsumption.Listener listener, boolean measuresWork) {
 		this.group = group;
 		this.checkpoints = checkpoints;
 		this.reader = reader;
@@ -96,6 +102,7 @@ public final class WorkerContext {
 		this.timer = timer;
 		this.mapper = mapper;
 		this.meters = meters;
+		this.topicMeters = topicMeters;
 		this.budget = budget;
 		this.settings = settings;
 		this.events = events;
@@ -105,9 +112,8 @@ public final class WorkerContext {
 		this.failures = new FailureLog(clock, timer);
 	}
 
-	private static MeterGuard<ConsumerMeters> guard(ConsumerMeters meters) {
-		return new MeterGuard<>(meters, (failure) -> logger
-			.warn("Consumption cannot be counted; it continues. Logged once", FailureLog.printable(failure)));
+	private static void notCounted(Throwable failure) {
+		logger.warn("Consumption cannot be counted; it continues. Logged once", FailureLog.printable(failure));
 	}
 
 	/**
@@ -116,8 +122,8 @@ public final class WorkerContext {
 	 */
 	public WorkerContext forBroadcast(ShardConsumption.Listener broadcastListener) {
 		return new WorkerContext(this.group, this.checkpoints, this.reader, Lease.unlimited(), this.clock,
-				this.wallClock, this.executor, this.timer, this.mapper, this.meters, this.budget, this.settings,
-				this.events, broadcastListener, false);
+				this.wallClock, this.executor, this.timer, this.mapper, this.meters, this.topicMeters, this.budget,
+				this.settings, this.events, broadcastListener, false);
 	}
 
 	/** Returns the settings of a topic. */
@@ -169,8 +175,24 @@ public final class WorkerContext {
 		return this.mapper;
 	}
 
-	MeterGuard<ConsumerMeters> meters() {
-		return this.meters;
+	/**
+	 * Returns the meters of a topic, which are registered when they are first asked for.
+	 * Never throws; a worker keeps them.
+	 */
+	public MeterGuard<TopicMeters> meters(String topic) {
+		return this.topicMeters.computeIfAbsent(topic, this::register);
+	}
+
+	private MeterGuard<TopicMeters> register(String topic) {
+		TopicMeters registered = null;
+		try {
+			registered = this.meters.of(topic);
+		}
+		catch (Throwable ex) {
+			// From a registry or a filter of the application.
+			notCounted(ex);
+		}
+		return new MeterGuard<>((registered != null) ? registered : TopicMeters.NONE, WorkerContext::notCounted);
 	}
 
 	BufferBudget budget() {

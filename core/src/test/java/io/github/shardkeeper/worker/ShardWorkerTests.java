@@ -1293,8 +1293,9 @@ class ShardWorkerTests {
 
 	private ShardWorker worker(Token token, ShardHandler handler, CompletableFuture<Void> predecessorEnded) {
 		WorkerContext context = new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock,
-				InstantSource.fixed(Instant.EPOCH), this.threads, this.threads.timer(), new JsonMapper(), new Meters(),
-				new BufferBudget(Long.MAX_VALUE), (topic) -> this.settings.get(), new Events(), this::ended, true);
+				InstantSource.fixed(Instant.EPOCH), this.threads, this.threads.timer(), new JsonMapper(),
+				(topic) -> new Meters(), new BufferBudget(Long.MAX_VALUE), (topic) -> this.settings.get(), new Events(),
+				this::ended, true);
 		return new ShardWorker(SHARD, token, ME, handler, context, predecessorEnded);
 	}
 
@@ -1415,25 +1416,30 @@ class ShardWorkerTests {
 
 	}
 
-	private final class Meters implements ConsumerMeters {
+	private final class Meters implements ConsumerMeters.TopicMeters {
 
 		@Override
-		public void handled(String topic, int records, Duration duration) {
+		public void handled(int records, Duration duration) {
 			count("handled");
 		}
 
 		@Override
-		public void deadLettered(String topic) {
+		public void deadLettered() {
 			count("dead lettered");
 		}
 
 		@Override
-		public void failed(String topic) {
+		public void failed(Duration duration, Throwable failure) {
 			count("failed");
 		}
 
 		@Override
-		public void committed(String topic, boolean accepted) {
+		public void notConverted() {
+			count("failed");
+		}
+
+		@Override
+		public void committed(boolean accepted) {
 			count("committed " + accepted);
 		}
 
