@@ -87,8 +87,8 @@ class ReplacedBeansTests {
 		.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
 		.withBean(ObservationRegistry.class, ObservationRegistry::create)
 		.withPropertyValues("shardkeeper.observations.enabled=true", "shardkeeper.group=orders",
-				"shardkeeper.topics.orders.shards=2",
-				"shardkeeper.session.lease=1s", "shardkeeper.session.heartbeat-interval=100ms",
+				"shardkeeper.topics.orders.shards=2", "shardkeeper.session.lease=1s",
+				"shardkeeper.session.heartbeat-interval=100ms",
 				"spring.data.redis.port=" + EmbeddedRedis.shared().port());
 
 	@ParameterizedTest
