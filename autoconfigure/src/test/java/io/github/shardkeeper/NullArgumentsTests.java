@@ -73,7 +73,7 @@ class NullArgumentsTests {
 			"io.github.shardkeeper.assignment", "io.github.shardkeeper.assignment.sticky",
 			"io.github.shardkeeper.assignment.rules", "io.github.shardkeeper.assignment.load",
 			"io.github.shardkeeper.assignment.selection", "io.github.shardkeeper.source",
-			"io.github.shardkeeper.source.memory");
+			"io.github.shardkeeper.source.memory", "io.github.shardkeeper.cluster");
 
 	/** Implemented by applications and called by Shardkeeper only. */
 	private static final Set<String> IMPLEMENTED_BY_APPLICATIONS = Set.of("ShardSelector", "ShardCatalog",

@@ -97,6 +97,7 @@ public interface ClusterView {
 		public static final View NONE = new View(0, List.of(), null);
 
 		public View {
+			Objects.requireNonNull(members, "members must not be null");
 			members = List.copyOf(members);
 		}
 

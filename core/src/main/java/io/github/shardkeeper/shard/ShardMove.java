@@ -1,5 +1,7 @@
 package io.github.shardkeeper.shard;
 
+import java.util.Objects;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,5 +19,11 @@ import org.jspecify.annotations.Nullable;
  */
 public record ShardMove(ShardId shard, @Nullable MemberId from, @Nullable MemberId to, Token token, MoveCause cause,
 		long plannedMillis, long releasedMillis, long assignedMillis) {
+
+	public ShardMove {
+		Objects.requireNonNull(shard, "shard must not be null");
+		Objects.requireNonNull(token, "token must not be null");
+		Objects.requireNonNull(cause, "cause must not be null");
+	}
 
 }
