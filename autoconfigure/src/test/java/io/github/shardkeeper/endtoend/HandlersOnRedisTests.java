@@ -231,7 +231,8 @@ class HandlersOnRedisTests {
 			SpringApplicationBuilder application = application(handler);
 			application.initializers((context) -> ((GenericApplicationContext) context)
 				.registerBean(ObservationRegistry.class, tracing::registry));
-			ConfigurableApplicationContext one = this.instances.start(application, "one");
+			ConfigurableApplicationContext one = this.instances.start(application, "one",
+					"shardkeeper.observations.enabled=true");
 			send(one, new Outgoing("ann", "a"));
 
 			eventually(() -> assertThat(handler.observations).containsExactly("shardkeeper.consume"));
