@@ -159,6 +159,8 @@ abstract class GuideSurroundings {
 
 		void index(long id);
 
+		void expire(long id);
+
 	}
 
 	interface Mails {
