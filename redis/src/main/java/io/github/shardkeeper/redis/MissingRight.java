@@ -38,6 +38,8 @@ final class MissingRight {
 	private static final Pattern OF_CHANNELS = Pattern
 		.compile("publish to the channel|access (one of the|a) channels?");
 
+	private static final Pattern CHANNEL = Pattern.compile("^key<([^>]*)>");
+
 	/** Commands used here whose subcommands have rights of their own. */
 	private static final Set<String> WITH_SUBCOMMANDS = Set.of("client", "xinfo");
 
@@ -58,11 +60,23 @@ final class MissingRight {
 				|| isScript(sent) && isInsideScript(failure)) {
 			return failure;
 		}
-		CommandArgs<?, ?> arguments = sent.getArgs();
-		ByteBuffer key = (arguments != null) ? arguments.getFirstEncodedKey() : null;
-		String rule = rule(failure, () -> ruleFor(name(sent)),
-				(key != null) ? StandardCharsets.UTF_8.decode(key).toString() : "");
+		String rule = rule(failure, () -> ruleFor(name(sent)), key(sent));
 		return refused("%s; the Redis user lacks the right %s".formatted(failure.getMessage(), rule), failure);
+	}
+
+	/** Returns the first key, or the first channel, that a command names. */
+	private static String key(RedisCommand<?, ?, ?> command) {
+		CommandArgs<?, ?> arguments = command.getArgs();
+		if (arguments == null) {
+			return "";
+		}
+		ByteBuffer key = arguments.getFirstEncodedKey();
+		if (key != null) {
+			return StandardCharsets.UTF_8.decode(key).toString();
+		}
+		// The client keeps it from routing by channels, and shows them as key<name>.
+		Matcher channel = CHANNEL.matcher(arguments.toCommandString());
+		return channel.find() ? channel.group(1) : "";
 	}
 
 	/** Names the right that a command inside a script lacks. */
