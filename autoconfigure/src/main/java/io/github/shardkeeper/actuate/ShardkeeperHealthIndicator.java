@@ -3,7 +3,9 @@ package io.github.shardkeeper.actuate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
@@ -30,9 +32,16 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 
 	private final LoopThreads loops;
 
-	/** Creates the indicator. */
-	public ShardkeeperHealthIndicator(ShardCoordinator coordinator, ShardConsumerRunner runner, LoopThreads loops) {
+	private final Supplier<Optional<String>> clusterToolsProblem;
+
+	/**
+	 * Creates the indicator.
+	 * @param clusterToolsProblem returns what keeps the cluster tools from working
+	 */
+	public ShardkeeperHealthIndicator(ShardCoordinator coordinator, ShardConsumerRunner runner, LoopThreads loops,
+			Supplier<Optional<String>> clusterToolsProblem) {
 		super("Shardkeeper's health check failed");
+		this.clusterToolsProblem = clusterToolsProblem;
 		this.coordinator = coordinator;
 		this.runner = runner;
 		this.loops = loops;
@@ -41,6 +50,8 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 	@Override
 	protected void doHealthCheck(Health.Builder builder) {
 		builder.up().withDetail("group", this.coordinator.settings().group());
+		// A detail only: all shards are consumed nevertheless.
+		this.clusterToolsProblem.get().ifPresent((problem) -> builder.withDetail("clusterTools", problem));
 		if (!this.runner.isRunning()) {
 			builder.withDetail("member", "none: this instance has no @ShardConsumer method, or is not started");
 			return;

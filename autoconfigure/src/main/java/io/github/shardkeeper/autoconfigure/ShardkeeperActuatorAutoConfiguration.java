@@ -1,5 +1,7 @@
 package io.github.shardkeeper.autoconfigure;
 
+import java.util.Optional;
+
 import io.micrometer.core.instrument.MeterRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -24,6 +26,7 @@ import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.actuate.ShardsEndpoint;
 import io.github.shardkeeper.actuate.ShardsWebExtension;
 import io.github.shardkeeper.autoconfigure.ClusterParametersConfiguration.ParametersInUse;
+import io.github.shardkeeper.cluster.session.ClusterSession;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.ShardCoordinator;
@@ -88,8 +91,9 @@ public final class ShardkeeperActuatorAutoConfiguration {
 		@Bean
 		@ConditionalOnEnabledHealthIndicator("shardkeeper")
 		ShardkeeperHealthIndicator shardkeeperHealthIndicator(ShardCoordinator coordinator, ShardConsumerRunner runner,
-				LoopThreads loops) {
-			return new ShardkeeperHealthIndicator(coordinator, runner, loops);
+				LoopThreads loops, ObjectProvider<ClusterSession> session) {
+			return new ShardkeeperHealthIndicator(coordinator, runner, loops,
+					() -> Optional.ofNullable(session.getIfAvailable()).flatMap(ClusterSession::problem));
 		}
 
 	}

@@ -209,6 +209,11 @@ public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 	}
 
 	@Override
+	public void catchUpRefused() {
+		this.participations.values().forEach(Participation::askAgain);
+	}
+
+	@Override
 	public void writesMayBeLost() {
 		this.doubtful = true;
 	}

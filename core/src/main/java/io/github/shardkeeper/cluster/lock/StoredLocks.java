@@ -218,6 +218,11 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 	}
 
 	@Override
+	public void catchUpRefused() {
+		this.requests.values().forEach(LockRequest::askAgain);
+	}
+
+	@Override
 	public void writesMayBeLost() {
 		this.doubtful = true;
 		// Also a release may be lost: its ticket holds the lock again.

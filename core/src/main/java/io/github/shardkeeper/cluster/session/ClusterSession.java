@@ -298,8 +298,14 @@ public final class ClusterSession implements SessionListener, AutoCloseable {
 				this.problem = text;
 				logger.warn("Cluster tools of group '{}': {}", group(), text);
 			}
-			this.catchUpRequested = true;
-			return this.runtime.clock().now().plus(RETRY_PAUSE);
+			if (!ex.isRefusal()) {
+				this.catchUpRequested = true;
+				return this.runtime.clock().now().plus(RETRY_PAUSE);
+			}
+			// A retry at once would be refused too, and may be expensive.
+			forEachTool(ClusterTool::catchUpRefused);
+			this.nextRead = this.runtime.clock().now().plus(this.coordinator.settings().lease());
+			return this.nextRead;
 		}
 	}
 
@@ -343,6 +349,9 @@ public final class ClusterSession implements SessionListener, AutoCloseable {
 			this.view = new View(reply.number(), reply.members(), member);
 		}
 		List<StoreUnavailableException> failures = new ArrayList<>();
+		if (reply.failure() != null) {
+			failures.add(reply.failure());
+		}
 		forEachTool((tool) -> {
 			try {
 				tool.catchUp(member, reply);

@@ -31,6 +31,14 @@ public interface ClusterTool {
 	}
 
 	/**
+	 * The store refuses a part of what catching up needs, so messages and changes may be
+	 * missed for long: what waits asks the store itself. Called once per lease until it
+	 * is over. On the loop of the session; must not block.
+	 */
+	default void catchUpRefused() {
+	}
+
+	/**
 	 * The lease has ended or is held again, or the session is over: see
 	 * {@link ClusterSession#isHeld}. On a thread of the coordinator; must not block.
 	 */

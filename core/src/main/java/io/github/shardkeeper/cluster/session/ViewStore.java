@@ -2,6 +2,9 @@ package io.github.shardkeeper.cluster.session;
 
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.cluster.ClusterView.Member;
 import io.github.shardkeeper.shard.MemberId;
 
@@ -31,13 +34,28 @@ public interface ViewStore {
 	 * @param members the members that are not leaving, ordered by id
 	 * @param signals the number of the last signal
 	 * @param parameters the version of the last change of a parameter
+	 * @param failure why what members that are gone have held cannot all be freed;
+	 * {@code null} if it is
 	 */
-	record Reply(boolean known, boolean subscribed, long number, List<Member> members, long signals, long parameters) {
+	record Reply(boolean known, boolean subscribed, long number, List<Member> members, long signals, long parameters,
+			@Nullable StoreUnavailableException failure) {
 
 		public static final Reply UNKNOWN = new Reply(false, false, 0, List.of(), 0, 0);
 
 		public Reply {
 			members = List.copyOf(members);
+		}
+
+		/** Creates an answer without a failure. */
+		public Reply(boolean known, boolean subscribed, long number, List<Member> members, long signals,
+				long parameters) {
+			this(known, subscribed, number, members, signals, parameters, null);
+		}
+
+		/** Returns the same with a failure. */
+		public Reply withFailure(StoreUnavailableException failure) {
+			return new Reply(this.known, this.subscribed, this.number, this.members, this.signals, this.parameters,
+					failure);
 		}
 
 	}

@@ -189,6 +189,11 @@ public final class StoredSignals implements ClusterSignals, ClusterTool {
 	}
 
 	@Override
+	public void catchUpRefused() {
+		this.waits.forEach(SignalWait::readAgain);
+	}
+
+	@Override
 	public void writesMayBeLost() {
 		this.readWanted = true;
 	}

@@ -19,6 +19,9 @@ public final class RedisViewStore implements ViewStore {
 	private static final LuaScript READ = ClusterLink.script(ScriptOutputType.MULTI, "locks.lua", "barriers.lua",
 			"signals.lua", "read-view.lua");
 
+	private static final LuaScript FREE = ClusterLink.script(ScriptOutputType.INTEGER, "locks.lua", "barriers.lua",
+			"signals.lua", "free-gone-members.lua");
+
 	private final ClusterLink link;
 
 	private final List<String> keys;
@@ -41,11 +44,22 @@ public final class RedisViewStore implements ViewStore {
 			return Reply.UNKNOWN;
 		}
 		long number = Long.parseLong(answer.get(1));
-		List<Member> members = answer.get(5).equals("1") ? members(answer.subList(6, answer.size())) : known.members();
+		List<Member> members = answer.get(5).equals("1") ? members(answer.subList(7, answer.size())) : known.members();
 		Reply reply = new Reply(true, answer.get(4).equals("1"), number, members, Long.parseLong(answer.get(2)),
 				Long.parseLong(answer.get(3)));
 		this.last = reply;
-		return reply;
+		return answer.get(6).equals("1") ? reply : tryToFree(reply);
+	}
+
+	/** Learns why what gone members held could not all be freed. */
+	private Reply tryToFree(Reply reply) {
+		try {
+			this.link.<Long>run(FREE, this.keys);
+			return reply;
+		}
+		catch (StoreUnavailableException ex) {
+			return reply.withFailure(ex);
+		}
 	}
 
 	private static List<Member> members(List<String> fields) {

@@ -45,7 +45,9 @@ if at == 0 then
   at = -1
 end
 if waits and not isWaiting(ticket) then
-  local last = redis.call('HINCRBY', TICKETS, '#', 1)
+  -- Not lower than the time, so that the order stays when the last number is lost.
+  local last = math.max((wholeNumber(redis.call('HGET', TICKETS, '#')) or 0) + 1, nowMicros)
+  redis.call('HSET', TICKETS, '#', text(last))
   local entry = table.concat({name, string.format('%016.0f', last), ticket, session, least, most}, '|')
   redis.call('ZADD', WAITERS, 0, entry)
   redis.call('HSET', TICKETS, ticket, entry)

@@ -136,6 +136,8 @@ local function freeLocksOfGoneMembers()
     if record.unreadable then
       -- The next one to ask for it is told.
     elseif record.session ~= '' and not isMember(record.session) then
+      -- Before anything is written, in case the right to it is missing: then all of it is tried again.
+      firstWaiter(name)
       grantNext(name, free(name, record))
     elseif record.session == '' and record.notBefore <= nowMillis then
       redis.call('HDEL', LOCKS, name)

@@ -7,8 +7,9 @@
 -- ARGV     1 session of the reader, 2 number of the view that it knows, 3 its address
 -- result   {'UNKNOWN'} without a session; else {'KNOWN', number of the view, number of the last signal, version of the
 --          last change of a parameter, '1' if somebody has subscribed at its address or '0', '1' if the members follow
---          or '0', then per member: id, record as in :members}
+--          or '0', '1' if what the gone ones held is freed or '0', then per member: id, record as in :members}
 -- keeps    the number changes only if the members that are not leaving have changed, and never repeats
+--          what cannot be freed now is tried again by whoever reads next
 -- cost     O(1) if the members have not changed, else O(members + locks + those that wait + parties of all
 --          barriers + signals that members have handled)
 
@@ -25,10 +26,18 @@ local known = redis.call('HMGET', CLUSTER, 'view', 'members', 'stamp', 'signals'
 local number = text(wholeNumber(known[1]) or 0)
 local subscribers = redis.call('PUBSUB', 'NUMSUB', base .. ':cluster:' .. address)
 local reply = {'KNOWN', number, text(wholeNumber(known[4]) or 0), text(wholeNumber(known[5]) or 0),
-  subscribers[2] > 0 and '1' or '0', '0'}
+  subscribers[2] > 0 and '1' or '0', '0', '1'}
 local changed = known[3] ~= stamp or number == '0'
 if not changed and number == seen then
   return reply
+end
+
+local allFreed = true
+
+-- Frees what the gone ones held in one of the tools, whatever is wrong with the others. What is wrong is lost here, as
+-- Redis 7 does not tell it with its line: free-gone-members.lua shows it.
+local function attempt(free, ...)
+  allFreed = pcall(free, ...) and allFreed
 end
 
 local members, ids = {}, {}
@@ -47,12 +56,16 @@ if changed or all ~= known[2] then
     number = text(math.max(tonumber(number) + 1, nowMicros))
     tellAll('view|' .. number)
   end
-  redis.call('HSET', CLUSTER, 'view', number, 'members', all, 'stamp', stamp)
-  freeLocksOfGoneMembers()
-  freeBarriersOfGoneMembers(number)
-  forgetSignals(KEYS[8], KEYS[9])
+  redis.call('HSET', CLUSTER, 'view', number, 'members', all)
+  attempt(freeLocksOfGoneMembers)
+  attempt(freeBarriersOfGoneMembers, number)
+  attempt(forgetSignals, KEYS[8], KEYS[9])
+  if allFreed then
+    redis.call('HSET', CLUSTER, 'stamp', stamp)
+  end
 end
 reply[2] = number
+reply[7] = allFreed and '1' or '0'
 if number ~= seen then
   reply[6] = '1'
   for _, id in ipairs(ids) do

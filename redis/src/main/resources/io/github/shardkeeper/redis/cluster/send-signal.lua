@@ -13,12 +13,12 @@ local name, retention, address, payload = ARGV[1], tonumber(ARGV[2]), ARGV[3], A
 local previous = latestSignal(SIGNALS, name)
 local last = math.max(lastSignal(CLUSTER), previous and previous.number or 0)
 local number = text(math.max(last + 1, nowMicros))
-redis.call('HSET', CLUSTER, 'signals', number)
-local value = table.concat({number, text(nowMillis), text(nowMillis + retention), address, payload}, '|')
-local isNew = redis.call('HSET', SIGNALS, name, value) == 1
+-- First: without the right to it, nothing is sent.
+tellAll('signal|' .. name .. '|' .. number)
 -- Reading a changed view forgets signals, too, but names may be made up while no member comes or goes.
-if isNew and redis.call('HLEN', SIGNALS) % 256 == 0 then
+if not previous and redis.call('HLEN', SIGNALS) % 256 == 255 then
   forgetSignals(SIGNALS, KEYS[6])
 end
-tellAll('signal|' .. name .. '|' .. number)
+redis.call('HSET', CLUSTER, 'signals', number)
+redis.call('HSET', SIGNALS, name, table.concat({number, text(nowMillis), text(nowMillis + retention), address, payload}, '|'))
 return number

@@ -19,13 +19,14 @@ end
 local number = math.max(lastVersion() + 1, current + 1, nowMicros)
 local version = text(number)
 change = '|' .. text(nowMillis) .. '|' .. change
-redis.call('HSET', PARAMETERS, name, version .. change)
-redis.call('HSET', CLUSTER, 'parameters', version)
-redis.call('ZADD', HISTORY, 0, name .. '|' .. string.format('%016.0f', number) .. change)
+-- What may be refused for want of a right comes first: then nothing is changed.
+tellAll('parameter|' .. name)
 local first, last = '[' .. name .. '|', '[' .. name .. '|\255'
-local dropped = redis.call('ZREVRANGEBYLEX', HISTORY, last, first, 'LIMIT', kept, 1)
+local dropped = redis.call('ZREVRANGEBYLEX', HISTORY, last, first, 'LIMIT', kept - 1, 1)
 if dropped[1] then
   redis.call('ZREMRANGEBYLEX', HISTORY, first, '[' .. dropped[1])
 end
-tellAll('parameter|' .. name)
+redis.call('ZADD', HISTORY, 0, name .. '|' .. string.format('%016.0f', number) .. change)
+redis.call('HSET', PARAMETERS, name, version .. change)
+redis.call('HSET', CLUSTER, 'parameters', version)
 return {'CHANGED', version, text(nowMillis)}
