@@ -13,6 +13,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -54,6 +55,15 @@ import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
+import io.github.shardkeeper.cluster.BarrierBrokenException;
+import io.github.shardkeeper.cluster.ClusterLock;
+import io.github.shardkeeper.cluster.ClusterLocks;
+import io.github.shardkeeper.cluster.ClusterParameter;
+import io.github.shardkeeper.cluster.ClusterParameters;
+import io.github.shardkeeper.cluster.ClusterSignals;
+import io.github.shardkeeper.cluster.DoubleBarrier;
+import io.github.shardkeeper.cluster.DoubleBarriers;
+import io.github.shardkeeper.cluster.OnClusterSignal;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.operations.GroupReporter;
 import io.github.shardkeeper.coordination.MemberRuntime;
@@ -311,7 +321,40 @@ class MissingRightsTests {
 				() -> letters.list(LETTERS, null, 1).letters().forEach((letter) -> letters.drop(letter.id())),
 				() -> letters.sendBack(LETTERS), () -> letters.count("orders"), () -> letters.waiting("orders"),
 				() -> this.instance.getBean(ShardStateReader.class).read(SHARD, Long.class),
-				() -> this.instance.getBean(GroupReporter.class).report());
+				() -> this.instance.getBean(GroupReporter.class).report(), this::lock, this::meet, this::signal,
+				() -> this.instance.getBean(ClusterParameters.class).set("speed", "1", ClusterParameters.Update.ALWAYS),
+				() -> this.instance.getBean(ClusterParameters.class).history("speed"));
+	}
+
+	private void lock() {
+		ClusterLock lock = this.instance.getBean(ClusterLocks.class).get("lock");
+		if (lock.tryLock()) {
+			lock.unlock();
+		}
+	}
+
+	private void meet() {
+		DoubleBarrier barrier = this.instance.getBean(DoubleBarriers.class).get("barrier");
+		try {
+			barrier.abort();
+			barrier.enter(1, Duration.ofMillis(100));
+			barrier.leave(Duration.ofMillis(100));
+		}
+		catch (TimeoutException | BarrierBrokenException ex) {
+			// The store does not answer, or the session has ended.
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private void signal() {
+		try {
+			this.instance.getBean(ClusterSignals.class).send("signal", "payload").awaitAll(Duration.ofMillis(100));
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	/**
@@ -368,6 +411,13 @@ class MissingRightsTests {
 			}
 			state.put("last", payload);
 			state.remove("last");
+		}
+
+		@ClusterParameter("speed")
+		private volatile int speed = 1;
+
+		@OnClusterSignal("signal")
+		void signaled() {
 		}
 
 		/** Its interval is too long for a test. */
