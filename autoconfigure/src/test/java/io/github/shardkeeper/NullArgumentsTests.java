@@ -50,6 +50,13 @@ import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.Shards;
 import io.github.shardkeeper.assignment.selection.BuiltInStrategy;
+import io.github.shardkeeper.cluster.ClusterLock;
+import io.github.shardkeeper.cluster.ClusterLocks;
+import io.github.shardkeeper.cluster.ClusterParameters;
+import io.github.shardkeeper.cluster.ClusterSignals;
+import io.github.shardkeeper.cluster.DoubleBarrier;
+import io.github.shardkeeper.cluster.DoubleBarriers;
+import io.github.shardkeeper.cluster.SignalDelivery;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
@@ -218,6 +225,18 @@ class NullArgumentsTests {
 		}
 		if (type == AssignmentStrategy.class) {
 			Arrays.stream(BuiltInStrategy.values()).map(BuiltInStrategy::strategy).forEach(beans::add);
+		}
+		if (type == ClusterLock.class) {
+			beans.add(context.getBean(ClusterLocks.class).get("lock"));
+		}
+		if (type == DoubleBarrier.class) {
+			beans.add(context.getBean(DoubleBarriers.class).get("barrier"));
+		}
+		if (type == SignalDelivery.class) {
+			beans.add(context.getBean(ClusterSignals.class).send("signal", "payload"));
+		}
+		if (type == io.github.shardkeeper.cluster.Parameter.class) {
+			beans.add(context.getBean(ClusterParameters.class).get("parameter", String.class, "value"));
 		}
 		if (type == ShardReader.class) {
 			beans.add(context.getBean(ShardSource.class).openReader());

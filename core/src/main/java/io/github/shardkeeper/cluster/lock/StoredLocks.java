@@ -381,6 +381,7 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 
 		@Override
 		public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+			Objects.requireNonNull(unit, "unit must not be null");
 			return acquire(StoredLocks.this.session.clock()
 				.now()
 				.plus(Duration.ofNanos(Math.min(unit.toNanos(Math.max(time, 0)), Long.MAX_VALUE / 4))));
