@@ -60,8 +60,6 @@ class RedisStoreConfiguration {
 		/** Long enough for a busy Redis; several attempts fit into the lease. */
 		private static final Duration MAX_CONTROL_TIMEOUT = Duration.ofSeconds(1);
 
-		private static final Duration DATA_TIMEOUT = Duration.ofSeconds(5);
-
 		@Bean
 		RedisConnector shardkeeperRedisConnector(ObjectProvider<RedisConnectionFactory> factory) {
 			RedisConnectionFactory unique = factory.getIfUnique();
@@ -90,7 +88,7 @@ class RedisStoreConfiguration {
 		@Bean
 		MoveHistory shardkeeperMoveHistory(RedisConnector connector, ShardkeeperProperties properties,
 				ShardkeeperSettings settings, CoordinationSettings coordination) {
-			return new RedisMoveHistory(connector, properties.keyPrefix(), coordination.group(), DATA_TIMEOUT,
+			return new RedisMoveHistory(connector, properties.keyPrefix(), coordination.group(), RedisConnector.DATA_TIMEOUT,
 					settings.history());
 		}
 
@@ -140,7 +138,7 @@ class RedisStoreConfiguration {
 		@ConditionalOnMissingBean(CheckpointStore.class)
 		RedisCheckpointStore shardkeeperCheckpointStore(RedisConnector connector, ShardkeeperProperties properties,
 				CoordinationSettings settings) {
-			return new RedisCheckpointStore(connector, properties.keyPrefix(), settings.group(), DATA_TIMEOUT,
+			return new RedisCheckpointStore(connector, properties.keyPrefix(), settings.group(), RedisConnector.DATA_TIMEOUT,
 					wait(properties));
 		}
 
@@ -150,7 +148,7 @@ class RedisStoreConfiguration {
 		@ConditionalOnBean(RedisCheckpointStore.class)
 		DeadLetterStore shardkeeperDeadLetterStore(RedisConnector connector, ShardkeeperProperties properties,
 				CoordinationSettings settings) {
-			return new RedisDeadLetterStore(connector, properties.keyPrefix(), settings.group(), DATA_TIMEOUT);
+			return new RedisDeadLetterStore(connector, properties.keyPrefix(), settings.group(), RedisConnector.DATA_TIMEOUT);
 		}
 
 		@Bean
@@ -158,9 +156,9 @@ class RedisStoreConfiguration {
 				ShardkeeperSettings settings, CoordinationSettings coordination) {
 			return new BroadcastStores(settings.broadcastTopics(), coordination,
 					(name) -> new BroadcastStores.Stores(
-							new RedisCheckpointStore(connector, properties.keyPrefix(), name, DATA_TIMEOUT,
+							new RedisCheckpointStore(connector, properties.keyPrefix(), name, RedisConnector.DATA_TIMEOUT,
 									wait(properties)),
-							new RedisDeadLetterStore(connector, properties.keyPrefix(), name, DATA_TIMEOUT)));
+							new RedisDeadLetterStore(connector, properties.keyPrefix(), name, RedisConnector.DATA_TIMEOUT)));
 		}
 
 		private static ReplicaWait wait(ShardkeeperProperties properties) {
@@ -172,13 +170,13 @@ class RedisStoreConfiguration {
 		RedisStreamSource shardkeeperRedisSource(RedisConnector connector, ShardkeeperProperties properties,
 				SourceSelection selection) {
 			return new RedisStreamSource(connector, properties.keyPrefix(), selection.shardCounts("redis"),
-					DATA_TIMEOUT, wait(properties));
+					RedisConnector.DATA_TIMEOUT, wait(properties));
 		}
 
 		@Bean
 		TopicGroups shardkeeperTopicGroups(RedisConnector connector, ShardkeeperProperties properties,
 				CoordinationSettings settings) {
-			return new RedisTopicGroups(connector, properties.keyPrefix(), settings.group(), DATA_TIMEOUT,
+			return new RedisTopicGroups(connector, properties.keyPrefix(), settings.group(), RedisConnector.DATA_TIMEOUT,
 					wait(properties));
 		}
 

@@ -59,6 +59,9 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	private static final RedisCodec<String, byte[]> DATA_CODEC = RedisCodec.of(StringCodec.UTF8,
 			ByteArrayCodec.INSTANCE);
 
+	/** Time limit of answers for data; one for all, so that they share a connection. */
+	public static final Duration DATA_TIMEOUT = Duration.ofSeconds(5);
+
 	/** Enough, because no task waits for another task or for more than a few answers. */
 	private static final int BACKGROUND_THREADS = 4;
 

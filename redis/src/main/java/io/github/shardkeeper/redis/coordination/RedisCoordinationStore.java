@@ -125,7 +125,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		this.timeout = timeout;
 		this.group = group;
 		this.keys = new GroupKeys(this.link, keyPrefix + ":{" + group + "}");
-		this.notes = new RedisNotes(connector.dataLink(timeout), keyPrefix + ":{" + group + "}");
+		this.notes = new RedisNotes(connector.dataLink(RedisConnector.DATA_TIMEOUT), keyPrefix + ":{" + group + "}");
 		this.scripts = scripts;
 		this.readAtOnce = readAtOnce;
 		this.writtenAtOnce = writtenAtOnce;
