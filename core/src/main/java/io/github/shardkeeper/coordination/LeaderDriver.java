@@ -23,6 +23,7 @@ import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
 import io.github.shardkeeper.protocol.LeaderAction;
 import io.github.shardkeeper.protocol.LeaderEvent;
+import io.github.shardkeeper.protocol.LeaderEvent.EndClaimsReply;
 import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
 import io.github.shardkeeper.protocol.LeaderEvent.ReapReply;
 import io.github.shardkeeper.protocol.Leadership;
@@ -77,6 +78,9 @@ final class LeaderDriver {
 	private volatile boolean hasSuccessor;
 
 	private volatile @Nullable Assignment assignment;
+
+	/** Whether members may have claimed shards since the reasons were filled in. */
+	private boolean claimsEnded;
 
 	private final String group;
 
@@ -191,8 +195,9 @@ final class LeaderDriver {
 		this.differences.report(this.clock.now());
 		this.hasSuccessor = this.leadership.view().hasSuccessor();
 		Assignment planned = this.leadership.view().assignment();
-		if (planned != null && this.assignment == null) {
+		if (planned != null && (this.assignment == null || this.claimsEnded && planned != this.assignment)) {
 			this.reasons.fillIn(planned);
+			this.claimsEnded = false;
 		}
 		this.assignment = planned;
 		this.reasons.run(this.clock.now());
@@ -311,7 +316,9 @@ final class LeaderDriver {
 			return reaped(this.store.reapMembers(self, reap.epoch(), reap.steady(), this.crashQuietPeriod));
 		}
 		if (action instanceof LeaderAction.EndClaims end) {
-			return new LeaderEvent.EndClaimsAnswered(this.store.endClaims(self, end.epoch(), end.untilMillis()));
+			EndClaimsReply reply = this.store.endClaims(self, end.epoch(), end.untilMillis());
+			this.claimsEnded |= reply == EndClaimsReply.ENDED;
+			return new LeaderEvent.EndClaimsAnswered(reply);
 		}
 		if (action instanceof LeaderAction.ApplyPlan plan) {
 			return planned(plan, apply(plan, self));
