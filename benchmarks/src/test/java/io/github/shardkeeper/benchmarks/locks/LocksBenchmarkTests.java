@@ -49,7 +49,7 @@ class LocksBenchmarkTests {
 		List<String> parts = List.of(LocksBenchmark.UNCONTENDED, LocksBenchmark.CONTENDED, LocksBenchmark.IDLE);
 
 		List<String> lines = LocksBenchmark.measure(List.of(Contender.REGISTRY),
-				new Sizes(parts, 1, 0, 10, List.of(2), 300, 2, 1), raw::add);
+				new Sizes(parts, 1, 0, 10, List.of(2), 3000, 2, 1), raw::add);
 
 		assertThat(raw).hasSize(5).allMatch((line) -> line.split(",", -1).length == LocksBenchmark.COLUMNS.size());
 		assertThat(lines).filteredOn((line) -> line.startsWith("| " + Contender.REGISTRY.text() + " | "))
