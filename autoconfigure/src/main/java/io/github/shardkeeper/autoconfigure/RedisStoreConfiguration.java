@@ -88,8 +88,8 @@ class RedisStoreConfiguration {
 		@Bean
 		MoveHistory shardkeeperMoveHistory(RedisConnector connector, ShardkeeperProperties properties,
 				ShardkeeperSettings settings, CoordinationSettings coordination) {
-			return new RedisMoveHistory(connector, properties.keyPrefix(), coordination.group(), RedisConnector.DATA_TIMEOUT,
-					settings.history());
+			return new RedisMoveHistory(connector, properties.keyPrefix(), coordination.group(),
+					RedisConnector.DATA_TIMEOUT, settings.history());
 		}
 
 		/**
@@ -138,8 +138,8 @@ class RedisStoreConfiguration {
 		@ConditionalOnMissingBean(CheckpointStore.class)
 		RedisCheckpointStore shardkeeperCheckpointStore(RedisConnector connector, ShardkeeperProperties properties,
 				CoordinationSettings settings) {
-			return new RedisCheckpointStore(connector, properties.keyPrefix(), settings.group(), RedisConnector.DATA_TIMEOUT,
-					wait(properties));
+			return new RedisCheckpointStore(connector, properties.keyPrefix(), settings.group(),
+					RedisConnector.DATA_TIMEOUT, wait(properties));
 		}
 
 		/** Missing with an application's checkpoint store, which has the dead letters. */
@@ -148,17 +148,17 @@ class RedisStoreConfiguration {
 		@ConditionalOnBean(RedisCheckpointStore.class)
 		DeadLetterStore shardkeeperDeadLetterStore(RedisConnector connector, ShardkeeperProperties properties,
 				CoordinationSettings settings) {
-			return new RedisDeadLetterStore(connector, properties.keyPrefix(), settings.group(), RedisConnector.DATA_TIMEOUT);
+			return new RedisDeadLetterStore(connector, properties.keyPrefix(), settings.group(),
+					RedisConnector.DATA_TIMEOUT);
 		}
 
 		@Bean
 		BroadcastStores shardkeeperBroadcastStores(RedisConnector connector, ShardkeeperProperties properties,
 				ShardkeeperSettings settings, CoordinationSettings coordination) {
-			return new BroadcastStores(settings.broadcastTopics(), coordination,
-					(name) -> new BroadcastStores.Stores(
-							new RedisCheckpointStore(connector, properties.keyPrefix(), name, RedisConnector.DATA_TIMEOUT,
-									wait(properties)),
-							new RedisDeadLetterStore(connector, properties.keyPrefix(), name, RedisConnector.DATA_TIMEOUT)));
+			return new BroadcastStores(settings.broadcastTopics(), coordination, (name) -> new BroadcastStores.Stores(
+					new RedisCheckpointStore(connector, properties.keyPrefix(), name, RedisConnector.DATA_TIMEOUT,
+							wait(properties)),
+					new RedisDeadLetterStore(connector, properties.keyPrefix(), name, RedisConnector.DATA_TIMEOUT)));
 		}
 
 		private static ReplicaWait wait(ShardkeeperProperties properties) {
@@ -176,8 +176,8 @@ class RedisStoreConfiguration {
 		@Bean
 		TopicGroups shardkeeperTopicGroups(RedisConnector connector, ShardkeeperProperties properties,
 				CoordinationSettings settings) {
-			return new RedisTopicGroups(connector, properties.keyPrefix(), settings.group(), RedisConnector.DATA_TIMEOUT,
-					wait(properties));
+			return new RedisTopicGroups(connector, properties.keyPrefix(), settings.group(),
+					RedisConnector.DATA_TIMEOUT, wait(properties));
 		}
 
 		@Bean
