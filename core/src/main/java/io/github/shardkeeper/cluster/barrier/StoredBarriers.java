@@ -118,7 +118,7 @@ public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 			Runnable wakeUp) {
 		BarrierRequest request = new BarrierRequest(this.session, "enter", participation.barrier, askAs, view,
 				(member) -> {
-					// Else the store would take it for one that begins anew without
+					// Else the store would take it for one that starts over without
 					// having
 					// left, and break the last round.
 					this.departures.repeat((departure) -> departure.barrier().equals(participation.barrier));

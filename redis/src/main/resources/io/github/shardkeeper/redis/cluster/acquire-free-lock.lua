@@ -1,6 +1,6 @@
 -- Beginning of acquire-lock.lua, before cluster.lua and locks.lua: acquires a lock that is free and that nobody waits
 -- for. All other cases are left to what follows; nothing was written then. Each call of a script creates its functions
--- anew, which would take as long as the commands here: so this has none, and repeats what hasLease, nextToken and grant
+-- again, which would take as long as the commands here: so this has none, and repeats what hasLease, nextToken and grant
 -- do.
 --
 -- keeps    it writes before it returns, so that a WAIT that follows has something to wait for

@@ -9,7 +9,7 @@
 --          last change of a parameter, '1' if somebody has subscribed at its address or '0', '1' if the members follow
 --          or '0', '1' if what the gone ones held is freed or '0', then per member: id, record as in :members}
 -- keeps    the number changes only if the members that are not leaving have changed, and never repeats
---          what cannot be freed now is tried again by whoever reads next
+--          what cannot be freed now is retried by the next read
 -- cost     O(1) if the members have not changed, else O(members + locks + those that wait + parties of all
 --          barriers + signals that members have handled)
 
