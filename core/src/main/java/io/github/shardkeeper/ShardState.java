@@ -15,7 +15,10 @@ import java.util.Set;
  * <p>
  * Not thread-safe: confined to the call that received it and to that call's thread; later
  * every method throws {@link IllegalStateException}. Values are copied through JSON: a
- * change of an object that was read or put has no effect until it is put again.
+ * change of an object that was read or put has no effect until it is put again. A Java
+ * record that nobody can change, because all its components are numbers, texts, times or
+ * such records, may be returned as it was put: its constructor must not change what it
+ * gets.
  */
 public interface ShardState {
 

@@ -10,7 +10,6 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * State of one owned shard: all entries, and the changes to commit. A handler call gets a
@@ -21,7 +20,9 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public final class JournaledState {
 
-	private final JsonMapper mapper;
+	private final StateValues values;
+
+	private final KeptRecords kept = new KeptRecords();
 
 	/** Whether calls run at the same time: one may change what another reads. */
 	private final boolean shared;
@@ -39,14 +40,14 @@ public final class JournaledState {
 	/** Changes that are added but not committable, the oldest first. */
 	private final Deque<Changes> uncommittable = new ArrayDeque<>();
 
-	public JournaledState(Map<String, String> entries, JsonMapper mapper, boolean shared) {
+	public JournaledState(Map<String, String> entries, StateValues values, boolean shared) {
 		this.shared = shared;
 		this.entries = shared ? new ConcurrentHashMap<>(entries) : new HashMap<>(entries);
-		this.mapper = mapper;
+		this.values = values;
 	}
 
 	public StateView open() {
-		return new StateView(this.entries, this.mapper, this.shared, this.shared ? this.keyChanges : 0);
+		return new StateView(this.entries, this.values, this.kept, this.shared, this.shared ? this.keyChanges : 0);
 	}
 
 	/**

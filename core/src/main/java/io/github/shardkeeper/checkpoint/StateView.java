@@ -10,7 +10,6 @@ import java.util.TreeSet;
 
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
-import tools.jackson.databind.json.JsonMapper;
 
 import io.github.shardkeeper.ShardState;
 
@@ -32,7 +31,9 @@ public final class StateView implements ShardState, AutoCloseable {
 
 	private final Map<String, String> entries;
 
-	private final JsonMapper mapper;
+	private final StateValues values;
+
+	private final KeptRecords kept;
 
 	/** Whether other calls run at the same time. */
 	private final boolean recordsReads;
@@ -56,9 +57,11 @@ public final class StateView implements ShardState, AutoCloseable {
 
 	private volatile boolean closed;
 
-	StateView(Map<String, String> entries, JsonMapper mapper, boolean recordsReads, long keyChanges) {
+	StateView(Map<String, String> entries, StateValues values, KeptRecords kept, boolean recordsReads,
+			long keyChanges) {
 		this.entries = entries;
-		this.mapper = mapper;
+		this.values = values;
+		this.kept = kept;
 		this.recordsReads = recordsReads;
 		this.keyChanges = keyChanges;
 		this.thread = Thread.currentThread();
@@ -73,8 +76,16 @@ public final class StateView implements ShardState, AutoCloseable {
 	}
 
 	private <T> @Nullable T read(String key, String json, Class<T> type) {
+		T keptValue = this.kept.find(key, json, type);
+		if (keptValue != null) {
+			return keptValue;
+		}
 		try {
-			return this.mapper.readValue(json, type);
+			T value = this.values.read(json, type);
+			if (value != null && this.values.isImmutableRecord(type)) {
+				this.kept.keep(key, json, value);
+			}
+			return value;
 		}
 		catch (JacksonException ex) {
 			throw new IllegalArgumentException("The state under key '%s' cannot be read as %s: %s".formatted(key,
@@ -87,7 +98,11 @@ public final class StateView implements ShardState, AutoCloseable {
 		check(key);
 		Objects.requireNonNull(value, "value must not be null; use remove(key) to remove an entry");
 		try {
-			write(key, this.mapper.writeValueAsString(value));
+			String json = this.values.write(value);
+			write(key, json);
+			if (this.values.mayBeKept(value, json)) {
+				this.kept.keep(key, json, value);
+			}
 		}
 		catch (JacksonException ex) {
 			throw new IllegalArgumentException("The value for key '%s' of type %s cannot be written as JSON"

@@ -69,7 +69,7 @@ final class ShardProgress {
 		this.settings = consumer.commits();
 		this.begin = (seek != null) ? seek.after() : checkpoint.offset();
 		this.window = new OffsetWindow(consumer.maxAhead(), this.begin, (seek != null) ? Set.of() : checkpoint.ahead());
-		this.state = new JournaledState(checkpoint.state(), context.mapper(),
+		this.state = new JournaledState(checkpoint.state(), context.stateValues(),
 				consumer.ordering() != ConsumerSettings.Ordering.SHARD);
 		Duration dueIn = checkpoint.retryDueIn();
 		this.queue = new RetryQueue(scope.owned().shard(), context.checkpoints(), context.budget(),

@@ -12,6 +12,7 @@ import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.coordination.ShardConsumption;
 import io.github.shardkeeper.loop.MeterGuard;
 import io.github.shardkeeper.source.ShardReadControl;
@@ -47,7 +48,7 @@ public final class WorkerContext {
 
 	private final ScheduledExecutorService timer;
 
-	private final JsonMapper mapper;
+	private final StateValues stateValues;
 
 	private final ConsumerMeters meters;
 
@@ -74,6 +75,7 @@ public final class WorkerContext {
 	 * @param wallClock the clock of times that people read
 	 * @param executor runs the workers
 	 * @param timer wakes workers that wait
+	 * @param mapper converts the values of the state
 	 * @param budget the limit for what all shards together read ahead
 	 * @param settings the settings by topic
 	 * @param listener hears when a worker has ended
@@ -83,13 +85,13 @@ public final class WorkerContext {
 			MonotonicClock clock, InstantSource wallClock, Executor executor, ScheduledExecutorService timer,
 			JsonMapper mapper, ConsumerMeters meters, BufferBudget budget, Function<String, ConsumerSettings> settings,
 			ConsumerEvents events, ShardConsumption.Listener listener, boolean measuresWork) {
-		this(group, checkpoints, reader, lease, clock, wallClock, executor, timer, mapper, meters,
+		this(group, checkpoints, reader, lease, clock, wallClock, executor, timer, new StateValues(mapper), meters,
 				new ConcurrentHashMap<>(), budget, settings, events, listener, measuresWork);
 	}
 
 	private WorkerContext(String group, CheckpointStore checkpoints, ShardReadControl reader, Lease lease,
 			MonotonicClock clock, InstantSource wallClock, Executor executor, ScheduledExecutorService timer,
-			JsonMapper mapper, ConsumerMeters meters, Map<String, MeterGuard<TopicMeters>> topicMeters,
+			StateValues stateValues, ConsumerMeters meters, Map<String, MeterGuard<TopicMeters>> topicMeters,
 			BufferBudget budget, Function<String, ConsumerSettings> settings, ConsumerEvents events,
 			ShardConsumption.Listener listener, boolean measuresWork) {
 		this.group = group;
@@ -100,7 +102,7 @@ public final class WorkerContext {
 		this.wallClock = wallClock;
 		this.executor = executor;
 		this.timer = timer;
-		this.mapper = mapper;
+		this.stateValues = stateValues;
 		this.meters = meters;
 		this.topicMeters = topicMeters;
 		this.budget = budget;
@@ -122,7 +124,7 @@ public final class WorkerContext {
 	 */
 	public WorkerContext forBroadcast(ShardConsumption.Listener broadcastListener) {
 		return new WorkerContext(this.group, this.checkpoints, this.reader, Lease.unlimited(), this.clock,
-				this.wallClock, this.executor, this.timer, this.mapper, this.meters, this.topicMeters, this.budget,
+				this.wallClock, this.executor, this.timer, this.stateValues, this.meters, this.topicMeters, this.budget,
 				this.settings, this.events, broadcastListener, false);
 	}
 
@@ -172,7 +174,11 @@ public final class WorkerContext {
 
 	/** Returns the mapper of the values of the state. */
 	public JsonMapper mapper() {
-		return this.mapper;
+		return this.stateValues.mapper();
+	}
+
+	StateValues stateValues() {
+		return this.stateValues;
 	}
 
 	/**

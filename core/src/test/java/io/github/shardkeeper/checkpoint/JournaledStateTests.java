@@ -21,7 +21,8 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 class JournaledStateTests {
 
-	private final JournaledState state = new JournaledState(Map.of("a", "1", "b", "\"two\""), new JsonMapper(), false);
+	private final JournaledState state = new JournaledState(Map.of("a", "1", "b", "\"two\""),
+			new StateValues(new JsonMapper()), false);
 
 	@Test
 	void committedEntriesAreRead() {
@@ -164,7 +165,7 @@ class JournaledStateTests {
 	void keysCountAsValuesDo() {
 		String longKey = "k".repeat(StateView.MAX_ENTRY_LENGTH);
 		for (boolean shared : new boolean[] { false, true }) {
-			StateView view = new JournaledState(Map.of(), JsonMapper.shared(), shared).open();
+			StateView view = new JournaledState(Map.of(), new StateValues(JsonMapper.shared()), shared).open();
 			assertThatIllegalArgumentException().isThrownBy(() -> view.put(longKey, 1))
 				.withMessageContaining("under key 'kkkkk")
 				.withMessageContaining("a key of 16,777,216 characters and a value of 1 as JSON")
@@ -263,7 +264,7 @@ class JournaledStateTests {
 
 	@Test
 	void concurrentCallWithOutdatedReadsIsRepeated() {
-		JournaledState shared = new JournaledState(Map.of("a", "1"), new JsonMapper(), true);
+		JournaledState shared = new JournaledState(Map.of("a", "1"), new StateValues(new JsonMapper()), true);
 		StateView one = shared.open();
 		StateView other = shared.open();
 		one.put("a", one.get("a", Integer.class).orElseThrow() + 1);
@@ -280,7 +281,7 @@ class JournaledStateTests {
 
 	@Test
 	void concurrentIncrementsDoNotConflict() {
-		JournaledState shared = new JournaledState(Map.of("a", "1"), new JsonMapper(), true);
+		JournaledState shared = new JournaledState(Map.of("a", "1"), new StateValues(new JsonMapper()), true);
 		StateView one = shared.open();
 		StateView other = shared.open();
 		assertThat(one.increment("a", 10)).isEqualTo(11);
@@ -298,7 +299,7 @@ class JournaledStateTests {
 
 	@Test
 	void callThatReadASumIsRepeatedWhenItChanges() {
-		JournaledState shared = new JournaledState(Map.of("a", "1"), new JsonMapper(), true);
+		JournaledState shared = new JournaledState(Map.of("a", "1"), new StateValues(new JsonMapper()), true);
 		StateView one = shared.open();
 		StateView other = shared.open();
 		other.increment("a", 1);
@@ -311,7 +312,7 @@ class JournaledStateTests {
 
 	@Test
 	void callThatReadTheKeysIsRepeatedWhenTheyChange() {
-		JournaledState shared = new JournaledState(Map.of("a", "1"), new JsonMapper(), true);
+		JournaledState shared = new JournaledState(Map.of("a", "1"), new StateValues(new JsonMapper()), true);
 		StateView one = shared.open();
 		StateView other = shared.open();
 		one.put("b", 1);
@@ -323,7 +324,7 @@ class JournaledStateTests {
 
 	@Test
 	void readOnlyCallHasNoConflicts() {
-		JournaledState shared = new JournaledState(Map.of("a", "1"), new JsonMapper(), true);
+		JournaledState shared = new JournaledState(Map.of("a", "1"), new StateValues(new JsonMapper()), true);
 		StateView reader = shared.open();
 		reader.get("a", Integer.class);
 		StateView writer = shared.open();
@@ -342,7 +343,7 @@ class JournaledStateTests {
 	void commitsAndRollBacksInAnyOrderLeaveWhatAPlainMapHas(boolean shared) {
 		for (long seed = 0; seed < 300; seed++) {
 			Random random = new Random(seed);
-			JournaledState journaled = new JournaledState(Map.of("k0", "0"), new JsonMapper(), shared);
+			JournaledState journaled = new JournaledState(Map.of("k0", "0"), new StateValues(new JsonMapper()), shared);
 			Map<String, Long> kept = new HashMap<>(Map.of("k0", 0L));
 			Map<String, String> store = new HashMap<>(Map.of("k0", "0"));
 			for (int call = 0; call < 20; call++) {
