@@ -63,15 +63,30 @@ public final class Applications {
 		return start(redis.port(), handler, properties, wrapper);
 	}
 
+	/**
+	 * Starts an application with what its class path has: with a web server if there is
+	 * one.
+	 * @param port the port of the Redis that it uses
+	 * @param handler the bean
+	 * @param properties its properties
+	 * @return the running application; the caller closes it
+	 */
+	public static ConfigurableApplicationContext startWhole(int port, Object handler, Map<String, Object> properties) {
+		return builder(port, handler, properties, UnaryOperator.identity()).run();
+	}
+
 	private static ConfigurableApplicationContext start(int port, Object handler, Map<String, Object> properties,
+			UnaryOperator<CheckpointStore> wrapper) {
+		return builder(port, handler, properties, wrapper).web(WebApplicationType.NONE).run();
+	}
+
+	private static SpringApplicationBuilder builder(int port, Object handler, Map<String, Object> properties,
 			UnaryOperator<CheckpointStore> wrapper) {
 		Map<String, Object> all = new HashMap<>(properties);
 		all.put("spring.data.redis.port", port);
-		return new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
-			.bannerMode(Banner.Mode.OFF)
+		return new SpringApplicationBuilder(Application.class).bannerMode(Banner.Mode.OFF)
 			.properties(all)
-			.initializers((context) -> register((GenericApplicationContext) context, handler, wrapper))
-			.run();
+			.initializers((context) -> register((GenericApplicationContext) context, handler, wrapper));
 	}
 
 	/**

@@ -4,6 +4,7 @@ import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -35,6 +36,22 @@ public final class ClassPath {
 			}
 		}
 		return entries;
+	}
+
+	/**
+	 * Returns a pattern for the libraries that only some processes have: Kafka's broker,
+	 * web and actuator. Without the jar of the benchmarks, as in tests, they are among
+	 * the {@linkplain #entries() entries}.
+	 * @return the pattern; empty if they are among the entries
+	 */
+	public static String librariesOfProcesses() {
+		try {
+			Path classes = Path.of(ClassPath.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+			return Files.isRegularFile(classes) ? classes.resolveSibling("processes") + File.separator + "*" : "";
+		}
+		catch (URISyntaxException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	/**

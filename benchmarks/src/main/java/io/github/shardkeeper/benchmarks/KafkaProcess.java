@@ -1,9 +1,5 @@
 package io.github.shardkeeper.benchmarks;
 
-import java.io.File;
-import java.net.URISyntaxException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Map;
 
 import org.apache.kafka.common.utils.AppInfoParser;
@@ -15,9 +11,6 @@ import io.github.shardkeeper.test.EmbeddedKafka;
  * no state.
  */
 public final class KafkaProcess {
-
-	/** Libraries that only the broker needs lie beside those of the benchmarks. */
-	private static final String LIBRARIES = "kafka";
 
 	private KafkaProcess() {
 	}
@@ -31,7 +24,7 @@ public final class KafkaProcess {
 		EmbeddedKafka.Builder builder = EmbeddedKafka.builder()
 			.kafkaDefaults()
 			.javaOptions("-Xms512m", "-Xmx512m")
-			.classPath(libraries());
+			.classPath(ClassPath.librariesOfProcesses());
 		settings.forEach(builder::setting);
 		return builder.start();
 	}
@@ -42,17 +35,6 @@ public final class KafkaProcess {
 	 */
 	public static String version() {
 		return "Kafka " + AppInfoParser.getVersion();
-	}
-
-	/** Nothing where they are on the class path, as in tests. */
-	private static String libraries() {
-		try {
-			Path classes = Path.of(KafkaProcess.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-			return Files.isRegularFile(classes) ? classes.resolveSibling(LIBRARIES) + File.separator + "*" : "";
-		}
-		catch (URISyntaxException ex) {
-			throw new IllegalStateException(ex);
-		}
 	}
 
 }

@@ -14,6 +14,8 @@ final class Handlers {
 	/** So many counters are in a shard's state. */
 	private static final int COUNTERS = 100;
 
+	private static final String HANDLED = "handled";
+
 	private static final String[] COUNTER_NAMES = new String[COUNTERS];
 
 	static {
@@ -46,6 +48,47 @@ final class Handlers {
 		public void handle(byte[] payload, ShardState state) {
 			state.increment(counter(payload), 1);
 			this.tally.handled(payload);
+		}
+
+	}
+
+	/** One record per call, with three calls on typed state. */
+	record OneRecordAndTypedState(Tally tally) {
+
+		@ShardConsumer("${benchmark.topic}")
+		public void handle(byte[] payload, ShardState state) {
+			String counter = counter(payload);
+			state.increment(counter, 1);
+			long handled = state.get(HANDLED, Long.class).orElse(0L);
+			state.put(HANDLED, handled + 1);
+			this.tally.handled(payload);
+		}
+
+	}
+
+	/** One record per call, with a Java record as state. */
+	record OneRecordAndRecordState(Tally tally) {
+
+		@ShardConsumer("${benchmark.topic}")
+		public void handle(byte[] payload, ShardState state) {
+			String key = counter(payload);
+			Visits visits = state.get(key, Visits.class).orElse(Visits.NONE);
+			state.put(key, visits.plus(key, payload.length));
+			this.tally.handled(payload);
+		}
+
+	}
+
+	/** The state of a handler that keeps more than a number. */
+	record Visits(String visitor, long count, long bytes, double meanBytes, boolean often) {
+
+		private static final int OFTEN = 100;
+
+		static final Visits NONE = new Visits("", 0, 0, 0, false);
+
+		Visits plus(String by, int size) {
+			long all = this.bytes + size;
+			return new Visits(by, this.count + 1, all, (double) all / (this.count + 1), this.count >= OFTEN);
 		}
 
 	}
