@@ -268,7 +268,8 @@ class ArchitectureTests {
 
 	/**
 	 * Substitutes in memory for the clocks of stores and source; the time at which people
-	 * see that a record has failed; and the time of a log that is sent.
+	 * see that a record has failed, or that somebody has changed something; and the time
+	 * of a log that is sent.
 	 */
 	@Test
 	void theWallClockIsReadInOnePlacePerStoreInMemoryAndForPeople() {
@@ -277,7 +278,8 @@ class ArchitectureTests {
 					callers("java.time.InstantSource", "system"), callers("java.time.Clock"))
 			.flatMap(Set::stream)
 			.collect(Collectors.toSet()))).containsExactlyInAnyOrder("MemoryCoordinationStore", "MemoryCheckpointStore",
-					"MemoryMoveHistory", "MemoryStreamSource", "ShardConsumerRunner", "SlsShardSource");
+					"MemoryMoveHistory", "MemoryStreamSource", "OperationAudit", "ShardConsumerRunner",
+					"SlsShardSource");
 	}
 
 	@Test

@@ -13,6 +13,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
 import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -27,6 +28,7 @@ import io.github.shardkeeper.actuate.ShardsEndpoint;
 import io.github.shardkeeper.actuate.ShardsWebExtension;
 import io.github.shardkeeper.autoconfigure.ClusterParametersConfiguration.ParametersInUse;
 import io.github.shardkeeper.cluster.session.ClusterSession;
+import io.github.shardkeeper.consumer.PublishedEvents;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.ShardCoordinator;
@@ -37,6 +39,7 @@ import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.loop.LoopThreads;
 import io.github.shardkeeper.observation.CallObservations;
 import io.github.shardkeeper.operations.GroupReporter;
+import io.github.shardkeeper.operations.OperationAudit;
 import io.github.shardkeeper.template.SendObserver;
 import io.github.shardkeeper.worker.ConsumerMeters;
 
@@ -49,6 +52,11 @@ public final class ShardkeeperActuatorAutoConfiguration {
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass({ Endpoint.class, ConditionalOnAvailableEndpoint.class })
 	static class EndpointConfiguration {
+
+		@Bean
+		OperationAudit shardkeeperOperationAudit(CoordinationSettings settings, ApplicationEventPublisher publisher) {
+			return new OperationAudit(settings.group(), new PublishedEvents(settings.group(), publisher)::operated);
+		}
 
 		@Bean
 		@ConditionalOnAvailableEndpoint

@@ -14,6 +14,7 @@ import org.springframework.context.ApplicationEventPublisher;
 import io.github.shardkeeper.ShardAssignedEvent;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardMovedEvent;
+import io.github.shardkeeper.ShardOperationEvent;
 import io.github.shardkeeper.ShardRevokedEvent;
 import io.github.shardkeeper.ShardSessionLostEvent;
 import io.github.shardkeeper.ShardSessionResumedEvent;
@@ -78,6 +79,11 @@ public final class PublishedEvents implements ConsumerEvents {
 	public void moved(ShardMove move) {
 		publish(new ShardMovedEvent(this.group, move.shard(), move.from(), move.to(), move.token(), move.cause(),
 				Duration.ofMillis(Math.max(0, move.assignedMillis() - move.plannedMillis()))));
+	}
+
+	/** Publishes an operation that somebody has requested at this instance. */
+	public void operated(ShardOperationEvent operation) {
+		publish(operation);
 	}
 
 	private void publish(Object event) {

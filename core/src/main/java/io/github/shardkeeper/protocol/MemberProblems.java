@@ -165,14 +165,25 @@ public record MemberProblems(SortedMap<ShardId, String> texts, int more) {
 	}
 
 	/**
-	 * Returns a text in one line and at most so long: texts of exceptions may have any
-	 * length and contain anything.
+	 * Returns a text in one line and at most so long: texts of exceptions and of callers
+	 * may have any length and contain anything, also what reorders a line.
 	 */
 	public static String printable(String text, int most) {
 		String shortened = (text.length() > most) ? text.substring(0, most - 1) + "…" : text;
 		StringBuilder printable = new StringBuilder(shortened.length());
-		shortened.chars().forEach((c) -> printable.append(Character.isISOControl(c) ? ' ' : (char) c));
+		shortened.chars().forEach((c) -> printable.append(isUnprintable(c) ? ' ' : (char) c));
 		return printable.toString();
+	}
+
+	private static boolean isUnprintable(int c) {
+		return switch (Character.getType(c)) {
+			case Character.CONTROL, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR -> true;
+			case Character.FORMAT -> switch (Character.getDirectionality(c)) {
+				case Character.DIRECTIONALITY_BOUNDARY_NEUTRAL, Character.DIRECTIONALITY_UNDEFINED -> false;
+				default -> true;
+			};
+			default -> false;
+		};
 	}
 
 }
