@@ -80,7 +80,7 @@ final class ShardWorkers implements ShardConsumption {
 			logger.error("{} was assigned, but this instance has no handler for its topic", shard);
 			return;
 		}
-		logger.info("Assigned {} (token {})", shard, token);
+		logger.debug("Assigned {} (token {})", shard, token);
 		// Only the loop of the coordinator calls this.
 		ShardWorker predecessor = this.workers.get(shard);
 		ShardWorker worker = new ShardWorker(shard, token, member, handler, this.context,
@@ -123,7 +123,7 @@ final class ShardWorkers implements ShardConsumption {
 	public void drain(ShardId shard) {
 		ShardWorker worker = this.workers.get(shard);
 		if (worker != null) {
-			logger.info("Revoked {}", shard);
+			logger.debug("Revoked {}", shard);
 			worker.drain();
 		}
 	}
@@ -170,7 +170,7 @@ final class ShardWorkers implements ShardConsumption {
 	public void abandon(ShardId shard) {
 		ShardWorker worker = this.workers.get(shard);
 		if (worker != null) {
-			logger.info("Lost {}", shard);
+			logger.debug("Lost {}", shard);
 			worker.abandon();
 		}
 	}
@@ -179,7 +179,7 @@ final class ShardWorkers implements ShardConsumption {
 	public void forfeit(ShardId shard, Forfeit.Cause cause) {
 		ShardWorker worker = this.workers.get(shard);
 		if (worker != null) {
-			logger.info("Lost {}", shard);
+			logger.debug("Lost {}", shard);
 			worker.forfeit(cause);
 		}
 	}

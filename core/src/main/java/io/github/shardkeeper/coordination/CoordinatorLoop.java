@@ -305,6 +305,7 @@ final class CoordinatorLoop {
 			this.storeProblem.misconfigured(ex.getMessage());
 			this.joinAt = (this.membership.member() != null) ? null : this.clock.now().plus(MISCONFIGURED_RETRY_PAUSE);
 		}
+		this.holdings.logChanges();
 		publishGroupProblems();
 		return wakeAt();
 	}

@@ -63,6 +63,8 @@ final class HoldingDriver {
 
 	private @Nullable ShardConsumption consumption;
 
+	private final OwnershipLog log = new OwnershipLog();
+
 	HoldingDriver(CoordinationSettings settings, CoordinationStore store, HeartbeatScheduler heartbeats, Lease lease,
 			MonotonicClock clock) {
 		this.settings = settings;
@@ -113,6 +115,14 @@ final class HoldingDriver {
 		// Between two sessions nothing can be released.
 		boolean releases = self != null && !this.releases.isEmpty();
 		return MonotonicTime.earliestOf(this.wakeAt, releases ? this.nextRelease : null);
+	}
+
+	/**
+	 * Logs which shards were assigned, revoked and lost since the last call, in a line
+	 * for each of these: a rebalance of a thousand shards must not be a thousand lines.
+	 */
+	void logChanges() {
+		this.log.write(this.settings.group());
 	}
 
 	/** Drains all shards without waiting for the leader any longer. */
@@ -171,6 +181,7 @@ final class HoldingDriver {
 			consumption().prepare(prepare.shard(), self);
 		}
 		else if (action instanceof HoldingAction.Drain drain) {
+			this.log.revoked.add(drain.shard().toString());
 			consumption().drain(drain.shard());
 		}
 		else if (action instanceof HoldingAction.CancelDrain cancel) {
@@ -183,9 +194,11 @@ final class HoldingDriver {
 			interrupt(interrupt);
 		}
 		else if (action instanceof HoldingAction.Abandon abandon) {
+			this.log.lost.add(abandon.shard().toString());
 			consumption().abandon(abandon.shard());
 		}
 		else if (action instanceof HoldingAction.Forfeit forfeit) {
+			this.log.lost.add(forfeit.shard().toString());
 			consumption().forfeit(forfeit.shard(), forfeit.cause());
 		}
 		else if (action instanceof Release release) {
@@ -216,6 +229,7 @@ final class HoldingDriver {
 	}
 
 	private void start(HoldingAction.Start start, MemberId self) {
+		this.log.assigned.add("%s (token %s)".formatted(start.shard(), start.token()));
 		try {
 			consumption().start(start.shard(), start.token(), self);
 		}
@@ -321,6 +335,36 @@ final class HoldingDriver {
 
 	private ShardConsumption consumption() {
 		return Objects.requireNonNull(this.consumption);
+	}
+
+	/** Changes of ownership that are not logged yet. */
+	private static final class OwnershipLog {
+
+		private static final int MOST_NAMED = 10;
+
+		private final List<String> assigned = new ArrayList<>();
+
+		private final List<String> revoked = new ArrayList<>();
+
+		private final List<String> lost = new ArrayList<>();
+
+		void write(String group) {
+			write("Assigned", this.assigned, group);
+			write("Revoked", this.revoked, group);
+			write("Lost", this.lost, group);
+		}
+
+		private static void write(String what, List<String> shards, String group) {
+			if (shards.isEmpty()) {
+				return;
+			}
+			String first = String.join(", ", shards.subList(0, Math.min(MOST_NAMED, shards.size())));
+			int more = shards.size() - MOST_NAMED;
+			logger.info("{} {} of group '{}': {}{}", what, (shards.size() == 1) ? "a shard" : shards.size() + " shards",
+					group, first, (more > 0) ? " and " + more + " more" : "");
+			shards.clear();
+		}
+
 	}
 
 }

@@ -86,6 +86,20 @@ class HandoverStoriesTests {
 	}
 
 	@Test
+	void shardsThatChangeTogetherAreOneLineInTheLog(CapturedOutput output) {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		Map<ShardId, Token> tokens = a.consumption.consumed();
+		TestInstance b = start("b");
+		awaitConsumed(b, 2);
+
+		assertThat(output)
+			.containsPattern("Assigned 4 shards of group 'group': (orders/\\d \\(token \\d+\\)(, )?){4}\\R")
+			.containsPattern("Revoked 2 shards of group 'group': orders/\\d, orders/\\d\\R");
+		tokens.forEach((shard, token) -> assertThat(output).contains(shard + " (token " + token + ")"));
+	}
+
+	@Test
 	void cancelledMoveKeepsOwnerAndToken() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
