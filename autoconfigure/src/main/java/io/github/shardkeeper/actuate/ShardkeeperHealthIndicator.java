@@ -1,5 +1,6 @@
 package io.github.shardkeeper.actuate;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -10,6 +11,7 @@ import java.util.stream.Collectors;
 
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.Status;
 
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.ShardCoordinator;
@@ -20,7 +22,9 @@ import io.github.shardkeeper.shard.ShardId;
 /**
  * Health of this instance and its group: {@code UP} while the instance may consume, no
  * shard of it is held up, and the group has no serious problem; always {@code UP} without
- * handlers. Makes no call to the store. Thread-safe.
+ * handlers. {@code UNKNOWN} while the instance has no lease, which mostly ends
+ * automatically; if that takes too long, or a person has to act for another reason, it
+ * has the status of problems. Makes no call to the store. Thread-safe.
  */
 public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 
@@ -34,13 +38,21 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 
 	private final Supplier<Optional<String>> clusterToolsProblem;
 
+	private final Status problemStatus;
+
+	private final Duration outageTolerance;
+
 	/**
 	 * Creates the indicator.
 	 * @param clusterToolsProblem returns what keeps the cluster tools from working
+	 * @param problemStatus the status if a person has to act
+	 * @param outageTolerance the time without a lease after which a person has to act
 	 */
 	public ShardkeeperHealthIndicator(ShardCoordinator coordinator, ShardConsumerRunner runner, LoopThreads loops,
-			Supplier<Optional<String>> clusterToolsProblem) {
+			Supplier<Optional<String>> clusterToolsProblem, Status problemStatus, Duration outageTolerance) {
 		super("Shardkeeper's health check failed");
+		this.problemStatus = problemStatus;
+		this.outageTolerance = outageTolerance;
 		this.clusterToolsProblem = clusterToolsProblem;
 		this.coordinator = coordinator;
 		this.runner = runner;
@@ -64,11 +76,11 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 		}
 		Map<String, String> loopProblems = this.loops.problems();
 		if (!loopProblems.isEmpty()) {
-			builder.down().withDetail("loops", loopProblems);
+			builder.status(this.problemStatus).withDetail("loops", loopProblems);
 		}
 		Map<String, String> topicProblems = this.runner.topicProblems();
 		if (!topicProblems.isEmpty()) {
-			builder.down().withDetail("topics", topicProblems);
+			builder.status(this.problemStatus).withDetail("topics", topicProblems);
 		}
 		addShardProblems(builder);
 		addGroupProblems(builder);
@@ -84,7 +96,7 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 		Map<String, Map<String, String>> kinds = new TreeMap<>();
 		for (ProblemReport problem : this.coordinator.groupProblems()) {
 			if (problem.serious()) {
-				builder.down();
+				builder.status(this.problemStatus);
 			}
 			kinds.computeIfAbsent(problem.kind(), (kind) -> new TreeMap<>())
 				.merge(problem.problem(), problem.concerned(), (one, other) -> one + "; " + other);
@@ -99,15 +111,16 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 		// Details only: all shards are consumed nevertheless.
 		this.coordinator.subscriptionProblem().ifPresent((problem) -> builder.withDetail("subscription", problem));
 		this.coordinator.durabilityProblem().ifPresent((problem) -> builder.withDetail("durability", problem));
-		if (!this.coordinator.isConnected()) {
-			builder.down()
+		this.coordinator.withoutLeaseFor().ifPresent((duration) -> {
+			boolean tolerated = duration.compareTo(this.outageTolerance) < 0;
+			builder.status(tolerated ? Status.UNKNOWN : this.problemStatus)
 				.withDetail("reason",
 						"The lease is not held, so nothing is consumed. Consumption resumes once the store answers: "
 								+ this.coordinator.storeProblem()
 									.orElse("no heartbeat was answered yet, or not in time"));
-		}
+		});
 		this.coordinator.refusedByStore()
-			.ifPresent((refused) -> builder.down()
+			.ifPresent((refused) -> builder.status(this.problemStatus)
 				.withDetail("reason", "Owned shards are consumed, but ownership cannot change: " + refused));
 	}
 
@@ -117,7 +130,7 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 		this.runner.shardProblems()
 			.forEach((shard, problem) -> (problem.alarm() ? alarms : details).put(shard, problem.text()));
 		if (!alarms.isEmpty()) {
-			builder.down().withDetail("problems", shardsByProblem(alarms));
+			builder.status(this.problemStatus).withDetail("problems", shardsByProblem(alarms));
 		}
 		if (!details.isEmpty()) {
 			builder.withDetail("retrying", shardsByProblem(details));

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.autoconfigure;
 
+import java.time.Duration;
 import java.util.Optional;
 
 import io.micrometer.core.instrument.MeterRegistry;
@@ -9,16 +10,22 @@ import org.springframework.boot.actuate.autoconfigure.endpoint.condition.Conditi
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
 import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 import io.github.shardkeeper.actuate.ClusterParametersEndpoint;
 import io.github.shardkeeper.actuate.ClusterParametersWebExtension;
+import io.github.shardkeeper.actuate.LoopsHealthIndicator;
 import io.github.shardkeeper.actuate.MicrometerConsumerMeters;
 import io.github.shardkeeper.actuate.MicrometerLoopMeters;
 import io.github.shardkeeper.actuate.MicrometerSendMeters;
@@ -40,6 +47,7 @@ import io.github.shardkeeper.loop.LoopThreads;
 import io.github.shardkeeper.observation.CallObservations;
 import io.github.shardkeeper.operations.GroupReporter;
 import io.github.shardkeeper.operations.OperationAudit;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.template.SendObserver;
 import io.github.shardkeeper.worker.ConsumerMeters;
 
@@ -94,14 +102,62 @@ public final class ShardkeeperActuatorAutoConfiguration {
 
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass({ HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class })
+	@EnableConfigurationProperties(HealthProperties.class)
 	static class HealthConfiguration {
 
 		@Bean
 		@ConditionalOnEnabledHealthIndicator("shardkeeper")
+		@ConditionalOnMissingBean(name = { "shardkeeperHealthIndicator", "shardkeeperHealthContributor" })
 		ShardkeeperHealthIndicator shardkeeperHealthIndicator(ShardCoordinator coordinator, ShardConsumerRunner runner,
-				LoopThreads loops, ObjectProvider<ClusterSession> session) {
+				LoopThreads loops, ObjectProvider<ClusterSession> session, HealthProperties properties) {
 			return new ShardkeeperHealthIndicator(coordinator, runner, loops,
-					() -> Optional.ofNullable(session.getIfAvailable()).flatMap(ClusterSession::problem));
+					() -> Optional.ofNullable(session.getIfAvailable()).flatMap(ClusterSession::problem),
+					new Status(properties.problemStatus()), properties.outageTolerance());
+		}
+
+		@Bean
+		@ConditionalOnBooleanProperty("management.health.shardkeeper.loops.enabled")
+		@ConditionalOnMissingBean(name = { "shardkeeperLoopsHealthIndicator", "shardkeeperLoopsHealthContributor" })
+		LoopsHealthIndicator shardkeeperLoopsHealthIndicator(LoopThreads loops) {
+			return new LoopsHealthIndicator(loops);
+		}
+
+	}
+
+	/**
+	 * Properties of the health indicators.
+	 *
+	 * @param problemStatus Status if a person has to act. With 'UP' or 'UNKNOWN',
+	 * problems are details only.
+	 * @param outageTolerance Time without a lease after which a person has to act. Until
+	 * then the status is 'UNKNOWN'. At least 0s.
+	 * @param loops Health indicator 'shardkeeperLoops', for liveness probes.
+	 */
+	@ConfigurationProperties("management.health.shardkeeper")
+	record HealthProperties(@DefaultValue("DOWN") String problemStatus, @DefaultValue("30s") Duration outageTolerance,
+			@DefaultValue Loops loops) {
+
+		HealthProperties {
+			if (problemStatus.isBlank()) {
+				throw new ShardkeeperConfigurationException("'management.health.shardkeeper.problem-status' is blank",
+						"Write a status, for example DOWN or OUT_OF_SERVICE, or remove the property");
+			}
+			if (outageTolerance.isNegative()) {
+				throw new ShardkeeperConfigurationException(
+						"'management.health.shardkeeper.outage-tolerance' is negative",
+						"Write 0s or more, for example 30s");
+			}
+		}
+
+		/**
+		 * Health indicator of the loops.
+		 *
+		 * @param enabled Whether there is a health indicator 'shardkeeperLoops', which is
+		 * down if one of Shardkeeper's threads hangs for a minute. Include it in the
+		 * group 'liveness' to have such an instance restarted.
+		 */
+		record Loops(@DefaultValue("false") boolean enabled) {
+
 		}
 
 	}

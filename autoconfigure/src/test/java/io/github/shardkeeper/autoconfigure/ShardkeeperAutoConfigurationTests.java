@@ -411,7 +411,8 @@ class ShardkeeperAutoConfigurationTests {
 		try (EmbeddedRedis away = EmbeddedRedis.start()) {
 			away.kill();
 			this.redis.withUserConfiguration(OneHandler.class)
-				.withPropertyValues("spring.data.redis.port=" + away.port())
+				.withPropertyValues("spring.data.redis.port=" + away.port(),
+						"management.health.shardkeeper.outage-tolerance=0s")
 				.run((context) -> {
 					assertThat(context).hasNotFailed();
 					ShardkeeperHealthIndicator health = context.getBean(ShardkeeperHealthIndicator.class);
@@ -439,7 +440,7 @@ class ShardkeeperAutoConfigurationTests {
 			hanging.freeze();
 			this.redis.withUserConfiguration(OneHandler.class, StartWatch.class)
 				.withPropertyValues("spring.data.redis.port=" + hanging.port(),
-						"shardkeeper.topics.orders.start=latest")
+						"shardkeeper.topics.orders.start=latest", "management.health.shardkeeper.outage-tolerance=0s")
 				.run((context) -> {
 					assertThat(context).hasNotFailed();
 					assertThat(context.getBean(StartWatch.class).taken).isLessThan(Duration.ofSeconds(8));
@@ -458,11 +459,14 @@ class ShardkeeperAutoConfigurationTests {
 	void consumptionStopsWithoutRedisAndRecovers() {
 		try (EmbeddedRedis comesAndGoes = EmbeddedRedis.start()) {
 			this.redis.withUserConfiguration(OneHandler.class)
-				.withPropertyValues("spring.data.redis.port=" + comesAndGoes.port(), "shardkeeper.session.lease=1500ms")
+				.withPropertyValues("spring.data.redis.port=" + comesAndGoes.port(), "shardkeeper.session.lease=1500ms",
+						"management.health.shardkeeper.outage-tolerance=3s")
 				.run((context) -> {
 					ShardkeeperHealthIndicator health = context.getBean(ShardkeeperHealthIndicator.class);
 					awaitStatus(health, Status.UP);
 					comesAndGoes.kill();
+					awaitStatus(health, Status.UNKNOWN);
+					assertThat(health.health().getDetails().get("reason")).asString().contains("The lease is not held");
 					awaitStatus(health, Status.DOWN);
 					comesAndGoes.restart();
 					awaitStatus(health, Status.UP);

@@ -65,7 +65,7 @@ class LostAccessTests {
 	void changedPasswordIsReported(CapturedOutput output) {
 		configure("requirepass", "old");
 		ConfigurableApplicationContext one = this.instances.start(Application.class, "one",
-				"spring.data.redis.password=old");
+				"spring.data.redis.password=old", "management.health.shardkeeper.outage-tolerance=0s");
 		awaitUp(one);
 		configure("requirepass", "new");
 		closeConnections();
@@ -82,7 +82,8 @@ class LostAccessTests {
 		String user = "user-" + UUID.randomUUID();
 		createUser(user);
 		ConfigurableApplicationContext one = this.instances.start(Application.class, "one",
-				"spring.data.redis.username=" + user, "spring.data.redis.password=secret");
+				"spring.data.redis.username=" + user, "spring.data.redis.password=secret",
+				"management.health.shardkeeper.outage-tolerance=0s");
 		awaitUp(one);
 		// Closes the user's connections, too.
 		this.redis.call((commands) -> commands.aclDeluser(user));

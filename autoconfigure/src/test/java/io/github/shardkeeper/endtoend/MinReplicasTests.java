@@ -97,7 +97,8 @@ class MinReplicasTests {
 	}
 
 	private ConfigurableApplicationContext start(String... properties) {
-		this.instances = EmbeddedGroup.onRedis("shardkeeper.topics.orders.shards=3");
+		this.instances = EmbeddedGroup.onRedis("shardkeeper.topics.orders.shards=3",
+				"management.health.shardkeeper.outage-tolerance=0s");
 		return this.instances.start(Application.class, "one", properties);
 	}
 

@@ -225,6 +225,12 @@ final class CoordinatorLoop {
 		return this.membership.member() != null && this.lease.isHeld(this.clock.now());
 	}
 
+	/** Returns zero before the end of the lease, also if it was ended early. */
+	Duration sinceEndOfLease() {
+		Duration since = this.lease.endsAt().until(this.clock.now());
+		return since.isNegative() ? Duration.ZERO : since;
+	}
+
 	/** Returns whether this member was the leader at its last heartbeat. */
 	boolean isElected() {
 		return this.leading;

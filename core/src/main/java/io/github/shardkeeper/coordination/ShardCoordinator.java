@@ -211,6 +211,15 @@ public final class ShardCoordinator implements AutoCloseable {
 		return this.loop.measuresLoads();
 	}
 
+	/**
+	 * Returns the time for which this member has had no lease, also before its first one.
+	 * Up to a lease too short after the loss of a session.
+	 * @return the time; empty while the lease is held
+	 */
+	public Optional<Duration> withoutLeaseFor() {
+		return isConnected() ? Optional.empty() : Optional.of(this.loop.sinceEndOfLease());
+	}
+
 	/** Returns the last failure of the store since its last answer. */
 	public Optional<String> storeProblem() {
 		return Optional.ofNullable(this.loop.storeProblem().text());

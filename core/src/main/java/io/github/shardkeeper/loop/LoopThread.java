@@ -195,12 +195,20 @@ final class LoopThread implements Loops.Loop {
 	}
 
 	@Nullable String problem(Duration limit) {
-		MonotonicTime since = this.stepSince;
-		if (since != null && since.until(this.clock.now()).compareTo(limit) >= 0) {
-			return "Hangs for %d s; see the log for where".formatted(since.until(this.clock.now()).toSeconds());
+		String hanging = hanging(limit);
+		if (hanging != null) {
+			return hanging;
 		}
 		Throwable failed = this.failure;
 		return (failed != null) ? "Fails and is retried: " + failed : null;
+	}
+
+	@Nullable String hanging(Duration limit) {
+		MonotonicTime since = this.stepSince;
+		if (since == null || since.until(this.clock.now()).compareTo(limit) < 0) {
+			return null;
+		}
+		return "Hangs for %d s; see the log for where".formatted(since.until(this.clock.now()).toSeconds());
 	}
 
 	@Override

@@ -73,6 +73,21 @@ public final class LoopThreads implements Loops {
 		return problems;
 	}
 
+	/**
+	 * Returns a sentence for each loop that hangs in one step for longer than a time,
+	 * although it was interrupted.
+	 */
+	public Map<String, String> hanging(Duration longerThan) {
+		Map<String, String> hanging = new TreeMap<>();
+		this.loops.forEach((loop) -> {
+			String problem = loop.hanging(longerThan);
+			if (problem != null) {
+				hanging.put(loop.name(), problem);
+			}
+		});
+		return hanging;
+	}
+
 	private synchronized Loop start(LoopThread loop) {
 		if (this.watchdog == null) {
 			this.watchdog = startWatchdog();
