@@ -23,8 +23,9 @@ import io.github.shardkeeper.shard.ShardId;
  * Health of this instance and its group: {@code UP} while the instance may consume, no
  * shard of it is held up, and the group has no serious problem; always {@code UP} without
  * handlers. {@code UNKNOWN} while the instance has no lease, which mostly ends
- * automatically; if that takes too long, or a person has to act for another reason, it
- * has the status of problems. Makes no call to the store. Thread-safe.
+ * automatically; if that takes too long, if the store refuses this instance, or if a
+ * person has to act for another reason, it has the status of problems. Makes no call to
+ * the store. Thread-safe.
  */
 public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 
@@ -112,7 +113,7 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 		this.coordinator.subscriptionProblem().ifPresent((problem) -> builder.withDetail("subscription", problem));
 		this.coordinator.durabilityProblem().ifPresent((problem) -> builder.withDetail("durability", problem));
 		this.coordinator.withoutLeaseFor().ifPresent((duration) -> {
-			boolean tolerated = duration.compareTo(this.outageTolerance) < 0;
+			boolean tolerated = duration.compareTo(this.outageTolerance) < 0 && !this.coordinator.isRefusedByStore();
 			builder.status(tolerated ? Status.UNKNOWN : this.problemStatus)
 				.withDetail("reason",
 						"The lease is not held, so nothing is consumed. Consumption resumes once the store answers: "

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.autoconfigure;
 
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.lang.reflect.Type;
 import java.nio.charset.StandardCharsets;
@@ -25,6 +26,7 @@ import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
@@ -120,17 +122,36 @@ class ReplacedBeansTests {
 
 	@Test
 	void onlyDocumentedInterfacesAreConditionalOnMissingBean() {
-		List<Class<?>> conditional = CONFIGURATIONS.stream()
-			.flatMap((configuration) -> Stream.concat(Stream.of(configuration),
-					Stream.of(configuration.getDeclaredClasses())))
-			.flatMap((configuration) -> Stream.of(configuration.getDeclaredMethods()))
-			.filter((method) -> method.isAnnotationPresent(ConditionalOnMissingBean.class))
+		List<Class<?>> conditional = conditionalMethods().filter((method) -> conditionalNames(method).isEmpty())
 			.<Class<?>>map((method) -> {
 				Class<?>[] types = method.getAnnotation(ConditionalOnMissingBean.class).value();
 				return (types.length > 0) ? types[0] : method.getReturnType();
 			})
 			.toList();
 		assertThat(conditional).isNotEmpty().allMatch(Class::isInterface).isSubsetOf(REPLACEABLE);
+	}
+
+	/** As those of Spring Boot, they have no interface of their own. */
+	@Test
+	void onlyHealthIndicatorsAreReplacedByName() {
+		List<Method> methods = conditionalMethods().filter((method) -> !conditionalNames(method).isEmpty()).toList();
+		assertThat(methods).isNotEmpty().allSatisfy((method) -> {
+			assertThat(method.getReturnType()).isAssignableTo(HealthIndicator.class);
+			assertThat(conditionalNames(method)).contains(method.getName());
+			assertThat(Path.of("..", "docs", "reference", "endpoint.md")).content().contains(method.getName());
+		});
+	}
+
+	private static Stream<Method> conditionalMethods() {
+		return CONFIGURATIONS.stream()
+			.flatMap((configuration) -> Stream.concat(Stream.of(configuration),
+					Stream.of(configuration.getDeclaredClasses())))
+			.flatMap((configuration) -> Stream.of(configuration.getDeclaredMethods()))
+			.filter((method) -> method.isAnnotationPresent(ConditionalOnMissingBean.class));
+	}
+
+	private static List<String> conditionalNames(Method method) {
+		return List.of(method.getAnnotation(ConditionalOnMissingBean.class).name());
 	}
 
 	@Test

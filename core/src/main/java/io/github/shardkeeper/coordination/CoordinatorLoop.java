@@ -127,7 +127,7 @@ final class CoordinatorLoop {
 			join();
 		}
 		catch (StoreUnavailableException ex) {
-			this.storeProblem.unavailable(ex);
+			this.storeProblem.unavailable(ex, this.clock.now());
 		}
 		// Keeps an application without a web server running.
 		Loops.Loop started = this.runtime.loops().startForeground("shardkeeper-coordinator", this::pass);
@@ -300,7 +300,7 @@ final class CoordinatorLoop {
 		catch (StoreUnavailableException ex) {
 			if (this.membership.member() == null) {
 				// No heartbeats are sent, so their last answer is out of date.
-				this.storeProblem.unavailable(ex);
+				this.storeProblem.unavailable(ex, this.clock.now());
 			}
 			else {
 				this.storeProblem.stepFailed(ex, this.clock.now());
@@ -579,7 +579,7 @@ final class CoordinatorLoop {
 		@Override
 		public void heartbeatFailed(MemberId member, StoreUnavailableException failure) {
 			post(() -> {
-				CoordinatorLoop.this.storeProblem.unavailable(failure);
+				CoordinatorLoop.this.storeProblem.unavailable(failure, CoordinatorLoop.this.clock.now());
 				CoordinatorLoop.this.leader.handle(new LeaderEvent.HeartbeatFailed());
 				CoordinatorLoop.this.membership.describeAgain();
 			});

@@ -220,6 +220,14 @@ public final class ShardCoordinator implements AutoCloseable {
 		return isConnected() ? Optional.empty() : Optional.of(this.loop.sinceEndOfLease());
 	}
 
+	/**
+	 * Returns whether this member has no lease because the store has refused it for some
+	 * seconds, or because its settings do not fit the group's: waiting does not help.
+	 */
+	public boolean isRefusedByStore() {
+		return !isConnected() && this.loop.storeProblem().refusesMember(this.clock.now());
+	}
+
 	/** Returns the last failure of the store since its last answer. */
 	public Optional<String> storeProblem() {
 		return Optional.ofNullable(this.loop.storeProblem().text());

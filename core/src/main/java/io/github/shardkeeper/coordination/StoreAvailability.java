@@ -16,7 +16,8 @@ import io.github.shardkeeper.time.MonotonicTime;
  * Availability of the group's store for a member. Logs each cause once per outage, which
  * lasts as long as any step fails, also if heartbeats are answered meanwhile; and once
  * sessions that are lost one after the other, because the store keeps losing its data.
- * Confined to the coordinator's loop, except {@link #text} and {@link #lasting}.
+ * Confined to the coordinator's loop, except {@link #text}, {@link #lasting} and
+ * {@link #refusesMember}.
  */
 final class StoreAvailability {
 
@@ -45,6 +46,11 @@ final class StoreAvailability {
 
 	private volatile @Nullable FailingStep step;
 
+	/** First of the heartbeats and joins that the store has refused since its answer. */
+	private volatile @Nullable MonotonicTime refusedSince;
+
+	private volatile boolean misconfigured;
+
 	private final ProblemLog log = new ProblemLog();
 
 	private @Nullable MonotonicTime sessionBegunAt;
@@ -59,9 +65,12 @@ final class StoreAvailability {
 		this.quiet = LONGEST_PAUSE.plus((step.compareTo(SHORTEST_STEP) > 0) ? step : SHORTEST_STEP);
 	}
 
-	void unavailable(StoreUnavailableException failure) {
+	void unavailable(StoreUnavailableException failure, MonotonicTime now) {
 		log(failure);
 		this.text = failure.getMessage();
+		this.misconfigured = false;
+		MonotonicTime since = this.refusedSince;
+		this.refusedSince = failure.isRefusal() ? ((since != null) ? since : now) : null;
 	}
 
 	/** Records the failure of another step, which is tried again. */
@@ -86,6 +95,7 @@ final class StoreAvailability {
 
 	void misconfigured(@Nullable String message) {
 		this.text = message;
+		this.misconfigured = true;
 		if (this.log.isNew(String.valueOf(message))) {
 			logger.error("Cannot join group '{}': {}", this.group, message);
 		}
@@ -93,6 +103,8 @@ final class StoreAvailability {
 
 	void answered(MonotonicTime now) {
 		this.text = null;
+		this.misconfigured = false;
+		this.refusedSince = null;
 		FailingStep failing = this.step;
 		if (failing != null && failing.last().until(now).compareTo(this.quiet) >= 0) {
 			this.step = null;
@@ -131,6 +143,15 @@ final class StoreAvailability {
 		String current = this.text;
 		FailingStep failing = this.step;
 		return (current == null && failing != null) ? failing.text() : current;
+	}
+
+	/**
+	 * Returns whether the store answers but refuses this member's heartbeats or joins,
+	 * for longer than a failover lasts: somebody has to change something.
+	 */
+	boolean refusesMember(MonotonicTime now) {
+		MonotonicTime since = this.refusedSince;
+		return this.misconfigured || since != null && since.until(now).compareTo(LASTING) > 0;
 	}
 
 	/** Returns the lasting failure of a step while heartbeats are answered. */

@@ -73,8 +73,8 @@ class StoreAvailabilityTests {
 
 	@Test
 	void completeOutageEndsWithTheFirstHeartbeat(CapturedOutput output) {
-		this.problem.unavailable(failure("away"));
-		this.problem.unavailable(failure("away"));
+		this.problem.unavailable(failure("away"), this.now);
+		this.problem.unavailable(failure("away"), this.now);
 		this.problem.answered(pass(Duration.ofMillis(1)));
 
 		assertThat(output.getOut()).containsOnlyOnce("cannot be used; retrying. away").contains("answers again");
@@ -83,8 +83,8 @@ class StoreAvailabilityTests {
 	@Test
 	void eachCauseOfAnOutageIsLoggedOnce(CapturedOutput output) {
 		for (int attempt = 0; attempt < 20; attempt++) {
-			this.problem.unavailable(failure("refused"));
-			this.problem.unavailable(failure("wrong password"));
+			this.problem.unavailable(failure("refused"), this.now);
+			this.problem.unavailable(failure("wrong password"), this.now);
 			this.problem.misconfigured("too old");
 		}
 		assertThat(output.getOut()).containsOnlyOnce("refused")
@@ -93,15 +93,44 @@ class StoreAvailabilityTests {
 
 		this.problem.answered(pass(Duration.ofMillis(1)));
 		this.problem.answered(pass(Duration.ofMillis(1)));
-		this.problem.unavailable(failure("refused"));
+		this.problem.unavailable(failure("refused"), this.now);
 
 		assertThat(output.getOut()).containsOnlyOnce("answers again").containsOnlyOnce("wrong password");
 		assertThat(output.getOut().lines().filter((line) -> line.contains("refused"))).hasSize(2);
 	}
 
+	@Test
+	void lastingRefusalNeedsAPerson() {
+		this.problem.unavailable(refusal(), this.now);
+		assertThat(this.problem.refusesMember(pass(Duration.ofSeconds(5)))).isFalse();
+		this.problem.unavailable(refusal(), this.now);
+		assertThat(this.problem.refusesMember(pass(Duration.ofMillis(1)))).isTrue();
+
+		// Nobody answers: it may be a failover.
+		this.problem.unavailable(failure("away"), this.now);
+		assertThat(this.problem.refusesMember(this.now)).isFalse();
+
+		this.problem.unavailable(refusal(), this.now);
+		this.problem.answered(this.now);
+		assertThat(this.problem.refusesMember(pass(Duration.ofSeconds(6)))).isFalse();
+	}
+
+	@Test
+	void settingsThatDoNotFitTheGroupNeedAPersonAtOnce() {
+		this.problem.misconfigured("too old");
+		assertThat(this.problem.refusesMember(this.now)).isTrue();
+
+		this.problem.answered(this.now);
+		assertThat(this.problem.refusesMember(this.now)).isFalse();
+	}
+
 	private MonotonicTime pass(Duration time) {
 		this.now = this.now.plus(time);
 		return this.now;
+	}
+
+	private static StoreUnavailableException refusal() {
+		return new StoreUnavailableException("NOPERM", new IllegalStateException(), true);
 	}
 
 	private static StoreUnavailableException failure(String message) {
