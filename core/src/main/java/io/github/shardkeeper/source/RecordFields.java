@@ -4,8 +4,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Names of the fields of a stream entry that are not headers. Sources in memory reject
- * headers of these names too, so that tests with them hold for Redis. Immutable.
+ * Names of the fields of a stream entry that are not headers. All sources of the project
+ * reject headers of these names, so that records can change their source. Immutable.
  */
 public final class RecordFields {
 

@@ -206,7 +206,10 @@ final class ShardProgress {
 		this.commitSoon = this.commitDue != null;
 	}
 
-	/** Returns when a commit is due by time, {@code null} if there is none. */
+	/**
+	 * Returns when a commit is due by time, counted from the first uncommitted change;
+	 * {@code null} if there is none.
+	 */
 	@Nullable MonotonicTime commitDue() {
 		return this.commitDue;
 	}

@@ -248,7 +248,10 @@ final class Group implements MemoryGroup {
 		this.epoch++;
 	}
 
-	/** Ends a leadership and notifies the member with the newest heartbeat. */
+	/**
+	 * Ends a leadership and notifies the member with the newest heartbeat. This elects
+	 * nobody: the next heartbeat does.
+	 */
 	void resign(MemberId id) {
 		if (id.equals(this.leader)) {
 			this.leader = null;

@@ -87,7 +87,7 @@ final class Sessions {
 		return all().filter((session) -> session.leaseEnd() <= now).sorted(BY_LEASE_END).toList();
 	}
 
-	/** Returns the other member with the newest heartbeat, which is surely alive. */
+	/** Returns the other member with the newest heartbeat, the likeliest to be alive. */
 	@Nullable Session lastBut(MemberId one) {
 		return all().filter((session) -> !session.id.equals(one)).max(BY_LEASE_END).orElse(null);
 	}

@@ -236,7 +236,8 @@ local function membershipChanged()
   notify(leader())
 end
 
--- Notifies the member that was heard last, because it is surely awake: the first to send a heartbeat leads.
+-- Notifies the member that was heard last, which is the likeliest to be awake. This elects nobody: heartbeat.lua elects
+-- the member that asks first.
 local function notifySuccessor(of)
   local last = redis.call('ZREVRANGEBYSCORE', SESSIONS, '+inf', '0', 'LIMIT', 0, 2)
   notify(last[1] ~= of and last[1] or last[2])

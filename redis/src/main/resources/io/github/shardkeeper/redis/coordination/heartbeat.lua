@@ -63,8 +63,8 @@ if lost then
   seen, told = 0, 0
 end
 
--- Before the member's own lease is renewed: a leader that was silent for a lease begins a new epoch, so that its
--- earlier decisions are refused.
+-- The leader's lease is read before the member's own is renewed: a leader that was silent for a lease begins a new epoch
+-- below, so that its earlier decisions are refused.
 local leading = leader()
 local leaseEnd = leading and tonumber(redis.call('ZSCORE', SESSIONS, leading) or '0') or 0
 if renews then
