@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.Set;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.directive.DirectiveStore;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupProblems;
 import io.github.shardkeeper.protocol.HeartbeatReply;
@@ -66,6 +67,11 @@ public interface CoordinationStore extends AutoCloseable {
 	/** Returns the texts for people that the members of the group share. */
 	default GroupNotes notes() {
 		return GroupNotes.NONE;
+	}
+
+	/** Returns the store of what operators want of the group. */
+	default DirectiveStore directives() {
+		return DirectiveStore.NONE;
 	}
 
 	/**

@@ -35,20 +35,22 @@ public sealed interface HeartbeatReply {
 	 * store has lost that answer
 	 * @param longestLeaseMillis the longest lease of all members that may hold a shard,
 	 * as far as the group remembers
+	 * @param directives the version of the group's directives; 0 if there were never any
 	 */
 	record Alive(long serverTimeMillis, @Nullable MemberId leader, long epoch, long leaderLeaseEndMillis,
 			long earliestLeaseEndMillis, long generation, long membership, long through, List<Ownership> changes,
 			long history, boolean lost, boolean subscribed, long claimsUntilMillis, long loads, long setBacks,
-			long ownLeaseEndMillis, long longestLeaseMillis, GroupStatus status) implements HeartbeatReply {
+			long ownLeaseEndMillis, long longestLeaseMillis, GroupStatus status,
+			long directives) implements HeartbeatReply {
 
-		/** Creates the answer of a group that remembers no lease. */
+		/** Creates the answer of a group without leases and directives. */
 		public Alive(long serverTimeMillis, @Nullable MemberId leader, long epoch, long leaderLeaseEndMillis,
 				long earliestLeaseEndMillis, long generation, long membership, long through, List<Ownership> changes,
 				long history, boolean lost, boolean subscribed, long claimsUntilMillis, long loads, long setBacks,
 				long ownLeaseEndMillis, GroupStatus status) {
 			this(serverTimeMillis, leader, epoch, leaderLeaseEndMillis, earliestLeaseEndMillis, generation, membership,
 					through, changes, history, lost, subscribed, claimsUntilMillis, loads, setBacks, ownLeaseEndMillis,
-					0, status);
+					0, status, 0);
 		}
 
 		/** Returns whether to send the next heartbeat now, for more changes. */

@@ -8,6 +8,10 @@ import java.util.Map;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
+import io.github.shardkeeper.directive.Directive;
+import io.github.shardkeeper.directive.Directive.Kind;
+import io.github.shardkeeper.directive.DirectiveStore;
+import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupProblems;
 import io.github.shardkeeper.protocol.HeartbeatReply;
@@ -61,6 +65,31 @@ class ForwardingStore implements CoordinationStore {
 	@Override
 	public void verify() {
 		reach().verify();
+	}
+
+	@Override
+	public DirectiveStore directives() {
+		return new DirectiveStore() {
+			@Override
+			public Directives read() {
+				return reach().directives().read();
+			}
+
+			@Override
+			public Change put(Directive directive) {
+				return reach().directives().put(directive);
+			}
+
+			@Override
+			public Change clear(Kind kind, String subject) {
+				return reach().directives().clear(kind, subject);
+			}
+
+			@Override
+			public boolean complete(MemberId leader, long epoch, Collection<Directive> requests) {
+				return reach().directives().complete(leader, epoch, requests);
+			}
+		};
 	}
 
 	@Override

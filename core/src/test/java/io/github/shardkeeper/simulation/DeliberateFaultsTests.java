@@ -376,7 +376,7 @@ class DeliberateFaultsTests {
 					alive.leaderLeaseEndMillis(), alive.earliestLeaseEndMillis(), alive.generation(),
 					alive.membership(), alive.through(), changes, alive.history(), alive.lost(), alive.subscribed(),
 					alive.claimsUntilMillis(), alive.loads(), alive.setBacks(), alive.ownLeaseEndMillis(),
-					alive.status());
+					alive.longestLeaseMillis(), alive.status(), alive.directives());
 		}
 
 	}

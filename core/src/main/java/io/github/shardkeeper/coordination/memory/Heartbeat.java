@@ -44,7 +44,7 @@ final class Heartbeat {
 				led ? this.group.leaderLeaseEnd() : 0, this.group.sessions.earliestLeaseEnd(), generation,
 				this.group.membership(), through, news, this.group.history(), lost, subscribed, this.group.claimsEnd(),
 				this.group.loads(), this.group.setBacks(), remembered, this.group.longestLeaseMillis(),
-				this.group.status());
+				this.group.status(), DirectiveTable.of(this.group).version());
 	}
 
 	/** Returns whether seen writes are lost; the first to notice starts a history. */

@@ -19,6 +19,7 @@ import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.coordination.ForgetReply;
 import io.github.shardkeeper.coordination.GroupNotes;
+import io.github.shardkeeper.directive.DirectiveStore;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupProblems;
 import io.github.shardkeeper.protocol.HeartbeatReply;
@@ -68,6 +69,8 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 
 	private final MemoryNotes notes = new MemoryNotes();
 
+	private final DirectiveStore directives = new MemoryDirectives(this::inGroup);
+
 	private final Map<Class<?>, Object> companions = new ConcurrentHashMap<>();
 
 	/**
@@ -105,6 +108,11 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	@Override
 	public GroupNotes notes() {
 		return this.notes;
+	}
+
+	@Override
+	public DirectiveStore directives() {
+		return this.directives;
 	}
 
 	@Override

@@ -26,6 +26,7 @@ import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.coordination.ForgetReply;
 import io.github.shardkeeper.coordination.GroupNotes;
+import io.github.shardkeeper.directive.DirectiveStore;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.GroupProblems;
@@ -91,6 +92,8 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	private final RedisNotes notes;
 
+	private final RedisDirectives directives;
+
 	private final ControlScripts scripts;
 
 	private final int readAtOnce;
@@ -126,6 +129,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		this.group = group;
 		this.keys = new GroupKeys(this.link, keyPrefix + ":{" + group + "}");
 		this.notes = new RedisNotes(connector.dataLink(RedisConnector.DATA_TIMEOUT), keyPrefix + ":{" + group + "}");
+		this.directives = new RedisDirectives(this.link, keyPrefix + ":{" + group + "}");
 		this.scripts = scripts;
 		this.readAtOnce = readAtOnce;
 		this.writtenAtOnce = writtenAtOnce;
@@ -140,6 +144,11 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	@Override
 	public GroupNotes notes() {
 		return this.notes;
+	}
+
+	@Override
+	public DirectiveStore directives() {
+		return this.directives;
 	}
 
 	@Override

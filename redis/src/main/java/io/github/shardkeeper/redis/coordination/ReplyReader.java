@@ -69,9 +69,10 @@ final class ReplyReader {
 		long ownLeaseEnd = number();
 		long longestLease = number();
 		GroupStatus status = status();
+		long directives = number();
 		return new HeartbeatReply.Alive(serverTime, leader, epoch, leaderLeaseEnd, earliestLeaseEnd, generation,
 				membership, through, ownerships(), history, lost, subscribed, claimsUntil, loads, setBacks, ownLeaseEnd,
-				longestLease, status);
+				longestLease, status, directives);
 	}
 
 	private GroupStatus status() {

@@ -4,7 +4,7 @@
 --          1 <prefix>:{<group>}:group  hash  format, leader, epoch, generation, membership, token, history, claims,
 --                         claimsSince, loads (number of load reports), longestLease, setBacks, sizes, unreadable,
 --                         problems (found by a leader), problemsEpoch (its epoch), forgotten (membership version in
---                         which shards were last forgotten)
+--                         which shards were last forgotten), directives (version of what directives.lua keeps)
 --          2 :members     hash  member -> flag|lease millis|timeout millis|description (flag A: active, L: leaving)
 --          3 :sessions    zset  member -> end of its lease in millis (0: gone, shards still to be freed)
 --          4 :told        hash  member -> generation up to which it was told its changes
@@ -60,7 +60,7 @@ end
 
 -- The group's fields are read once, here, and written once, by finish().
 local NUMBERS = {'epoch', 'generation', 'membership', 'token', 'history', 'claims', 'claimsSince', 'loads', 'setBacks',
-  'problemsEpoch', 'longestLease', 'forgotten'}
+  'problemsEpoch', 'longestLease', 'forgotten', 'directives'}
 local FIELDS = {'format', 'leader', 'sizes', 'unreadable', 'problems', unpack(NUMBERS)}
 local group, changedFields = {}, {}
 for i, value in ipairs(redis.call('HMGET', GROUP, unpack(FIELDS))) do

@@ -9,7 +9,7 @@
 --          generation that the changes reach to, history, writes lost ('1' or '0'), subscribed ('1' or '0'), earliest
 --          end of the claim period or 0, number of load reports, number of set-backs of the clock, end of the member's
 --          lease before this heartbeat, longest lease of the group, epoch in which problems were published, these
---          problems, then per change: shard, generation, record}
+--          problems, version of the directives or 0, then per change: shard, generation, record}
 --          (times in millis; leader '' and 0 without a leader)
 -- keeps    the epoch grows with every leadership; no member is told anything in a history that was lost
 -- cost     O(log members) when nothing changed, else O(changes); O(members) once after the clock was set back
@@ -95,7 +95,8 @@ local generation = group.generation or '0'
 local reply = {'ALIVE', text(nowMillis), leading or '', group.epoch or '0', text(leaseEnd), earliest[2],
   generation, group.membership or '0', generation, group.history or '0', lost and '1' or '0',
   redis.call('PUBSUB', 'NUMSUB', channel(id))[2] > 0 and '1' or '0', text(claimsEnd()), group.loads or '0',
-  group.setBacks or '0', text(remembered), group.longestLease or '0', group.problemsEpoch or '0', group.problems or ''}
+  group.setBacks or '0', text(remembered), group.longestLease or '0', group.problemsEpoch or '0', group.problems or '',
+  group.directives or '0'}
 local first, last = concernsAfter(id, seen)
 local news = redis.call('ZRANGEBYLEX', CONCERNS, first, last, 'LIMIT', 0, limit)
 if #news > 0 then

@@ -34,7 +34,7 @@ local function begin()
   redis.call('UNLINK', unpack(KEYS))
   local before = group
   group = {}
-  for _, field in ipairs({'token', 'history', 'epoch', 'longestLease'}) do
+  for _, field in ipairs({'token', 'history', 'epoch', 'longestLease', 'directives'}) do
     if isNumber(before[field] or '') then
       setGroup(field, before[field])
     end

@@ -1,0 +1,13 @@
+package io.github.shardkeeper.coordination.memory;
+
+import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.directive.DirectiveStoreContract;
+
+class MemoryDirectivesTests extends DirectiveStoreContract {
+
+	@Override
+	protected CoordinationStore createStore() {
+		return new MemoryCoordinationStore();
+	}
+
+}
