@@ -131,6 +131,30 @@ public final class Assignment {
 	}
 
 	/**
+	 * Returns the same assignment with other owners and texts of some shards, as an
+	 * operator wants it.
+	 * @param placed by number of the shard the place of its owner, which consumes it
+	 * @param words by number of the shard why it has its owner
+	 * @return the assignment
+	 */
+	public Assignment with(Map<Integer, Integer> placed, Map<Integer, String> words) {
+		Objects.requireNonNull(placed, "placed must not be null");
+		Objects.requireNonNull(words, "words must not be null");
+		if (placed.isEmpty() && words.isEmpty()) {
+			return this;
+		}
+		int[] newOwners = this.owners.clone();
+		byte[] newReasons = this.reasons.clone();
+		placed.forEach((shard, owner) -> {
+			newOwners[shard] = owner;
+			newReasons[shard] = (byte) Reason.PINNED.ordinal();
+		});
+		Map<Integer, String> newTexts = new HashMap<>(this.texts);
+		newTexts.putAll(words);
+		return new Assignment(this.request, newOwners, newReasons, Map.copyOf(newTexts), this.unfinished);
+	}
+
+	/**
 	 * Returns the texts that replace the reasons of single shards.
 	 * @return an unmodifiable map by number of the shard
 	 */

@@ -36,6 +36,11 @@ public final class AssignmentRequest {
 
 	private final long[] sinceMillis;
 
+	/** Without the pins of operators. */
+	private final ShardTraits @Nullable [] ownTraits;
+
+	private final Map<Integer, String> pins;
+
 	private final ShardTraits @Nullable [] traits;
 
 	private final double @Nullable [] loads;
@@ -50,10 +55,22 @@ public final class AssignmentRequest {
 		this.owners = Objects.requireNonNull(builder.owners);
 		this.since = builder.since;
 		this.sinceMillis = builder.sinceMillis;
-		this.traits = builder.traits;
+		this.ownTraits = builder.traits;
+		this.pins = builder.pins;
+		this.traits = builder.pins.isEmpty() ? builder.traits : pinned(builder.traits);
 		this.loads = builder.loads;
 		this.movesUnderWay = builder.movesUnderWay;
 		this.nowMillis = builder.nowMillis;
+	}
+
+	private ShardTraits[] pinned(ShardTraits @Nullable [] unpinned) {
+		ShardTraits[] pinned = new ShardTraits[this.shards.size()];
+		for (int shard = 0; shard < pinned.length; shard++) {
+			ShardTraits own = (unpinned != null) ? unpinned[shard] : ShardTraits.NONE;
+			String instance = this.pins.get(shard);
+			pinned[shard] = (instance != null) ? new ShardTraits(own.weight(), own.zone(), instance) : own;
+		}
+		return pinned;
 	}
 
 	/**
@@ -221,7 +238,8 @@ public final class AssignmentRequest {
 	}
 
 	/**
-	 * Returns the same request with other traits.
+	 * Returns the same request with other traits; those that an operator has pinned stay
+	 * pinned.
 	 * @param newTraits by shard its traits; {@code null} if all are alike
 	 * @return the request
 	 */
@@ -230,6 +248,7 @@ public final class AssignmentRequest {
 			.loads(this.loads)
 			.movesUnderWay(this.movesUnderWay)
 			.now(this.nowMillis)
+			.pins(this.pins)
 			.traits(newTraits)
 			.build();
 	}
@@ -241,7 +260,7 @@ public final class AssignmentRequest {
 	 */
 	public AssignmentRequest withTraitsOf(AssignmentRequest other) {
 		Objects.requireNonNull(other, "other must not be null");
-		return (other.traits != null && other.shards == this.shards) ? withTraits(other.traits) : this;
+		return (other.ownTraits != null && other.shards == this.shards) ? withTraits(other.ownTraits) : this;
 	}
 
 	/**
@@ -306,6 +325,8 @@ public final class AssignmentRequest {
 		private long[] sinceMillis = {};
 
 		private ShardTraits @Nullable [] traits;
+
+		private Map<Integer, String> pins = Map.of();
 
 		private double @Nullable [] loads;
 
@@ -391,6 +412,16 @@ public final class AssignmentRequest {
 				}
 			}
 			this.traits = newTraits;
+			return this;
+		}
+
+		/**
+		 * Pins shards for an operator, instead of what their traits say.
+		 * @param newPins by number of the shard the id of the instance
+		 * @return this
+		 */
+		public Builder pins(Map<Integer, String> newPins) {
+			this.pins = Map.copyOf(newPins);
 			return this;
 		}
 

@@ -16,6 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.coordination.ShardConsumption;
+import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.protocol.MeasuredLoads.ShardWork;
@@ -44,6 +45,9 @@ final class ShardWorkers implements ShardConsumption {
 	/** Restores what else the store may have lost. */
 	private volatile Runnable onWriteBack = () -> {
 	};
+
+	/** Confined to the coordinator's loop. */
+	private Directives directives = Directives.NONE;
 
 	/** Sorted, so that runs are repeatable. */
 	private final Map<ShardId, ShardWorker> workers = new ConcurrentSkipListMap<>();
@@ -84,7 +88,7 @@ final class ShardWorkers implements ShardConsumption {
 		// Only the loop of the coordinator calls this.
 		ShardWorker predecessor = this.workers.get(shard);
 		ShardWorker worker = new ShardWorker(shard, token, member, handler, this.context,
-				ended(predecessor, this.preparations.get(shard)));
+				ended(predecessor, this.preparations.get(shard)), this.directives.pauseOf(shard) != null);
 		keepUntilEnded(shard, worker);
 		if (predecessor != null) {
 			predecessor.abandon();
@@ -117,6 +121,12 @@ final class ShardWorkers implements ShardConsumption {
 		logger.debug("Preparing {}", shard);
 		keepUntilEnded(shard, ShardPreparation.begin(handler, this.context.group(), shard, member, this.preparing,
 				ended(this.workers.get(shard), null)));
+	}
+
+	@Override
+	public void directivesChanged(Directives changed) {
+		this.directives = changed;
+		this.workers.forEach((shard, worker) -> worker.pause(changed.pauseOf(shard) != null));
 	}
 
 	@Override

@@ -20,6 +20,7 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.loop.Loops;
 import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
 import io.github.shardkeeper.protocol.HeartbeatReply;
@@ -76,6 +77,8 @@ final class CoordinatorLoop {
 
 	private final ShardProblemPublisher shardProblems;
 
+	private final DirectiveFollower directives;
+
 	private final HeartbeatEvents heartbeatEvents = new HeartbeatEvents();
 
 	private final List<SessionListener> sessionListeners = new CopyOnWriteArrayList<>();
@@ -111,6 +114,7 @@ final class CoordinatorLoop {
 				(ended) -> this.sessionListeners.forEach((listener) -> listener.sessionEnded(ended)));
 		this.problems = new GroupProblemPublisher(settings, store, this.clock);
 		this.shardProblems = new ShardProblemPublisher(store);
+		this.directives = new DirectiveFollower(settings.group(), store);
 		this.holdings = new HoldingDriver(settings, store, heartbeats, lease, this.clock);
 		this.leader = new LeaderDriver(settings, assignment, () -> this.topics, store, this.clock, () -> post(() -> {
 		}), () -> this.lastProgress = this.clock.now(), this::movesFound);
@@ -240,6 +244,18 @@ final class CoordinatorLoop {
 		return this.leader;
 	}
 
+	Directives directives() {
+		return this.directives.known();
+	}
+
+	@Nullable String directiveProblem() {
+		return this.directives.problem();
+	}
+
+	Map<String, TopicShards> topics() {
+		return this.topics;
+	}
+
 	List<GroupProblem> groupProblems() {
 		return this.problems.known();
 	}
@@ -282,8 +298,13 @@ final class CoordinatorLoop {
 				join();
 			}
 			MemberId self = this.membership.member();
+			if (self != null && this.directives.run(this.clock.now())) {
+				directivesRead();
+			}
 			this.holdings.run(self);
-			this.leader.run(self);
+			if (self == null || this.directives.isRead()) {
+				this.leader.run(self);
+			}
 			if (self != null) {
 				this.loads.run(Objects.requireNonNull(this.consumption), this.clock.now());
 				this.membership.describe(this.topics);
@@ -316,6 +337,13 @@ final class CoordinatorLoop {
 		return wakeAt();
 	}
 
+	/** Before shards start: one that is paused starts paused. */
+	private void directivesRead() {
+		Directives read = this.directives.known();
+		Objects.requireNonNull(this.consumption).directivesChanged(read);
+		this.leader.handle(new LeaderEvent.DirectivesRead(read));
+	}
+
 	/** Runs after a failed pass, too, so that all members know the reason. */
 	private void publishGroupProblems() {
 		MemberId self = this.membership.member();
@@ -325,6 +353,10 @@ final class CoordinatorLoop {
 			return;
 		}
 		List<GroupProblem> problems = new ArrayList<>((found != null) ? found : List.of());
+		String directiveProblem = this.directives.problem();
+		if (found != null && directiveProblem != null) {
+			problems.add(new GroupProblem(false, "directives", directiveProblem, ""));
+		}
 		refused.ifPresent((text) -> problems.add(new GroupProblem(true, "store",
 				"Shards that have an owner are consumed, but cannot move: the store refuses the leader's commands: "
 						+ text,
@@ -356,7 +388,8 @@ final class CoordinatorLoop {
 		if (!this.events.isEmpty()) {
 			return this.clock.now();
 		}
-		return MonotonicTime.earliestOf(this.joinAt, this.leader.wakeAt(),
+		return MonotonicTime.earliestOf(this.joinAt, this.directives.isRead() ? this.leader.wakeAt() : null,
+				(this.membership.member() != null) ? this.directives.wakeAt() : null,
 				this.holdings.wakeAt(this.membership.member()),
 				(this.membership.member() != null) ? this.loads.wakeAt() : null,
 				(isBetweenSessions() && !this.lease.isEnded()) ? this.lease.endsAt() : null,
@@ -371,6 +404,7 @@ final class CoordinatorLoop {
 		MemberId joined = this.membership.join(this.topics);
 		boolean unconfirmed = this.holdings.joined(joined);
 		this.loads.reportAllAgain();
+		this.directives.sessionBegun();
 		this.membership.begin(joined, unconfirmed, this::isFitToLead);
 		this.storeProblem.sessionBegun(this.clock.now());
 		this.joinAt = null;
@@ -408,6 +442,7 @@ final class CoordinatorLoop {
 		}
 		this.holdings.answered(reply);
 		this.problems.answered(reply, member, sentAt);
+		this.directives.answered(reply);
 		this.leader.handle(new LeaderEvent.HeartbeatAnswered(reply, member, sentAt));
 		if (this.leading != this.leader.leads()) {
 			this.leading = this.leader.leads();

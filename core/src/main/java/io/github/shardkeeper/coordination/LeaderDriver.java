@@ -320,6 +320,10 @@ final class LeaderDriver {
 			this.claimsEnded |= reply == EndClaimsReply.ENDED;
 			return new LeaderEvent.EndClaimsAnswered(reply);
 		}
+		if (action instanceof LeaderAction.CompleteRequests complete) {
+			return new LeaderEvent.RequestsCompleted(
+					this.store.directives().complete(self, complete.epoch(), complete.requests()));
+		}
 		if (action instanceof LeaderAction.ApplyPlan plan) {
 			return planned(plan, apply(plan, self));
 		}

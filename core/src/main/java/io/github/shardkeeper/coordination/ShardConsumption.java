@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
+import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.protocol.MeasuredLoads.ShardWork;
 import io.github.shardkeeper.shard.MemberId;
@@ -69,6 +70,13 @@ public interface ShardConsumption {
 
 	/** Commits the whole state of all consumed shards: the store has lost writes. */
 	void writeBack();
+
+	/**
+	 * Pauses and resumes shards, as operators want it. A shard that starts later follows
+	 * these directives, too.
+	 */
+	default void directivesChanged(Directives directives) {
+	}
 
 	/** Returns the work for each measured shard, including calls that run now. */
 	default List<ShardWork> work(MonotonicTime now) {

@@ -16,7 +16,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.github.shardkeeper.assignment.AssignmentStrategy;
+import io.github.shardkeeper.directive.Directives;
+import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.LeaderEvent.ListedShards;
+import io.github.shardkeeper.protocol.Planner;
+import io.github.shardkeeper.protocol.Planner.ExpectedMove;
 import io.github.shardkeeper.report.ProblemReport;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -42,6 +47,8 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	private final CoordinatorLoop loop;
 
+	private final AssignmentSettings assignment;
+
 	private @Nullable ShardConsumption consumption;
 
 	/**
@@ -52,6 +59,7 @@ public final class ShardCoordinator implements AutoCloseable {
 			Lease lease, AssignmentSettings assignment, MemberRuntime runtime) {
 		this.settings = settings;
 		this.clock = runtime.clock();
+		this.assignment = assignment;
 		this.loop = new CoordinatorLoop(settings, store, heartbeats, lease, assignment, runtime);
 	}
 
@@ -204,6 +212,28 @@ public final class ShardCoordinator implements AutoCloseable {
 	/** Returns the reason for a shard's place, if this member leads and has planned. */
 	public Optional<String> why(ShardId shard) {
 		return isLeader() ? this.loop.leader().why(shard) : Optional.empty();
+	}
+
+	/** Returns what operators want of the group, as this member follows it. */
+	public Directives directives() {
+		return this.loop.directives();
+	}
+
+	/** Returns why directives are not followed, or not all of them. */
+	public Optional<String> directiveProblem() {
+		return isConnected() ? Optional.ofNullable(this.loop.directiveProblem()) : Optional.empty();
+	}
+
+	/**
+	 * Returns the moves that the leader is expected to plan first. No promise: loads are
+	 * not known here, and a strategy or catalog of the application is not asked.
+	 * @param group the whole group
+	 */
+	public List<ExpectedMove> expectedMoves(GroupChanges group, Directives directives) {
+		ShardTraitsCache traits = new ShardTraitsCache(this.assignment.catalog());
+		AssignmentStrategy strategy = this.assignment.foreign() ? null
+				: (request) -> this.assignment.strategy().assign(traits.addTo(request));
+		return new Planner(this.settings.handover()).expectedMoves(group, this.loop.topics(), directives, strategy);
 	}
 
 	/** Returns whether {@link ShardConsumption#work} is called: loads are used. */

@@ -20,6 +20,8 @@ import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.GroupNotes.Kind;
 import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.directive.Directive;
+import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.MemberProblems;
 import io.github.shardkeeper.protocol.MoveReason;
@@ -27,6 +29,7 @@ import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.LagReport;
 import io.github.shardkeeper.report.MemberReport;
+import io.github.shardkeeper.report.PauseReport;
 import io.github.shardkeeper.report.RunReport;
 import io.github.shardkeeper.report.ShardDetails;
 import io.github.shardkeeper.report.ShardReport;
@@ -150,7 +153,7 @@ public final class GroupReporter {
 				found.put(shard, printable(text));
 			}
 		});
-		return new Reading(picture, found, shared.incomplete());
+		return new Reading(picture, found, shared.incomplete(), directives());
 	}
 
 	private @Nullable String self() {
@@ -201,7 +204,7 @@ public final class GroupReporter {
 		String next = (more && !page.isEmpty()) ? page.get(page.size() - 1).shard().toString() : null;
 		return new GroupReport(this.coordinator.settings().group(), self(), this.coordinator.isConnected(),
 				text(picture.leader()), picture.epoch(), picture.generation(), members, topics,
-				this.coordinator.groupProblems(), matching, shards(page, group.problems, reasons), next,
+				this.coordinator.groupProblems(), matching, shards(page, group, reasons), next,
 				(group.incomplete != null) ? group.incomplete : reasons.incomplete, null);
 	}
 
@@ -225,7 +228,7 @@ public final class GroupReporter {
 		return new Reasons(sentences, incomplete);
 	}
 
-	private List<ShardReport> shards(List<Ownership> page, Map<ShardId, String> problems, Reasons reasons) {
+	private List<ShardReport> shards(List<Ownership> page, Reading group, Reasons reasons) {
 		Map<ShardId, String> unreadable = new HashMap<>();
 		Map<ShardId, Offset> offsets = page.isEmpty() ? Map.of()
 				: this.checkpointStore.offsets(page.stream().map(Ownership::shard).toList(),
@@ -233,20 +236,49 @@ public final class GroupReporter {
 								"Its offset cannot be read. " + printable(String.valueOf(failure.getMessage()))));
 		return page.stream().map((ownership) -> {
 			ShardId shard = ownership.shard();
-			return shard(ownership, offsets.get(shard), problems.getOrDefault(shard, unreadable.get(shard)),
-					reasons.sentences.get(shard));
+			return shard(ownership, offsets.get(shard), group.problems.getOrDefault(shard, unreadable.get(shard)),
+					reasons.sentences.get(shard), group.directives);
 		}).toList();
 	}
 
+	/** Returns what operators want; what is followed here if the store has garbage. */
+	private Directives directives() {
+		try {
+			return this.coordinationStore.directives().read();
+		}
+		catch (StoreUnavailableException ex) {
+			if (!ex.isRefusal()) {
+				throw ex;
+			}
+			return this.coordinator.directives();
+		}
+	}
+
+	private static @Nullable PauseReport pause(ShardId shard, Directives directives) {
+		Directive pause = directives.pauseOf(shard);
+		return (pause != null) ? new PauseReport(textOrNull(pause.by()), Instant.ofEpochMilli(pause.sinceMillis()),
+				textOrNull(pause.reason())) : null;
+	}
+
+	private static @Nullable String textOrNull(String text) {
+		return text.isEmpty() ? null : text;
+	}
+
+	private static @Nullable String pinnedTo(ShardId shard, Directives directives) {
+		Directive pin = directives.pinOf(shard);
+		return (pin != null) ? pin.to() : null;
+	}
+
 	private static ShardReport shard(Ownership ownership, @Nullable Offset offset, @Nullable String problem,
-			@Nullable String why) {
+			@Nullable String why, Directives directives) {
 		ShardId shard = ownership.shard();
 		RunPosition runs = RunPosition.of(offset);
 		return new ShardReport(shard.topic(), shard.id(), ownership.phase().name(), text(ownership.owner()),
 				text(ownership.target()), ownership.token().value(),
 				(offset != null && runs == null) ? printable(offset.value()) : null,
 				Instant.ofEpochMilli(ownership.sinceMillis()), problem, why, (runs != null)
-						? new RunReport(runs.next(), runs.started(), runs.failed(), runs.last(), runs.ended()) : null);
+						? new RunReport(runs.next(), runs.started(), runs.failed(), runs.last(), runs.ended()) : null,
+				pause(shard, directives), pinnedTo(shard, directives));
 	}
 
 	private ShardDetails details(Ownership ownership, Reading group) {
@@ -263,7 +295,7 @@ public final class GroupReporter {
 		DeadLetterStore letters = this.deadLetters;
 		Offset position = (RunPosition.of(offset) == null) ? offset : null;
 		return new ShardDetails(this.coordinator.settings().group(),
-				shard(ownership, offset, group.problems.get(shard), reasons.sentences.get(shard)),
+				shard(ownership, offset, group.problems.get(shard), reasons.sentences.get(shard), group.directives),
 				(position != null) ? attempt("lag", unreadable, () -> lag(shard, position)) : null,
 				(letters != null)
 						? attempt("deadLetters", unreadable, () -> letters.countDeadLetters(List.of(shard)).get(shard))
@@ -323,7 +355,8 @@ public final class GroupReporter {
 	 *
 	 * @param incomplete why some problems are missing; {@code null} if none are
 	 */
-	private record Reading(GroupPicture picture, Map<ShardId, String> problems, @Nullable String incomplete) {
+	private record Reading(GroupPicture picture, Map<ShardId, String> problems, @Nullable String incomplete,
+			Directives directives) {
 
 		List<MemberReport> members() {
 			Map<MemberId, Integer> loads = new HashMap<>();
@@ -346,7 +379,7 @@ public final class GroupReporter {
 			member.description().topicShards().forEach((topic, known) -> sizes.put(topic, known.size()));
 			return new MemberReport(id.value(), id.instance(), text(member.description().version()),
 					member.description().capacity(), member.description().zone(), id.equals(this.picture.leader()),
-					member.leaving(), sizes, shards);
+					member.leaving(), this.directives.drained().contains(id.instance()), sizes, shards);
 		}
 
 		/** Includes topics that members consume and that have had no shard yet. */

@@ -71,6 +71,8 @@ public final class GroupPicture {
 
 	private Roster roster = Roster.EMPTY;
 
+	private Set<String> drained = Set.of();
+
 	private long generation;
 
 	private long membership = -1;
@@ -82,9 +84,7 @@ public final class GroupPicture {
 		List<GroupMember> changedMembers = changes.members();
 		if (changedMembers != null) {
 			this.members = List.copyOf(changedMembers);
-			// The same roster stays, so that an answer of the strategy stays valid.
-			Roster changed = new Roster(this.members);
-			this.roster = changed.isSameAs(this.roster) ? this.roster : changed;
+			updateRoster();
 			this.lineage.membersChanged();
 			forgetMembers();
 		}
@@ -116,6 +116,22 @@ public final class GroupPicture {
 		this.generation = changes.generation();
 		this.membership = changes.membership();
 		this.read = true;
+	}
+
+	/** Sets the instances that shall own no shards. */
+	void drain(Set<String> instances) {
+		if (!instances.equals(this.drained)) {
+			this.drained = Set.copyOf(instances);
+			updateRoster();
+		}
+	}
+
+	/**
+	 * Keeps a roster that stays the same, so that an answer of the strategy stays valid.
+	 */
+	private void updateRoster() {
+		Roster changed = new Roster(this.members, this.drained);
+		this.roster = changed.isSameAs(this.roster) ? this.roster : changed;
 	}
 
 	/** Updates the shards known to this member's source and to other members. */
@@ -355,18 +371,33 @@ public final class GroupPicture {
 	/** The members that may own shards, each with its place. Immutable. */
 	static final class Roster {
 
-		static final Roster EMPTY = new Roster(List.of());
+		static final Roster EMPTY = new Roster(List.of(), Set.of());
 
 		private final List<Assignee> assignees = new ArrayList<>();
 
 		private final Map<MemberId, Integer> places = new HashMap<>();
 
-		Roster(List<GroupMember> members) {
+		/**
+		 * Creates a roster. A drained instance is in it only with the topics that no
+		 * other member consumes: their shards stay with it instead of being unowned.
+		 */
+		Roster(List<GroupMember> members, Set<String> drained) {
+			Set<String> served = new HashSet<>();
 			for (GroupMember member : members) {
-				if (!member.leaving()) {
-					MemberDescription description = member.description();
-					this.assignees.add(new Assignee(member.id(), description.topicShards().keySet(),
-							description.version(), description.capacity(), description.zone()));
+				if (!member.leaving() && !drained.contains(member.id().instance())) {
+					served.addAll(member.description().topicShards().keySet());
+				}
+			}
+			for (GroupMember member : members) {
+				MemberDescription description = member.description();
+				Set<String> topics = new HashSet<>(description.topicShards().keySet());
+				boolean isDrained = drained.contains(member.id().instance());
+				if (isDrained) {
+					topics.removeAll(served);
+				}
+				if (!member.leaving() && !(isDrained && topics.isEmpty())) {
+					this.assignees.add(new Assignee(member.id(), topics, description.version(), description.capacity(),
+							description.zone()));
 				}
 			}
 			this.assignees.sort(Comparator.comparing(Assignee::id));

@@ -3,6 +3,7 @@ package io.github.shardkeeper.protocol;
 import java.util.List;
 
 import io.github.shardkeeper.assignment.AssignmentRequest;
+import io.github.shardkeeper.directive.Directive;
 import io.github.shardkeeper.shard.ShardMove;
 
 /**
@@ -53,6 +54,14 @@ public sealed interface LeaderAction {
 	 * Apply transitions, at least one; answered with {@link LeaderEvent.PlanAnswered}.
 	 */
 	record ApplyPlan(long epoch, List<Transition> transitions) implements LeaderAction {
+
+	}
+
+	/**
+	 * Remove requests of operators that the last plan has followed, at least one;
+	 * answered with {@link LeaderEvent.RequestsCompleted}.
+	 */
+	record CompleteRequests(long epoch, List<Directive> requests) implements LeaderAction {
 
 	}
 

@@ -7,6 +7,7 @@ import java.util.Set;
 
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
+import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.protocol.LoadReport.LoadChanges;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.TopicShards;
@@ -49,6 +50,16 @@ public sealed interface LeaderEvent {
 		public ShardsChanged {
 			topics = Map.copyOf(topics);
 		}
+
+	}
+
+	/** The directives were read for the first time in a session, or have changed. */
+	record DirectivesRead(Directives directives) implements LeaderEvent {
+
+	}
+
+	/** The leader's requests were removed from the store, unless it was deposed. */
+	record RequestsCompleted(boolean leads) implements LeaderEvent {
 
 	}
 

@@ -2,8 +2,10 @@ package io.github.shardkeeper.protocol;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +14,11 @@ import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.protocol.LeaderEvent.ActionFailed;
 import io.github.shardkeeper.protocol.LeaderEvent.AssignmentComputed;
 import io.github.shardkeeper.protocol.LeaderEvent.AssignmentFailed;
+import io.github.shardkeeper.directive.DirectedAssignment;
+import io.github.shardkeeper.directive.Directive;
+import io.github.shardkeeper.directive.Directive.Kind;
+import io.github.shardkeeper.directive.Directives;
+import io.github.shardkeeper.protocol.LeaderEvent.DirectivesRead;
 import io.github.shardkeeper.protocol.LeaderEvent.EndClaimsAnswered;
 import io.github.shardkeeper.protocol.LeaderEvent.EndClaimsReply;
 import io.github.shardkeeper.protocol.LeaderEvent.GroupRead;
@@ -23,6 +30,7 @@ import io.github.shardkeeper.protocol.LeaderEvent.PlanAnswered;
 import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
 import io.github.shardkeeper.protocol.LeaderEvent.ReapAnswered;
 import io.github.shardkeeper.protocol.LeaderEvent.ReapReply;
+import io.github.shardkeeper.protocol.LeaderEvent.RequestsCompleted;
 import io.github.shardkeeper.protocol.LeaderEvent.SessionLost;
 import io.github.shardkeeper.protocol.LeaderEvent.ListedShards;
 import io.github.shardkeeper.protocol.LeaderEvent.OpenShardsListed;
@@ -31,6 +39,7 @@ import io.github.shardkeeper.protocol.LeaderEvent.TimePassed;
 import io.github.shardkeeper.protocol.LoadReport.LoadChanges;
 import io.github.shardkeeper.protocol.MeasuredLoads.LoadReporting;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardMove;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -87,6 +96,17 @@ public final class Leadership {
 	/** Whether moves wait for others, or are decided after them. */
 	private boolean movesHeldBack;
 
+	private Directives directives = Directives.NONE;
+
+	/** By shard whose last move an operator has asked for, what was asked for. */
+	private final Map<ShardId, Directive> asked = new HashMap<>();
+
+	/** Requests among the directives that the assignment was asked for with. */
+	private List<Directive> askedRequests = List.of();
+
+	/** Requests that the last plan has followed, and that are to be removed. */
+	private List<Directive> followedRequests = List.of();
+
 	private long history;
 
 	/** Highest generation seen in that history. */
@@ -132,6 +152,9 @@ public final class Leadership {
 		else if (event instanceof ShardsChanged changed) {
 			shardsChanged(changed.topics(), now);
 		}
+		else if (event instanceof DirectivesRead read) {
+			directivesRead(read.directives(), now);
+		}
 		else if (event instanceof OpenShardsListed listed) {
 			openShardsListed(listed.open());
 		}
@@ -171,8 +194,12 @@ public final class Leadership {
 		else if (event instanceof PlanAnswered answered) {
 			planned(answered.reply(), now);
 		}
+		else if (event instanceof RequestsCompleted completed) {
+			requestsCompleted(completed);
+		}
 		else if (event instanceof ActionFailed failed) {
 			this.pausedUntil = now.plus(failed.pause());
+			this.followedRequests = List.of();
 			this.readDue = true;
 			this.planAt = now;
 		}
@@ -184,6 +211,14 @@ public final class Leadership {
 	/** Returns the knowledge of the leader; {@link View#NOT_LEADING} for others. */
 	public View view() {
 		return this.view;
+	}
+
+	/**
+	 * {@return what an operator has asked for, if that is why this leader has moved a
+	 * shard last; {@code null} otherwise}
+	 */
+	@Nullable Directive asked(ShardId shard) {
+		return this.asked.get(shard);
 	}
 
 	private boolean leads() {
@@ -236,6 +271,9 @@ public final class Leadership {
 
 	private void deposed() {
 		this.view = View.NOT_LEADING;
+		this.asked.clear();
+		this.askedRequests = List.of();
+		this.followedRequests = List.of();
 		this.readDue = false;
 		this.planAt = null;
 		this.reapAt = null;
@@ -250,8 +288,14 @@ public final class Leadership {
 		this.contact.sessionLost();
 	}
 
+	private GroupPicture newPicture() {
+		GroupPicture created = new GroupPicture();
+		created.drain(this.directives.drained());
+		return created;
+	}
+
 	private void forgetPicture() {
-		this.picture = new GroupPicture();
+		this.picture = newPicture();
 		this.view = this.view.uninformed();
 		this.readDue = true;
 	}
@@ -271,6 +315,32 @@ public final class Leadership {
 			this.readDue = true;
 			planBy(now);
 		}
+	}
+
+	private void directivesRead(Directives read, MonotonicTime now) {
+		boolean rebalance = read.find(Kind.REBALANCE, "") != null
+				&& !Objects.equals(read.find(Kind.REBALANCE, ""), this.directives.find(Kind.REBALANCE, ""));
+		this.directives = read;
+		this.picture.drain(read.drained());
+		if (leads()) {
+			if (rebalance) {
+				forgetPicture();
+			}
+			planBy(now);
+		}
+	}
+
+	private void requestsCompleted(RequestsCompleted answer) {
+		if (!answer.leads()) {
+			deposed();
+			return;
+		}
+		for (Directive request : this.followedRequests) {
+			if (request.equals(this.directives.find(request.kind(), request.subject()))) {
+				this.directives = this.directives.without(request.kind(), request.subject());
+			}
+		}
+		this.followedRequests = List.of();
 	}
 
 	private void openShardsListed(Map<String, ListedShards> listed) {
@@ -301,7 +371,7 @@ public final class Leadership {
 		this.generationSeen = changes.generation();
 		boolean isFirst = !this.picture.isRead();
 		if (changes.whole()) {
-			this.picture = new GroupPicture();
+			this.picture = newPicture();
 		}
 		this.picture.apply(changes);
 		this.lastRead = this.picture;
@@ -371,6 +441,8 @@ public final class Leadership {
 		}
 		this.readDue = true;
 		if (applied.conflicts() > 0) {
+			// Requests of operators are followed again.
+			this.followedRequests = List.of();
 			// Shards have changed meanwhile, or the picture is wrong.
 			forgetPicture();
 			this.planAt = now.plus(CONFLICT_PAUSE);
@@ -420,6 +492,9 @@ public final class Leadership {
 	}
 
 	private @Nullable LeaderAction nextPlan(MonotonicTime now) {
+		if (!this.followedRequests.isEmpty()) {
+			return new LeaderAction.CompleteRequests(this.view.epoch(), this.followedRequests);
+		}
 		if (this.exchange.isAnswered()) {
 			if (this.exchange.isOutdated(this.picture) && this.planAt == null) {
 				this.planAt = now;
@@ -431,6 +506,7 @@ public final class Leadership {
 		}
 		if (isDue(this.planAt, now) && this.exchange.mayAsk(now)) {
 			this.planAt = null;
+			this.askedRequests = this.directives.requests();
 			return this.exchange.ask(request(now), this.picture);
 		}
 		if (this.exchange.isFallbackDue() || isDue(this.planAt, now) && this.exchange.isFailing()) {
@@ -442,10 +518,12 @@ public final class Leadership {
 
 	private AssignmentRequest request(MonotonicTime now) {
 		this.picture.update(this.ownTopics);
-		return this.planner.request(this.picture, this.loads, this.contact.storeMillis(now));
+		return this.planner.request(this.picture, this.loads, this.directives, this.contact.storeMillis(now));
 	}
 
-	private @Nullable LeaderAction plan(Assignment assignment, MonotonicTime now) {
+	private @Nullable LeaderAction plan(Assignment answer, MonotonicTime now) {
+		DirectedAssignment directed = Planner.direct(answer, this.picture, this.directives);
+		Assignment assignment = directed.assignment();
 		this.view = this.view.planned(assignment);
 		Planner.Plan plan = this.planner.plan(this.picture, assignment, this.contact.storeMillis(now),
 				this.claims.assignableMillis(now, this.contact));
@@ -457,7 +535,25 @@ public final class Leadership {
 			planBy(askAgainAt);
 		}
 		this.movesHeldBack = plan.movesHeldBack() || assignment.isUnfinished();
-		return plan.transitions().isEmpty() ? null : new LeaderAction.ApplyPlan(this.view.epoch(), plan.transitions());
+		if (!plan.movesHeldBack()) {
+			// While others wait, the balance would move the shard straight back.
+			this.followedRequests = this.askedRequests;
+			this.askedRequests = List.of();
+		}
+		for (Transition transition : plan.transitions()) {
+			Directive by = directed.asked().get(transition.shard());
+			if (by != null) {
+				this.asked.put(transition.shard(), by);
+			}
+			else {
+				this.asked.remove(transition.shard());
+			}
+		}
+		if (!plan.transitions().isEmpty()) {
+			return new LeaderAction.ApplyPlan(this.view.epoch(), plan.transitions());
+		}
+		return this.followedRequests.isEmpty() ? null
+				: new LeaderAction.CompleteRequests(this.view.epoch(), this.followedRequests);
 	}
 
 	private void planBy(MonotonicTime time) {

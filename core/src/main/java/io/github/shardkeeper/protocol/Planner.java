@@ -13,6 +13,11 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.assignment.Assignee;
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
+import io.github.shardkeeper.assignment.AssignmentStrategy;
+import io.github.shardkeeper.assignment.sticky.StickyAssignment;
+import io.github.shardkeeper.directive.DirectedAssignment;
+import io.github.shardkeeper.directive.Directive.Kind;
+import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.protocol.GroupPicture.Roster;
 import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition.Assign;
@@ -21,6 +26,7 @@ import io.github.shardkeeper.protocol.Transition.Retarget;
 import io.github.shardkeeper.protocol.Transition.Revoke;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.TopicShards;
 
 /** Computes the transitions from the picture of a group to an assignment. Immutable. */
 public final class Planner {
@@ -35,7 +41,7 @@ public final class Planner {
 	 * Builds the request to the strategy.
 	 * @param nowMillis the store's time, or a little earlier
 	 */
-	public AssignmentRequest request(GroupPicture picture, LoadReports loads, long nowMillis) {
+	public AssignmentRequest request(GroupPicture picture, LoadReports loads, Directives directives, long nowMillis) {
 		Roster roster = picture.roster();
 		int[] places = picture.places();
 		int[] owners = new int[picture.shards().size()];
@@ -51,11 +57,55 @@ public final class Planner {
 			}
 		}
 		return AssignmentRequest.builder(roster.assignees(), picture.shards())
-			.owners(owners, picture.since(), picture.sinceMillis())
+			.owners(owners, picture.since(), isRebalanced(directives) ? new long[owners.length] : picture.sinceMillis())
+			.pins(DirectedAssignment.pins(directives, picture.shards()))
 			.loads(loads.of(picture))
 			.movesUnderWay(movesUnderWay)
 			.now(nowMillis)
 			.build();
+	}
+
+	/** Then no shard has come to its owner too recently to move. */
+	private static boolean isRebalanced(Directives directives) {
+		return directives.find(Kind.REBALANCE, "") != null;
+	}
+
+	/**
+	 * Returns the moves that a leader with this picture would make, or make first, with
+	 * the built-in balance if the group's own strategy cannot be asked here.
+	 * @param changes the whole group
+	 * @param strategy the strategy, with the traits of the shards; {@code null} for the
+	 * built-in balance
+	 */
+	public List<ExpectedMove> expectedMoves(GroupChanges changes, Map<String, TopicShards> topics,
+			Directives directives, @Nullable AssignmentStrategy strategy) {
+		GroupPicture picture = new GroupPicture();
+		picture.drain(directives.drained());
+		picture.apply(changes);
+		picture.update(topics);
+		long nowMillis = changes.ownerships().stream().mapToLong(Ownership::sinceMillis).max().orElse(0);
+		AssignmentRequest request = request(picture, new LoadReports(null), directives, nowMillis);
+		Assignment assignment = ((strategy != null) ? strategy : new StickyAssignment()).assign(request);
+		assignment = direct(assignment, picture, directives).assignment();
+		List<ExpectedMove> moves = new ArrayList<>();
+		for (int shard = 0; shard < picture.shards().size(); shard++) {
+			Ownership ownership = picture.ownership(shard);
+			MemberId from = (ownership != null) ? ownership.destination() : null;
+			int wanted = assignment.owner(shard);
+			MemberId to = (wanted != AssignmentRequest.NOBODY) ? assignment.request().members().get(wanted).id() : null;
+			if (to != null && !to.equals(from)) {
+				moves.add(new ExpectedMove(picture.shards().get(shard), from, to));
+			}
+		}
+		return moves;
+	}
+
+	/** Applies the directives to an assignment for the picture. */
+	static DirectedAssignment direct(Assignment assignment, GroupPicture picture, Directives directives) {
+		return DirectedAssignment.of(assignment, directives, (shard) -> {
+			Ownership ownership = picture.ownership(shard);
+			return (ownership != null) ? ownership.owner() : null;
+		});
 	}
 
 	/** Returns the destination of a move; the owner if the target is a former member. */
@@ -115,6 +165,15 @@ public final class Planner {
 	 * @param movesHeldBack whether moves wait for others
 	 */
 	public record Plan(List<Transition> transitions, long nextMillis, boolean movesHeldBack) {
+
+	}
+
+	/**
+	 * A move that is expected. Immutable.
+	 *
+	 * @param from the owner, or the one that it moves to now; {@code null} for none
+	 */
+	public record ExpectedMove(ShardId shard, @Nullable MemberId from, MemberId to) {
 
 	}
 

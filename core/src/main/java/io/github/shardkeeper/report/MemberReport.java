@@ -14,11 +14,12 @@ import org.jspecify.annotations.Nullable;
  * @param zone the zone in which it runs; {@code null} if unknown
  * @param leader whether it leads
  * @param leaving whether it is leaving the group
+ * @param draining whether an operator has drained its instance, so that it gets no shards
  * @param topics the topics that it consumes, with the number of shards that its source
  * knows
  * @param shards the number of shards that it owns
  */
 public record MemberReport(String id, String instance, @Nullable String version, int capacity, @Nullable String zone,
-		boolean leader, boolean leaving, Map<String, Integer> topics, int shards) {
+		boolean leader, boolean leaving, boolean draining, Map<String, Integer> topics, int shards) {
 
 }

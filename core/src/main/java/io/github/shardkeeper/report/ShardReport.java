@@ -23,9 +23,12 @@ import org.jspecify.annotations.Nullable;
  * reason for it
  * @param schedule the committed position in the schedule of a shard without records;
  * {@code null} for other shards and before the first commit
+ * @param paused the pause of an operator; {@code null} if its records are handled
+ * @param pinnedTo the id of the instance to which an operator has pinned it; {@code null}
+ * for none
  */
 public record ShardReport(String topic, String id, String state, @Nullable String owner, @Nullable String target,
 		long token, @Nullable String offset, Instant since, @Nullable String problem, @Nullable String why,
-		@Nullable RunReport schedule) {
+		@Nullable RunReport schedule, @Nullable PauseReport paused, @Nullable String pinnedTo) {
 
 }

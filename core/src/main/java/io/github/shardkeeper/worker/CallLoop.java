@@ -94,6 +94,9 @@ final class CallLoop implements ShardOwnership.Loop {
 				now = this.context.clock().now();
 			}
 		}
+		if (this.scope.lifecycle().isPaused()) {
+			this.progress.commitSoon();
+		}
 		Outcome stop = Outcome.after(this.commits.advance(now));
 		if (stop != null) {
 			return stop;
@@ -108,14 +111,18 @@ final class CallLoop implements ShardOwnership.Loop {
 		// Without permission the time may be in the past, and would wake the worker in a
 		// busy loop; it is woken when calls are permitted again. A commit that the call
 		// waits for wakes it, too.
-		if (this.nextCall != null && !waits && this.context.lease().permitsHandOut(now)) {
+		if (this.nextCall != null && !waits && isPermitted(now)) {
 			this.callTimer.wakeAt(this.nextCall, now);
 		}
 		return Outcome.IDLE;
 	}
 
+	private boolean isPermitted(MonotonicTime now) {
+		return !this.scope.lifecycle().isPaused() && this.context.lease().permitsHandOut(now);
+	}
+
 	private boolean mayCall(MonotonicTime now) {
-		return !this.scope.lifecycle().isLeaving() && this.context.lease().permitsHandOut(now)
+		return !this.scope.lifecycle().isLeaving() && isPermitted(now)
 				&& (this.nextCall == null || !now.isBefore(this.nextCall));
 	}
 

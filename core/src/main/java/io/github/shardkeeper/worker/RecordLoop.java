@@ -117,8 +117,8 @@ final class RecordLoop implements ShardOwnership.Loop {
 				|| this.progress.isMoving()) {
 			return false;
 		}
-		if (!this.context.lease().permitsHandOut(now)) {
-			// The shard may be lost soon.
+		if (this.scope.lifecycle().isPaused() || !this.context.lease().permitsHandOut(now)) {
+			// Nothing more is done for now, or the shard may be lost soon.
 			this.progress.commitSoon();
 			return false;
 		}

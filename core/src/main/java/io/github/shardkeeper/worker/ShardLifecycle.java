@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Lifecycle of a shard: consumed, draining, seeking or abandoned. A drain can be
- * cancelled until the stop begins with the revocation callback. Thread-safe.
+ * Lifecycle of a shard: consumed, draining, seeking or abandoned; paused or not. A drain
+ * can be cancelled until the stop begins with the revocation callback. Thread-safe.
  */
 final class ShardLifecycle {
 
@@ -17,6 +17,22 @@ final class ShardLifecycle {
 	private volatile @Nullable MonotonicTime drainingSince;
 
 	private volatile @Nullable MonotonicTime seekingSince;
+
+	private volatile boolean paused;
+
+	/** Returns whether this is a change. */
+	boolean pause(boolean wanted) {
+		boolean changes = this.paused != wanted;
+		this.paused = wanted;
+		return changes;
+	}
+
+	/**
+	 * Returns whether no further record is handled until an operator resumes the shard.
+	 */
+	boolean isPaused() {
+		return this.paused;
+	}
 
 	synchronized void drain(MonotonicTime now) {
 		if (this.drainingSince == null) {

@@ -90,7 +90,14 @@ public final class ShardWorker {
 	 */
 	public ShardWorker(ShardId shard, Token token, MemberId member, ShardHandler handler, WorkerContext context,
 			CompletableFuture<Void> predecessorEnded) {
+		this(shard, token, member, handler, context, predecessorEnded, false);
+	}
+
+	/** Creates a worker, which may be paused from the beginning, and wakes it. */
+	public ShardWorker(ShardId shard, Token token, MemberId member, ShardHandler handler, WorkerContext context,
+			CompletableFuture<Void> predecessorEnded, boolean paused) {
 		this.context = context;
+		this.lifecycle.pause(paused);
 		this.owned = new OwnedShard(shard, token, member, context);
 		this.calls = new HandlerCalls(this.owned, this.lifecycle, context);
 		this.problems = new ShardProblems(this.owned, handler.name(), context, this.lifecycle, this.calls, this::wake);
@@ -143,6 +150,16 @@ public final class ShardWorker {
 		boolean cancelled = this.lifecycle.cancelDrain();
 		wake();
 		return cancelled;
+	}
+
+	/**
+	 * Pauses or resumes the handling of records. The shard is kept: a running call
+	 * returns, and what is done is committed.
+	 */
+	public void pause(boolean wanted) {
+		if (this.lifecycle.pause(wanted)) {
+			wake();
+		}
 	}
 
 	/** Processes requests for the shard in the store. */

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
+import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.protocol.MeasuredLoads.ShardWork;
 import io.github.shardkeeper.shard.MemberId;
@@ -41,6 +42,8 @@ final class TestConsumption implements ShardConsumption {
 
 	private final List<ShardId> attended = new ArrayList<>();
 
+	private Directives directives = Directives.NONE;
+
 	private int writesBack;
 
 	private ShardConsumption.Listener listener;
@@ -73,6 +76,15 @@ final class TestConsumption implements ShardConsumption {
 	synchronized void answerDrains() {
 		this.answersDrains = true;
 		draining().forEach(this::finishDrain);
+	}
+
+	@Override
+	public synchronized void directivesChanged(Directives changed) {
+		this.directives = changed;
+	}
+
+	synchronized Directives directives() {
+		return this.directives;
 	}
 
 	@Override

@@ -16,6 +16,7 @@ import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.Tenure;
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
+import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition.Assign;
@@ -390,15 +391,15 @@ class PlannerTests {
 		picture.apply(new GroupChanges(A, 1, 100, 1, this.members, this.ownerships));
 		picture.update(this.ownTopics);
 
-		AssignmentRequest request = new Planner(HandoverRules.DEFAULT).request(picture, new LoadReports(null), NOW);
+		AssignmentRequest request = new Planner(HandoverRules.DEFAULT).request(picture, new LoadReports(null),
+				Directives.NONE, NOW);
 
 		assertThat(request.members()).containsExactly(new Assignee(A, Set.of("orders"), ApplicationVersion.UNKNOWN),
 				new Assignee(B, Set.of("orders"), new ApplicationVersion("1.2"), 4, "eu-1"));
 		assertThat(request.movesUnderWay()).as("of members that stay, to members that stay").isEqualTo(1);
 		long overdue = NOW + HandoverRules.DEFAULT.timeout().toMillis();
-		assertThat(new Planner(HandoverRules.DEFAULT).request(picture, new LoadReports(null), overdue).movesUnderWay())
-			.as("what hangs holds nothing up")
-			.isZero();
+		assertThat(new Planner(HandoverRules.DEFAULT).request(picture, new LoadReports(null), Directives.NONE, overdue)
+			.movesUnderWay()).as("what hangs holds nothing up").isZero();
 	}
 
 	private List<Transition> plan() {
@@ -408,8 +409,9 @@ class PlannerTests {
 		HandoverRules rules = new HandoverRules(TIMEOUT, HandoverRules.OnTimeout.HOLD, Duration.ZERO, Duration.ZERO,
 				this.mostConcurrentMoves);
 		Planner planner = new Planner(rules);
-		this.plan = planner.plan(picture, this.strategy.assign(planner.request(picture, new LoadReports(null), NOW)),
-				NOW, this.claimsUntil);
+		this.plan = planner.plan(picture,
+				this.strategy.assign(planner.request(picture, new LoadReports(null), Directives.NONE, NOW)), NOW,
+				this.claimsUntil);
 		return this.plan.transitions();
 	}
 

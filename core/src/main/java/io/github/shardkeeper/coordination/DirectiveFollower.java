@@ -1,0 +1,119 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.directive.Directives;
+import io.github.shardkeeper.protocol.HeartbeatReply;
+import io.github.shardkeeper.time.MonotonicTime;
+
+/**
+ * Reads the directives of the group once per session, and again when the answer to a
+ * heartbeat shows another version. Confined to the coordinator's loop, except
+ * {@link #known} and {@link #problem}.
+ */
+final class DirectiveFollower {
+
+	private static final Logger logger = LoggerFactory.getLogger(DirectiveFollower.class);
+
+	private static final Duration RETRY_PAUSE = Duration.ofMillis(200);
+
+	private static final Duration REFUSED_RETRY_PAUSE = Duration.ofSeconds(5);
+
+	private final String group;
+
+	private final CoordinationStore store;
+
+	private volatile Directives known = Directives.NONE;
+
+	private volatile @Nullable String problem;
+
+	/** Whether they have to be read: the last heartbeat shows another version. */
+	private boolean due;
+
+	/**
+	 * Whether they were read in this session, or the store refuses that: the group must
+	 * not wait for it.
+	 */
+	private boolean read;
+
+	private @Nullable MonotonicTime notBefore;
+
+	DirectiveFollower(String group, CoordinationStore store) {
+		this.group = group;
+		this.store = store;
+	}
+
+	/** Has them read, because another member may lead a group that was emptied. */
+	void sessionBegun() {
+		this.read = false;
+		this.due = true;
+		this.notBefore = null;
+	}
+
+	void answered(HeartbeatReply.Alive reply) {
+		this.due |= reply.directives() != this.known.version();
+	}
+
+	/** Reads the directives if they may have changed; returns whether they were read. */
+	boolean run(MonotonicTime now) {
+		if (!this.due || this.notBefore != null && now.isBefore(this.notBefore)) {
+			return false;
+		}
+		this.notBefore = null;
+		try {
+			Directives found = this.store.directives().read();
+			this.due = false;
+			this.known = found;
+			this.read = true;
+			report(found.problems().isEmpty() ? null : String.join("; ", found.problems()));
+			return true;
+		}
+		catch (StoreUnavailableException ex) {
+			this.notBefore = now.plus(ex.isRefusal() ? REFUSED_RETRY_PAUSE : RETRY_PAUSE);
+			if (ex.isRefusal()) {
+				this.read = true;
+				report("what operators want of the group cannot be read, so the last known state is followed: "
+						+ ex.getMessage());
+			}
+			else {
+				logger.debug("Cannot read the directives of group '{}' yet", this.group, ex);
+			}
+			return false;
+		}
+	}
+
+	private void report(@Nullable String found) {
+		if (found != null && !found.equals(this.problem)) {
+			logger.warn("Group '{}': {}", this.group, found);
+		}
+		this.problem = found;
+	}
+
+	/** Returns whether the group may be led: what operators want is known. */
+	boolean isRead() {
+		return this.read;
+	}
+
+	/** Returns the time of the next {@link #run}, {@code null} for none. */
+	@Nullable MonotonicTime wakeAt() {
+		return this.notBefore;
+	}
+
+	/** Returns the directives that were read last. Thread-safe. */
+	Directives known() {
+		return this.known;
+	}
+
+	/**
+	 * Returns why not all of them are followed, {@code null} if they are. Thread-safe.
+	 */
+	@Nullable String problem() {
+		return this.problem;
+	}
+
+}

@@ -1,0 +1,197 @@
+package io.github.shardkeeper.coordination;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.directive.Directive;
+import io.github.shardkeeper.directive.Directive.Kind;
+import io.github.shardkeeper.protocol.HandoverRules;
+import io.github.shardkeeper.protocol.MoveReason;
+import io.github.shardkeeper.shard.ShardId;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What a group does with directives, with real coordinators on a store in memory. */
+class DirectivesStoriesTests {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+	private final MemoryCoordinationStore store = new MemoryCoordinationStore();
+
+	private final TestConsumption.Ledger ledger = new TestConsumption.Ledger();
+
+	private final List<TestInstance> instances = new ArrayList<>();
+
+	@AfterEach
+	void closeAll() {
+		this.instances.forEach(TestInstance::kill);
+		assertThat(this.ledger.breaches()).isEmpty();
+	}
+
+	@Test
+	void drainedInstanceOwnsNothingUntilItIsUndrained() {
+		TestInstance a = start("a");
+		TestInstance b = start("b");
+		awaitConsumed(a, 2);
+		awaitConsumed(b, 2);
+
+		put(Kind.DRAIN, "b", null);
+
+		awaitConsumed(a, 4);
+		awaitConsumed(b, 0);
+		assertThat(b.coordinator.isConnected()).as("it stays a member").isTrue();
+		assertThat(a.coordinator.directives().drained()).containsExactly("b");
+		await().untilAsserted(() -> assertThat(whys())
+			.filteredOn((why) -> why.contains(" goes to a~") && why.endsWith(": b is drained by anna: test"))
+			.hasSize(2));
+		this.store.directives().clear(Kind.DRAIN, "b");
+		awaitConsumed(b, 2);
+		awaitConsumed(a, 2);
+	}
+
+	@Test
+	void shardsStayWhereTheyAreIfAllInstancesAreDrained() {
+		TestInstance a = start("a");
+		TestInstance b = start("b");
+		awaitConsumed(a, 2);
+		awaitConsumed(b, 2);
+		Set<ShardId> before = a.consumption.consumed().keySet();
+		put(Kind.DRAIN, "a", null);
+		awaitConsumed(b, 4);
+
+		put(Kind.DRAIN, "b", null);
+		put(Kind.REBALANCE, "", null);
+		await().until(() -> this.store.directives().read().requests().isEmpty());
+
+		assertThat(a.consumption.consumed().size() + b.consumption.consumed().size()).isEqualTo(4);
+		assertThat(before).hasSize(2);
+		TestInstance c = start("c");
+		awaitConsumed(c, 4);
+	}
+
+	@Test
+	void pinnedShardGoesToItsInstanceAndStays() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		TestInstance b = start("b");
+		awaitConsumed(b, 2);
+		ShardId shard = a.consumption.consumed().keySet().iterator().next();
+
+		put(Kind.PIN, shard.toString(), "b");
+
+		await().until(() -> b.consumption.consumed().containsKey(shard));
+		awaitConsumed(a, 2);
+		await().untilAsserted(() -> assertThat(whys()).anyMatch((why) -> why.startsWith(shard + " moves from a~")
+				&& why.endsWith(": pinned to this instance by anna: test")));
+		b.kill();
+		awaitConsumed(a, 4);
+		TestInstance again = start("b");
+		await().until(() -> again.consumption.consumed().containsKey(shard));
+	}
+
+	@Test
+	void movedShardIsFollowedOnceAndNotMovedStraightBack() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		TestInstance b = start("b");
+		awaitConsumed(b, 2);
+		ShardId shard = a.consumption.consumed().keySet().iterator().next();
+
+		put(Kind.MOVE, shard.toString(), "b");
+
+		await().until(() -> b.consumption.consumed().containsKey(shard));
+		await().until(() -> this.store.directives().read().isEmpty());
+		awaitConsumed(a, 2);
+		put(Kind.REBALANCE, "", null);
+		await().until(() -> this.store.directives().read().isEmpty());
+		assertThat(b.consumption.consumed()).as("another shard restores the balance").hasSize(2).containsKey(shard);
+	}
+
+	@Test
+	void requestSurvivesTheLeader() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		TestInstance b = start("b");
+		awaitConsumed(b, 2);
+		TestInstance c = start("c");
+		awaitConsumed(c, 1);
+		ShardId shard = b.consumption.consumed().keySet().iterator().next();
+		await().until(a.coordinator::isLeader);
+		a.kill();
+
+		put(Kind.MOVE, shard.toString(), "c");
+
+		await().until(() -> c.consumption.consumed().containsKey(shard));
+		await().until(() -> this.store.directives().read().isEmpty());
+		await().until(() -> b.consumption.consumed().size() == 2 && c.consumption.consumed().size() == 2);
+	}
+
+	@Test
+	void requestThatNobodyCanFollowIsDropped() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		put(Kind.MOVE, "orders/1", "gone");
+		put(Kind.MOVE, "other/1", "a");
+
+		await().until(() -> this.store.directives().read().isEmpty());
+
+		assertThat(a.consumption.consumed()).hasSize(4);
+	}
+
+	@Test
+	void consumptionLearnsPausesAlsoWhenItStartsLater() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		put(Kind.PAUSE, "orders", null);
+		await().until(() -> a.consumption.directives().pauseOf(ShardId.of("orders", 1)) != null);
+
+		TestInstance b = start("b");
+		awaitConsumed(b, 2);
+
+		assertThat(b.consumption.directives().pauseOf(ShardId.of("orders", 1))).isNotNull();
+		this.store.directives().clear(Kind.PAUSE, "orders");
+		await().until(() -> a.consumption.directives().isEmpty() && b.consumption.directives().isEmpty());
+	}
+
+	private void put(Kind kind, String subject, String to) {
+		this.store.directives().put(Directive.of(kind, subject, to, "anna", "test"));
+	}
+
+	/** Returns the reasons that every instance can read. */
+	private List<String> whys() {
+		List<String> names = this.store.readChanges(0, -1)
+			.ownerships()
+			.stream()
+			.map((ownership) -> ownership.shard().toString())
+			.toList();
+		return this.store.notes()
+			.read(GroupNotes.Kind.REASONS, names)
+			.entrySet()
+			.stream()
+			.map((reason) -> MoveReason.parse(reason.getValue()).orElseThrow().sentence(ShardId.parse(reason.getKey())))
+			.toList();
+	}
+
+	private static void awaitConsumed(TestInstance instance, int shards) {
+		await().until(() -> instance.consumption.consumed().size() == shards);
+	}
+
+	private static ConditionFactory await() {
+		return Awaitility.await().atMost(PATIENCE);
+	}
+
+	private TestInstance start(String name) {
+		TestInstance instance = new TestInstance(name, this.store, this.ledger, HandoverRules.DEFAULT);
+		this.instances.add(instance);
+		return instance.start();
+	}
+
+}
