@@ -43,7 +43,7 @@ class ArchitectureTests {
 	private static final String API = "api";
 
 	private static final Set<String> PURE = Set.of("shard", "report", "assignment", "assignment.sticky",
-			"assignment.rules", "assignment.load", "assignment.selection", "protocol", "schedule");
+			"assignment.rules", "assignment.load", "assignment.selection", "directive", "protocol", "schedule");
 
 	private static final long LARGEST_ROOM = 28;
 
@@ -70,16 +70,18 @@ class ArchitectureTests {
 		plan.put("assignment.load", Set.of("assignment.sticky", "assignment", "shard"));
 		plan.put("assignment.selection",
 				Set.of("assignment.sticky", "assignment.rules", "assignment.load", "assignment", "shard"));
-		plan.put("protocol", Set.of("assignment.sticky", "assignment.load", "assignment", "time", "shard"));
+		plan.put("directive", Set.of("assignment", API, "shard"));
+		plan.put("protocol",
+				Set.of("directive", "assignment.sticky", "assignment.load", "assignment", "time", "shard"));
 		plan.put("source", Set.of("time", "shard"));
 		plan.put("source.memory", Set.of("source", API, "shard"));
 		plan.put("source.fixed", Set.of("source", "shard"));
 		plan.put("template", Set.of("source", API, "shard"));
 		plan.put("checkpoint", Set.of(API, "shard"));
 		plan.put("checkpoint.memory", Set.of("checkpoint", "shard"));
-		plan.put("coordination", Set.of("protocol", "assignment", "report", "loop", "time", API, "shard"));
+		plan.put("coordination", Set.of("directive", "protocol", "assignment", "report", "loop", "time", API, "shard"));
 		plan.put("history", Set.of("report", "loop", "time", API, "shard"));
-		plan.put("coordination.memory", Set.of("coordination", "history", "protocol", "shard"));
+		plan.put("coordination.memory", Set.of("directive", "coordination", "history", "protocol", "shard"));
 		plan.put("cluster", Set.of("shard"));
 		plan.put("cluster.session", Set.of("cluster", "coordination", "loop", "time", API, "shard"));
 		plan.put("cluster.barrier", Set.of("cluster.session", "cluster", "time", API, "shard"));
@@ -93,14 +95,15 @@ class ArchitectureTests {
 		plan.put("handler.messaging", Set.of("handler", "source", API, "shard"));
 		plan.put("worker", Set.of("handler", "coordination", "checkpoint", "source", "protocol", "schedule", "loop",
 				"time", API, "shard"));
-		plan.put("consumer", Set.of("worker", "handler", "coordination", "checkpoint", "source", "protocol", "loop",
-				"time", API, "shard"));
-		plan.put("operations", Set.of("coordination", "checkpoint", "source", "protocol", "schedule", "report", "loop",
-				"time", API, "shard"));
+		plan.put("consumer", Set.of("directive", "worker", "handler", "coordination", "checkpoint", "source",
+				"protocol", "loop", "time", API, "shard"));
+		plan.put("operations", Set.of("directive", "coordination", "checkpoint", "source", "protocol", "schedule",
+				"report", "loop", "time", API, "shard"));
 		plan.put("test", Set.of("source.memory", "source", "coordination.memory", "coordination", "checkpoint.memory",
 				"checkpoint", API, "shard"));
 		plan.put("redis", Set.of(API, "shard"));
-		plan.put("redis.coordination", Set.of("redis", "coordination", "history", "protocol", API, "shard"));
+		plan.put("redis.coordination",
+				Set.of("directive", "redis", "coordination", "history", "protocol", API, "shard"));
 		plan.put("redis.checkpoint", Set.of("redis", "coordination", "checkpoint", API, "shard"));
 		plan.put("redis.cluster",
 				Set.of("redis.coordination", "redis", "cluster.signal", "cluster.parameter", "cluster.lock",
@@ -190,6 +193,7 @@ class ArchitectureTests {
 		plan.put("assignment.rules", Set.of());
 		plan.put("assignment.load", Set.of());
 		plan.put("assignment.selection", Set.of());
+		plan.put("directive", Set.of());
 		plan.put("protocol", Set.of());
 		plan.put("source", Set.of("jackson", "slf4j"));
 		plan.put("source.memory", Set.of());

@@ -116,6 +116,14 @@ final class ConsumingShard {
 		run();
 	}
 
+	/** A new owner begins, and an operator has paused the shard before. */
+	void restartPaused() {
+		this.tokens++;
+		this.worker = new ShardWorker(SHARD, new Token(this.tokens), MemberId.of("me", "1"), this.handler, this.context,
+				CompletableFuture.completedFuture(null), true);
+		run();
+	}
+
 	ShardWorker worker() {
 		return this.worker;
 	}
