@@ -70,7 +70,7 @@ class ArchitectureTests {
 		plan.put("assignment.load", Set.of("assignment.sticky", "assignment", "shard"));
 		plan.put("assignment.selection",
 				Set.of("assignment.sticky", "assignment.rules", "assignment.load", "assignment", "shard"));
-		plan.put("directive", Set.of("assignment", API, "shard"));
+		plan.put("directive", Set.of("assignment", "shard"));
 		plan.put("protocol",
 				Set.of("directive", "assignment.sticky", "assignment.load", "assignment", "time", "shard"));
 		plan.put("source", Set.of("time", "shard"));

@@ -421,6 +421,7 @@ public final class AssignmentRequest {
 		 * @return this
 		 */
 		public Builder pins(Map<Integer, String> newPins) {
+			Objects.requireNonNull(newPins, "newPins must not be null");
 			this.pins = Map.copyOf(newPins);
 			return this;
 		}

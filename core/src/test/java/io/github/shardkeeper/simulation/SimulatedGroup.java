@@ -29,6 +29,7 @@ import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.coordination.memory.MemoryFailover;
+import io.github.shardkeeper.directive.DirectiveStore;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.HandoverRules;
@@ -188,6 +189,11 @@ final class SimulatedGroup {
 	@Nullable SimulatedInstance leader() {
 		var leader = stored().leader();
 		return (leader != null) ? this.byName.get(leader.instance()) : null;
+	}
+
+	/** Returns what an operator wants of the group. */
+	DirectiveStore directives() {
+		return this.coordinationStore.directives();
 	}
 
 	/** Returns the stored group. */

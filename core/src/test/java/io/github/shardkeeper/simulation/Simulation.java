@@ -1,6 +1,7 @@
 package io.github.shardkeeper.simulation;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -48,6 +49,8 @@ final class Simulation {
 
 	private final SimulatedGroup group;
 
+	private final Acts acts;
+
 	private final Map<String, Integer> faults = new TreeMap<>();
 
 	/** Whether the network is as good as it gets. */
@@ -83,6 +86,7 @@ final class Simulation {
 		this.harmless = this.calm && this.random.nextBoolean();
 		this.settings = this.random.nextBoolean() ? SimulatedSettings.ORDINARY : SimulatedSettings.any(this.random);
 		this.group = new SimulatedGroup(conditions(), this.random, this.time, tampering, host, this::work);
+		this.acts = new Acts(this, this.group, this.random);
 	}
 
 	private SimulatedGroup.Conditions conditions() {
@@ -144,11 +148,17 @@ final class Simulation {
 				this.group.in(at, () -> fault(resharding.next(FEEDING.toMillis() - at), Duration.ZERO));
 			}
 		}
+		if (!this.harmless && this.random.nextInt(3) == 0) {
+			for (int i = 1 + this.random.nextInt(6); i > 0; i--) {
+				this.group.in(500 + this.random.nextInt(8400), this.acts::next);
+			}
+		}
 		if (this.harmless) {
 			this.group.in(SETTLED.toMillis() - 1, () -> this.settledTokens = this.group.tokens());
 		}
 		this.group.in(FEEDING.toMillis(), () -> {
 			this.group.network().calmDown();
+			this.acts.last();
 			this.lastFaultAt = Math.max(this.lastFaultAt, this.time.now());
 			look();
 		});
@@ -228,7 +238,10 @@ final class Simulation {
 		if (this.harmless) {
 			requireUnmoved(this.settledTokens, tokens);
 		}
-		this.group.in(this.random.nextInt(4) == 0 ? 2000 : 0, () -> {
+		long since = this.time.now();
+		List<ShardId> paused = this.acts.feedPaused();
+		this.group.in((this.random.nextInt(4) == 0 || !paused.isEmpty()) ? 2000 : 0, () -> {
+			this.acts.requireUntouched(paused, since);
 			requireUnmoved(tokens, this.group.tokens());
 			this.time.end();
 		});
@@ -241,9 +254,13 @@ final class Simulation {
 	}
 
 	private String unrest() {
+		String unfollowed = this.acts.unrest();
+		if (unfollowed != null) {
+			return unfollowed;
+		}
 		for (Map.Entry<ShardId, Long> end : this.group.topic().ends().entrySet()) {
 			long committed = this.group.committed(end.getKey());
-			if (this.group.endsLost().contains(end.getKey())) {
+			if (this.group.endsLost().contains(end.getKey()) || this.acts.isPaused(end.getKey())) {
 				continue;
 			}
 			if (this.group.isToBeReset(end.getKey())) {
@@ -284,7 +301,8 @@ final class Simulation {
 		}
 		int most = loads.values().stream().mapToInt(Integer::intValue).max().orElse(0);
 		int least = loads.values().stream().mapToInt(Integer::intValue).min().orElse(0);
-		return (most - least > 1 || loads.size() > this.group.members().size()) ? "The load is uneven: " + loads : null;
+		return (most - least > 1 && !this.acts.decideOwners() || loads.size() > this.group.members().size())
+				? "The load is uneven: " + loads : null;
 	}
 
 	/**
