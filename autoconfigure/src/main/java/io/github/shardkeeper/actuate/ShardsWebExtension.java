@@ -1,30 +1,56 @@
 package io.github.shardkeeper.actuate;
 
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.operations.OperationRefusedException;
+import io.github.shardkeeper.operations.OperationRequest;
+import io.github.shardkeeper.operations.ShardOperations;
 
 /**
  * Answers over HTTP with a status and a {@link Refusal} where {@link ShardsEndpoint} has
- * no answer: {@code 400} for a malformed request, {@code 404} for an unknown topic or
- * shard, {@code 503} if the store does not answer. Thread-safe.
+ * no answer: {@code 400} for a malformed request, {@code 404} for an unknown topic, shard
+ * or instance, {@code 409} for an operation that is not possible now, {@code 503} if the
+ * store does not answer. Dead letters, and operations that change something, are
+ * available over HTTP only. Thread-safe.
  */
 @EndpointWebExtension(endpoint = ShardsEndpoint.class)
 public final class ShardsWebExtension {
 
+	private static final int CONFLICT = 409;
+
 	private final ShardsEndpoint endpoint;
 
-	/** Creates the extension of an endpoint. */
-	public ShardsWebExtension(ShardsEndpoint endpoint) {
+	private final ShardOperations operations;
+
+	private final Show showValues;
+
+	private final Set<String> roles;
+
+	/**
+	 * Creates the extension of an endpoint.
+	 * @param showValues when to show keys, payloads and texts of exceptions
+	 * @param roles the roles that may see them; empty for every authenticated user
+	 */
+	public ShardsWebExtension(ShardsEndpoint endpoint, ShardOperations operations, Show showValues, Set<String> roles) {
 		this.endpoint = endpoint;
+		this.operations = operations;
+		this.showValues = showValues;
+		this.roles = Set.copyOf(roles);
 	}
 
 	/** Returns {@link ShardsEndpoint#groups}. */
@@ -49,6 +75,70 @@ public final class ShardsWebExtension {
 				() -> this.endpoint.shard(topic, shard));
 	}
 
+	/**
+	 * Returns a page of the dead letters of a shard.
+	 * @param part {@code deadletters}
+	 */
+	@ReadOperation
+	public WebEndpointResponse<Object> part(SecurityContext security, @Selector String topic, @Selector String shard,
+			@Selector String part, @Nullable String after, @Nullable String limit) {
+		if (!part.equals("deadletters")) {
+			return refusal(WebEndpointResponse.STATUS_NOT_FOUND, "A shard has no such part; it has 'deadletters'");
+		}
+		return answer("", () -> this.operations.deadLetters(topic, shard, after, limit,
+				this.showValues.isShown(security, this.roles)));
+	}
+
+	/** Performs an operation on the group or on one of its instances. */
+	@WriteOperation
+	public WebEndpointResponse<Object> actOnGroup(SecurityContext security, @Nullable String action,
+			@Nullable String instance, @Nullable String by, @Nullable String reason, @Nullable String dryRun) {
+		return answer("", () -> this.operations.onGroup(
+				request(security, action, fields("instance", instance, "by", by, "reason", reason, "dryRun", dryRun))));
+	}
+
+	/** Performs an operation on all shards of a topic. */
+	@WriteOperation
+	public WebEndpointResponse<Object> actOnTopic(SecurityContext security, @Selector String topic,
+			@Nullable String action, @Nullable String to, @Nullable String clearState, @Nullable String id,
+			@Nullable String limit, @Nullable String exception, @Nullable String key, @Nullable String failedSince,
+			@Nullable String failedBefore, @Nullable String by, @Nullable String reason, @Nullable String dryRun) {
+		return answer("",
+				() -> this.operations.onTopic(topic,
+						request(security, action,
+								fields("to", to, "clearState", clearState, "id", id, "limit", limit, "exception",
+										exception, "key", key, "failedSince", failedSince, "failedBefore", failedBefore,
+										"by", by, "reason", reason, "dryRun", dryRun))));
+	}
+
+	/** Performs an operation on a shard. */
+	@WriteOperation
+	public WebEndpointResponse<Object> actOnShard(SecurityContext security, @Selector String topic,
+			@Selector String shard, @Nullable String action, @Nullable String to, @Nullable String clearState,
+			@Nullable String id, @Nullable String limit, @Nullable String exception, @Nullable String key,
+			@Nullable String failedSince, @Nullable String failedBefore, @Nullable String by, @Nullable String reason,
+			@Nullable String dryRun) {
+		return answer("",
+				() -> this.operations.onShard(topic, shard,
+						request(security, action,
+								fields("to", to, "clearState", clearState, "id", id, "limit", limit, "exception",
+										exception, "key", key, "failedSince", failedSince, "failedBefore", failedBefore,
+										"by", by, "reason", reason, "dryRun", dryRun))));
+	}
+
+	private static OperationRequest request(SecurityContext security, @Nullable String action,
+			Map<String, @Nullable String> fields) {
+		return OperationRequest.parse(action, security.getPrincipal(), fields);
+	}
+
+	private static Map<String, @Nullable String> fields(@Nullable String... namesAndValues) {
+		Map<String, @Nullable String> fields = new HashMap<>();
+		for (int i = 0; i < namesAndValues.length; i += 2) {
+			fields.put(String.valueOf(namesAndValues[i]), namesAndValues[i + 1]);
+		}
+		return fields;
+	}
+
 	private static WebEndpointResponse<Object> answer(String unknown, Supplier<@Nullable Object> read) {
 		try {
 			Object found = read.get();
@@ -58,12 +148,19 @@ public final class ShardsWebExtension {
 		catch (InvalidEndpointRequestException ex) {
 			return refusal(WebEndpointResponse.STATUS_BAD_REQUEST, ex.getReason());
 		}
+		catch (OperationRefusedException ex) {
+			return refusal(switch (ex.kind()) {
+				case MALFORMED -> WebEndpointResponse.STATUS_BAD_REQUEST;
+				case UNKNOWN -> WebEndpointResponse.STATUS_NOT_FOUND;
+				case CONFLICT -> CONFLICT;
+			}, ex.getMessage());
+		}
 		catch (StoreUnavailableException ex) {
 			return refusal(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE, ex.getMessage());
 		}
 	}
 
-	private static WebEndpointResponse<Object> refusal(int status, @Nullable String reason) {
+	static WebEndpointResponse<Object> refusal(int status, @Nullable String reason) {
 		return new WebEndpointResponse<>(new Refusal(String.valueOf(reason)), status);
 	}
 

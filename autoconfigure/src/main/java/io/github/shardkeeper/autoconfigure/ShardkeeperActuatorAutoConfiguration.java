@@ -2,11 +2,13 @@ package io.github.shardkeeper.autoconfigure;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 
 import io.micrometer.core.instrument.MeterRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -23,6 +25,8 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
+import io.github.shardkeeper.DeadLetters;
+import io.github.shardkeeper.ShardPositions;
 import io.github.shardkeeper.actuate.ClusterParametersEndpoint;
 import io.github.shardkeeper.actuate.ClusterParametersWebExtension;
 import io.github.shardkeeper.actuate.LoopsHealthIndicator;
@@ -32,8 +36,10 @@ import io.github.shardkeeper.actuate.MicrometerSendMeters;
 import io.github.shardkeeper.actuate.ShardMovesEndpoint;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.actuate.ShardsEndpoint;
+import io.github.shardkeeper.actuate.ShardsFieldCheck;
 import io.github.shardkeeper.actuate.ShardsWebExtension;
 import io.github.shardkeeper.autoconfigure.ClusterParametersConfiguration.ParametersInUse;
+import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.cluster.session.ClusterSession;
 import io.github.shardkeeper.consumer.PublishedEvents;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
@@ -47,7 +53,9 @@ import io.github.shardkeeper.loop.LoopThreads;
 import io.github.shardkeeper.observation.CallObservations;
 import io.github.shardkeeper.operations.GroupReporter;
 import io.github.shardkeeper.operations.OperationAudit;
+import io.github.shardkeeper.operations.ShardOperations;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.template.SendObserver;
 import io.github.shardkeeper.worker.ConsumerMeters;
 
@@ -59,6 +67,7 @@ public final class ShardkeeperActuatorAutoConfiguration {
 
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass({ Endpoint.class, ConditionalOnAvailableEndpoint.class })
+	@EnableConfigurationProperties(ShardsProperties.class)
 	static class EndpointConfiguration {
 
 		@Bean
@@ -74,8 +83,24 @@ public final class ShardkeeperActuatorAutoConfiguration {
 
 		@Bean
 		@ConditionalOnBean(ShardsEndpoint.class)
-		ShardsWebExtension shardsWebExtension(ShardsEndpoint endpoint) {
-			return new ShardsWebExtension(endpoint);
+		ShardsWebExtension shardsWebExtension(ShardsEndpoint endpoint, ShardOperations operations,
+				ShardsProperties properties) {
+			return new ShardsWebExtension(endpoint, operations, properties.showValues(), properties.roles());
+		}
+
+		@Bean
+		@ConditionalOnBean(ShardsEndpoint.class)
+		ShardOperations shardkeeperShardOperations(CoordinationSettings settings, GroupReporter reporter,
+				TopicSources sources, BroadcastStores broadcast, CheckpointStore checkpoints, ShardPositions positions,
+				ObjectProvider<DeadLetters> letters, ShardConsumerRunner runner, OperationAudit audit) {
+			return new ShardOperations(settings, reporter, sources, broadcast.topics(), broadcast.over(checkpoints),
+					positions, letters.getIfAvailable(), runner, audit);
+		}
+
+		@Bean
+		@ConditionalOnBean(ShardsEndpoint.class)
+		ShardsFieldCheck shardsFieldCheck() {
+			return new ShardsFieldCheck();
 		}
 
 		@Bean
@@ -97,6 +122,19 @@ public final class ShardkeeperActuatorAutoConfiguration {
 		ClusterParametersWebExtension clusterParametersWebExtension(ClusterParametersEndpoint endpoint) {
 			return new ClusterParametersWebExtension(endpoint);
 		}
+
+	}
+
+	/**
+	 * Properties of the endpoint.
+	 *
+	 * @param showValues When to show keys, payloads and texts of exceptions of dead
+	 * letters.
+	 * @param roles Roles that a user needs one of to see these values with
+	 * 'when-authorized'. Without roles every authenticated user sees them.
+	 */
+	@ConfigurationProperties("management.endpoint.shards")
+	record ShardsProperties(@DefaultValue("never") Show showValues, @DefaultValue Set<String> roles) {
 
 	}
 

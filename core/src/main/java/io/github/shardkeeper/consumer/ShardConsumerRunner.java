@@ -124,8 +124,9 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		this.stopTimeout = stopTimeout;
 	}
 
+	/** One start or stop at a time: an operator may stop while the context closes. */
 	@Override
-	public void start() {
+	public synchronized void start() {
 		Map<String, ShardHandler> handlers = this.detector.detect(this.sources.topics(), this.sources::hasRecords);
 		if (handlers.isEmpty()) {
 			logger.info("No @ShardConsumer method: this instance does not join group '{}'",
@@ -299,7 +300,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	@Override
-	public void stop() {
+	public synchronized void stop() {
 		Running current = this.running;
 		if (current == null) {
 			return;

@@ -139,9 +139,15 @@ public final class GroupReporter {
 		return (ownership != null) ? Optional.of(details(ownership, group)) : Optional.empty();
 	}
 
-	private Reading read() {
+	/** Returns members and shards as they are now. */
+	GroupPicture picture() {
 		GroupPicture picture = GroupPicture.read(this.coordinationStore, this.known.get(), this.clock.now());
 		this.known = new SoftReference<>(picture);
+		return picture;
+	}
+
+	private Reading read() {
+		GroupPicture picture = picture();
 		SharedProblems shared = SharedProblems.read(this.coordinationStore.notes(), picture);
 		Map<ShardId, String> found = new HashMap<>(shared.texts());
 		String instance = this.coordinator.settings().instance();

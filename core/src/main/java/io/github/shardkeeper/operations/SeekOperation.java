@@ -1,0 +1,173 @@
+package io.github.shardkeeper.operations;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.ShardPositions;
+import io.github.shardkeeper.ShardPositions.Seek;
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.source.TopicSources;
+
+/**
+ * Moves shards to another position, or tells what that would mean. Thread-safe.
+ */
+final class SeekOperation {
+
+	static final List<String> FIELDS = List.of("to", "clearState");
+
+	/** Number of shards that the effects name; each costs a few commands. */
+	private static final int MOST_NAMED = 100;
+
+	private static final String AFTER = "after ";
+
+	private static final String UNKNOWN_DISTANCE = "the number of records between is not known";
+
+	private final ShardPositions positions;
+
+	private final CheckpointStore checkpoints;
+
+	private final TopicSources sources;
+
+	SeekOperation(ShardPositions positions, CheckpointStore checkpoints, TopicSources sources) {
+		this.positions = positions;
+		this.checkpoints = checkpoints;
+		this.sources = sources;
+	}
+
+	/**
+	 * Performs a request for all shards of a topic, or for one.
+	 * @param shard the only shard; {@code null} for all
+	 * @param all the shards of the topic
+	 * @param completed the shards that are read to their end
+	 */
+	List<String> perform(String topic, @Nullable ShardId shard, SortedSet<ShardId> all, Collection<ShardId> completed,
+			OperationRequest request) {
+		StartPosition position = position(request);
+		boolean clearsState = request.flag("clearState");
+		SortedSet<ShardId> moved = new TreeSet<>((shard != null) ? List.of(shard) : all);
+		List<ShardId> named = moved.stream().filter((one) -> !completed.contains(one)).limit(MOST_NAMED).toList();
+		Map<ShardId, Offset> present = this.checkpoints.offsets(named);
+		List<String> effects = new ArrayList<>();
+		if (request.dryRun()) {
+			Map<ShardId, Offset> before = resolve(position, moved);
+			named.forEach((one) -> effects.add(change(one, present.get(one), before.get(one))));
+			Set<ShardId> ended = new TreeSet<>(moved);
+			ended.retainAll(completed);
+			addOthers(moved.size() - ended.size() - named.size(), effects);
+			addCompleted(ended, effects);
+		}
+		else {
+			Seek seek = request(topic, shard, position, clearsState);
+			named.stream()
+				.filter((one) -> seek.requests().containsKey(one))
+				.forEach((one) -> effects
+					.add("%s, at %s until now, continues from %s".formatted(one, text(present.get(one)), position)));
+			addOthers(seek.requests().size() - effects.size(), effects);
+			addCompleted(seek.completedShards(), effects);
+		}
+		effects.add(clearsState ? "The state is cleared" : "The state is kept");
+		return effects;
+	}
+
+	private static StartPosition position(OperationRequest request) {
+		String text = request.required("to", "earliest").strip();
+		try {
+			return text.startsWith(AFTER) ? StartPosition.after(new Offset(text.substring(AFTER.length()).strip()))
+					: StartPosition.parse(text);
+		}
+		catch (IllegalArgumentException ex) {
+			throw OperationRequest.malformed("to", text,
+					"'earliest', 'latest', a time such as 2026-11-21T10:00:00Z, an offset, or 'after' an offset");
+		}
+	}
+
+	private Map<ShardId, Offset> resolve(StartPosition position, Collection<ShardId> shards) {
+		return refusing(() -> this.sources.before(position, shards));
+	}
+
+	private Seek request(String topic, @Nullable ShardId shard, StartPosition position, boolean clearsState) {
+		if (shard != null) {
+			return refusing(
+					() -> clearsState ? this.positions.reset(shard, position) : this.positions.seek(shard, position));
+		}
+		return refusing(
+				() -> clearsState ? this.positions.reset(topic, position) : this.positions.seek(topic, position));
+	}
+
+	/** The source refuses offsets that it cannot have. */
+	private static <T> T refusing(Supplier<T> call) {
+		try {
+			return call.get();
+		}
+		catch (IllegalArgumentException ex) {
+			throw OperationRefusedException.malformed(String.valueOf(ex.getMessage()));
+		}
+	}
+
+	private String change(ShardId shard, @Nullable Offset present, @Nullable Offset before) {
+		return "%s, at %s now, would continue after %s: %s".formatted(shard, text(present), text(before),
+				(present != null && before != null) ? distance(shard, present, before) : UNKNOWN_DISTANCE);
+	}
+
+	private String distance(ShardId shard, Offset present, Offset before) {
+		try {
+			Long left = records(shard, present);
+			Long wanted = records(shard, before);
+			if (left == null || wanted == null) {
+				return UNKNOWN_DISTANCE;
+			}
+			long again = wanted - left;
+			if (again == 0) {
+				return "no record lies between";
+			}
+			return (again > 0) ? records(again) + " would be handled again" : records(-again) + " would be skipped";
+		}
+		catch (StoreUnavailableException | IllegalArgumentException ex) {
+			return "%s (%s)".formatted(UNKNOWN_DISTANCE, ex.getMessage());
+		}
+	}
+
+	private static String records(long number) {
+		return (number == 1) ? "1 record" : number + " records";
+	}
+
+	private @Nullable Long records(ShardId shard, Offset offset) {
+		ShardSource.Lag lag = this.sources.of(shard.topic()).lag(shard, offset);
+		return (lag != null) ? lag.records() : null;
+	}
+
+	private static String text(@Nullable Offset offset) {
+		return (offset != null) ? offset.value() : "no offset";
+	}
+
+	private static void addCompleted(Collection<ShardId> completed, List<String> effects) {
+		if (!completed.isEmpty()) {
+			effects.add("Nothing changes for %d completed shards: %s".formatted(completed.size(),
+					new TreeSet<>(completed).stream()
+						.limit(MOST_NAMED)
+						.map(ShardId::toString)
+						.collect(Collectors.joining(", "))));
+		}
+	}
+
+	private static void addOthers(int others, List<String> effects) {
+		if (others > 0) {
+			effects.add("and %d more shards".formatted(others));
+		}
+	}
+
+}

@@ -1,0 +1,343 @@
+package io.github.shardkeeper.operations;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.context.Lifecycle;
+
+import io.github.shardkeeper.DeadLetterFilter;
+import io.github.shardkeeper.DeadLetters;
+import io.github.shardkeeper.ShardPositions;
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.coordination.CoordinationSettings;
+import io.github.shardkeeper.protocol.Ownership.Phase;
+import io.github.shardkeeper.report.DeadLetterReport;
+import io.github.shardkeeper.report.OperationReport;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.Names;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.TopicSources;
+
+/**
+ * Performs what people ask for through the endpoint: checks the request, performs it or
+ * says what it would do, and records it. Works on every instance, also on one that
+ * consumes nothing. Thread-safe. Methods block until the stores have answered, and throw
+ * {@link OperationRefusedException} if the request is refused, and
+ * {@link StoreUnavailableException} if a store does not answer or refuses; then part of
+ * the operation may be done, and it can be repeated.
+ */
+public final class ShardOperations {
+
+	private static final int MOST_NAMED = 10;
+
+	private final CoordinationSettings settings;
+
+	private final GroupReporter reporter;
+
+	private final TopicSources sources;
+
+	private final Set<String> broadcast;
+
+	private final SeekOperation seeks;
+
+	private final @Nullable DeadLetterOperation letters;
+
+	private final ConsumptionSwitch consumption;
+
+	private final OperationAudit audit;
+
+	/**
+	 * Creates the operations.
+	 * @param broadcast the topics that every instance consumes for itself
+	 * @param checkpoints the checkpoints, those of broadcast topics included
+	 * @param letters the dead letters; {@code null} if the store has none
+	 * @param consumption the consumption of this instance
+	 */
+	public ShardOperations(CoordinationSettings settings, GroupReporter reporter, TopicSources sources,
+			Set<String> broadcast, CheckpointStore checkpoints, ShardPositions positions, @Nullable DeadLetters letters,
+			Lifecycle consumption, OperationAudit audit) {
+		this.settings = settings;
+		this.reporter = reporter;
+		this.sources = sources;
+		this.broadcast = Set.copyOf(broadcast);
+		this.seeks = new SeekOperation(positions, checkpoints, sources);
+		this.letters = (letters != null) ? new DeadLetterOperation(letters) : null;
+		this.consumption = new ConsumptionSwitch(consumption, settings.group());
+		this.audit = audit;
+	}
+
+	/** Performs an operation on the group, or on one of its instances. */
+	public OperationReport onGroup(OperationRequest request) {
+		Action action = Action.of(request, Level.GROUP);
+		return perform(action, request, new Subject(null, null));
+	}
+
+	/** Performs an operation on all shards of a topic. */
+	public OperationReport onTopic(String topic, OperationRequest request) {
+		Action action = Action.of(request, Level.TOPIC);
+		requireName("topic", topic);
+		return perform(action, request, new Subject(topic, null));
+	}
+
+	/** Performs an operation on a shard. */
+	public OperationReport onShard(String topic, String shard, OperationRequest request) {
+		Action action = Action.of(request, Level.SHARD);
+		return perform(action, request, new Subject(topic, shard(topic, shard)));
+	}
+
+	/**
+	 * Returns a page of the dead letters of a shard, oldest first.
+	 * @param after {@code next} of the page before, {@code null} at first
+	 * @param limit maximum number as text, {@code null} for the default
+	 * @param showValues whether to show keys, payloads and texts of exceptions
+	 */
+	public DeadLetterReport.Page deadLetters(String topic, String shard, @Nullable String after, @Nullable String limit,
+			boolean showValues) {
+		ShardId id = shard(topic, shard);
+		requireLetters(id);
+		return letters().list(id, after, limit, showValues);
+	}
+
+	private OperationReport perform(Action action, OperationRequest request, Subject subject) {
+		request.requireOnly(action.fields);
+		List<String> effects;
+		String target;
+		try {
+			target = target(action, request, subject);
+			effects = effects(action, request, subject);
+		}
+		catch (StoreUnavailableException ex) {
+			if (!request.dryRun() && !ex.isRefusal()) {
+				record(action, request, subject, List.of("It failed, and part of it may be done. " + ex.getMessage()));
+			}
+			throw ex;
+		}
+		List<String> told = new ArrayList<>(effects);
+		if (subject.topic() != null && this.broadcast.contains(subject.topic())) {
+			told.add("'%s' is a broadcast topic: this concerns the instance %s only".formatted(subject.topic(),
+					this.settings.instance()));
+		}
+		if (!request.dryRun()) {
+			record(action, request, subject, told);
+		}
+		return new OperationReport(action.text, target, request.by(), request.dryRun(), !request.dryRun(), told, null);
+	}
+
+	private void record(Action action, OperationRequest request, Subject subject, List<String> effects) {
+		String instance = request.fields().get("instance");
+		this.audit.record(
+				new OperationAudit.Operation(action.text, subject.topic(), subject.shard(),
+						(instance != null) ? instance : request.fields().get("to"), request.by(), request.reason()),
+				effects);
+	}
+
+	private String target(Action action, OperationRequest request, Subject subject) {
+		if (subject.shard() != null) {
+			return subject.shard().toString();
+		}
+		if (subject.topic() != null) {
+			return subject.topic();
+		}
+		return action.fields.contains("instance") ? instance(request) : this.settings.group();
+	}
+
+	private List<String> effects(Action action, OperationRequest request, Subject subject) {
+		return switch (action) {
+			case LEAVE -> {
+				requireThisInstance(request);
+				yield List.of(this.consumption.leave(request.dryRun()));
+			}
+			case JOIN -> {
+				requireThisInstance(request);
+				yield List.of(this.consumption.join(request.dryRun()));
+			}
+			case SEEK -> seek(request, subject);
+			case SEND_BACK -> letters().sendBack(filter(subject), request);
+			case DROP -> letters().drop(filter(subject), request);
+		};
+	}
+
+	private List<String> seek(OperationRequest request, Subject subject) {
+		String topic = subject.requiredTopic();
+		SortedSet<ShardId> known = knownShards(topic);
+		ShardId shard = subject.shard();
+		if (shard != null && !known.contains(shard)) {
+			throw unknownShard(shard, known);
+		}
+		SortedSet<ShardId> completed = new TreeSet<>();
+		if (!this.broadcast.contains(topic)) {
+			this.reporter.picture().shards().values().forEach((ownership) -> {
+				if (ownership.phase() == Phase.COMPLETED && known.contains(ownership.shard())) {
+					completed.add(ownership.shard());
+				}
+			});
+		}
+		return this.seeks.perform(topic, shard, known, completed, request);
+	}
+
+	private SortedSet<ShardId> knownShards(String topic) {
+		requireTopic(topic);
+		return new ShardLookup(this.sources, "A request").of(topic);
+	}
+
+	private DeadLetterFilter filter(Subject subject) {
+		ShardId shard = subject.shard();
+		if (shard != null) {
+			requireLetters(shard);
+			return DeadLetterFilter.shard(shard);
+		}
+		requireTopic(subject.requiredTopic());
+		return DeadLetterFilter.topic(subject.requiredTopic());
+	}
+
+	/** Checks that a shard exists, or has left dead letters behind. */
+	private void requireLetters(ShardId shard) {
+		SortedSet<ShardId> known = knownShards(shard.topic());
+		if (!known.contains(shard) && !letters().hasAny(shard)) {
+			throw unknownShard(shard, known);
+		}
+	}
+
+	private void requireTopic(String topic) {
+		if (!this.sources.names().contains(topic)) {
+			throw OperationRefusedException
+				.unknown("This instance has no topic '%s'; its topics are %s. Ask an instance that has it"
+					.formatted(topic, named(this.sources.names())));
+		}
+	}
+
+	private static OperationRefusedException unknownShard(ShardId shard, SortedSet<ShardId> known) {
+		return OperationRefusedException.unknown("There is no shard %s; the topic has %s".formatted(shard,
+				known.isEmpty() ? "none" : known.first() + " to " + known.last()));
+	}
+
+	private DeadLetterOperation letters() {
+		if (this.letters == null) {
+			throw OperationRefusedException.conflict("The store of this application keeps no dead letters");
+		}
+		return this.letters;
+	}
+
+	/** Returns the instance that a request names by its id or that of its member. */
+	private String instance(OperationRequest request) {
+		String text = request.required("instance", "host-17");
+		String instance = instanceOf("instance", text);
+		if (!instance.equals(this.settings.instance())) {
+			Collection<String> known = instances();
+			if (!known.contains(instance)) {
+				throw OperationRefusedException
+					.unknown("The group has no instance '%s'; its instances are %s".formatted(instance, named(known)));
+			}
+		}
+		return instance;
+	}
+
+	private static String instanceOf(String field, String text) {
+		try {
+			return Names.isValid(text) ? text : new MemberId(text).instance();
+		}
+		catch (IllegalArgumentException ex) {
+			throw OperationRequest.malformed(field, text, "the id of an instance or of a member");
+		}
+	}
+
+	private SortedSet<String> instances() {
+		return this.reporter.picture()
+			.members()
+			.stream()
+			.map((member) -> member.id().instance())
+			.collect(Collectors.toCollection(TreeSet::new));
+	}
+
+	private void requireThisInstance(OperationRequest request) {
+		String instance = instance(request);
+		if (!instance.equals(this.settings.instance())) {
+			throw OperationRefusedException.conflict(
+					"This is instance '%s', and '%s' has to be asked itself: send the request to its own address, or use 'drain', which every instance accepts"
+						.formatted(this.settings.instance(), instance));
+		}
+	}
+
+	private static String named(Collection<String> all) {
+		String first = new TreeSet<>(all).stream().limit(MOST_NAMED).collect(Collectors.joining(", "));
+		return (all.size() > MOST_NAMED) ? "%s and %d more".formatted(first, all.size() - MOST_NAMED)
+				: all.isEmpty() ? "none" : first;
+	}
+
+	private static void requireName(String what, String name) {
+		if (!Names.isValid(name)) {
+			throw OperationRefusedException
+				.malformed("'%s' is no %s. %s".formatted(ShardQuery.quoted(name), what, Names.RULE));
+		}
+	}
+
+	private static ShardId shard(String topic, String shard) {
+		requireName("topic", topic);
+		requireName("id of a shard", shard);
+		return new ShardId(topic, shard);
+	}
+
+	/** What a request concerns. */
+	private enum Level {
+
+		GROUP, TOPIC, SHARD
+
+	}
+
+	/** Actions with their names and fields. */
+	private enum Action {
+
+		LEAVE("leave", EnumSet.of(Level.GROUP), List.of("instance")),
+		JOIN("join", EnumSet.of(Level.GROUP), List.of("instance")),
+		SEEK("seek", EnumSet.of(Level.TOPIC, Level.SHARD), SeekOperation.FIELDS),
+		SEND_BACK("send-back", EnumSet.of(Level.TOPIC, Level.SHARD), DeadLetterOperation.FIELDS),
+		DROP("drop", EnumSet.of(Level.TOPIC, Level.SHARD), DeadLetterOperation.FIELDS);
+
+		private final String text;
+
+		private final Set<Level> levels;
+
+		private final List<String> fields;
+
+		Action(String text, Set<Level> levels, List<String> fields) {
+			this.text = text;
+			this.levels = levels;
+			this.fields = fields;
+		}
+
+		static Action of(OperationRequest request, Level level) {
+			List<Action> possible = Arrays.stream(values()).filter((action) -> action.levels.contains(level)).toList();
+			return possible.stream()
+				.filter((action) -> action.text.equals(request.action()))
+				.findFirst()
+				.orElseThrow(() -> OperationRefusedException
+					.malformed("'action' is '%s', but must be one of %s".formatted(ShardQuery.quoted(request.action()),
+							possible.stream().map((action) -> action.text).collect(Collectors.joining(", ")))));
+		}
+
+	}
+
+	/** Topic and shard of a request; {@code null} if it concerns neither. */
+	private record Subject(@Nullable String topic, @Nullable ShardId shard) {
+
+		String requiredTopic() {
+			if (this.topic == null) {
+				throw new IllegalStateException("An action on the group has no topic");
+			}
+			return this.topic;
+		}
+
+	}
+
+}
