@@ -27,6 +27,7 @@ import io.github.shardkeeper.report.OperationReport;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.TopicSources;
 
 /**
@@ -123,6 +124,13 @@ public final class ShardOperations {
 			}
 			throw ex;
 		}
+		catch (IllegalArgumentException ex) {
+			// Also from beans that replace those of Shardkeeper.
+			throw OperationRefusedException.malformed(String.valueOf(ex.getMessage()));
+		}
+		catch (ShardkeeperConfigurationException ex) {
+			throw OperationRefusedException.conflict(String.valueOf(ex.getMessage()));
+		}
 		List<String> told = new ArrayList<>(effects);
 		if (subject.topic() != null && this.broadcast.contains(subject.topic())) {
 			told.add("'%s' is a broadcast topic: this concerns the instance %s only".formatted(subject.topic(),
@@ -163,8 +171,8 @@ public final class ShardOperations {
 				yield List.of(this.consumption.join(request.dryRun()));
 			}
 			case SEEK -> seek(request, subject);
-			case SEND_BACK -> letters().sendBack(filter(subject), request);
-			case DROP -> letters().drop(filter(subject), request);
+			case SEND_BACK -> letters().sendBack(filter(subject, request), request);
+			case DROP -> letters().drop(filter(subject, request), request);
 		};
 	}
 
@@ -191,14 +199,20 @@ public final class ShardOperations {
 		return new ShardLookup(this.sources, "A request").of(topic);
 	}
 
-	private DeadLetterFilter filter(Subject subject) {
+	private DeadLetterFilter filter(Subject subject, OperationRequest request) {
 		ShardId shard = subject.shard();
 		if (shard != null) {
 			requireLetters(shard);
 			return DeadLetterFilter.shard(shard);
 		}
-		requireTopic(subject.requiredTopic());
-		return DeadLetterFilter.topic(subject.requiredTopic());
+		String topic = subject.requiredTopic();
+		requireTopic(topic);
+		String id = request.fields().get("id");
+		if (id != null && id.startsWith(topic + "/")) {
+			String[] parts = id.split("/");
+			requireLetters(shard(topic, (parts.length > 1) ? parts[1] : ""));
+		}
+		return DeadLetterFilter.topic(topic);
 	}
 
 	/** Checks that a shard exists, or has left dead letters behind. */

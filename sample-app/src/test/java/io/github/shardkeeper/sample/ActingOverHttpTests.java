@@ -1,0 +1,296 @@
+package io.github.shardkeeper.sample;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.EventListener;
+
+import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardOperationEvent;
+import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.shard.ShardId;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Operations of {@code /actuator/shards} over HTTP, with Spring MVC and with WebFlux, in
+ * applications with a store in memory.
+ */
+class ActingOverHttpTests {
+
+	private static final HttpClient HTTP = HttpClient.newHttpClient();
+
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+	private static final Map<WebApplicationType, ConfigurableApplicationContext> APPLICATIONS = new EnumMap<>(
+			WebApplicationType.class);
+
+	@BeforeAll
+	static void start() {
+		for (WebApplicationType type : List.of(WebApplicationType.SERVLET, WebApplicationType.REACTIVE)) {
+			APPLICATIONS.put(type, start(type, "management.endpoint.shards.access=unrestricted",
+					"management.endpoint.shards.show-values=always"));
+		}
+		APPLICATIONS.values()
+			.forEach((application) -> Awaitility.await().atMost(PATIENCE).until(() -> owned(application) == 2));
+	}
+
+	private static ConfigurableApplicationContext start(WebApplicationType type, String... properties) {
+		return new SpringApplicationBuilder(Application.class).web(type)
+			.properties("spring.config.name=none", "server.port=0", "spring.data.redis.host=not-used",
+					"shardkeeper.group=acting", "shardkeeper.store=memory", "shardkeeper.instance-id=one",
+					"shardkeeper.topics.visits.shards=2", "shardkeeper.topics.prices.mode=broadcast",
+					"shardkeeper.consumer.commit.interval=50ms", "shardkeeper.consumer.retry.max-attempts=1",
+					"management.endpoints.web.exposure.include=shards")
+			.properties(properties)
+			.run();
+	}
+
+	@AfterAll
+	static void stop() {
+		APPLICATIONS.values().forEach(ConfigurableApplicationContext::close);
+	}
+
+	private static URI address(ConfigurableApplicationContext application, String path) {
+		return URI.create("http://localhost:" + application.getEnvironment().getRequiredProperty("local.server.port")
+				+ "/actuator/shards" + path);
+	}
+
+	private static HttpResponse<String> send(HttpRequest.Builder request) throws IOException, InterruptedException {
+		return HTTP.send(request.timeout(Duration.ofSeconds(30)).build(), BodyHandlers.ofString());
+	}
+
+	private static HttpResponse<String> post(ConfigurableApplicationContext application, String path, String body)
+			throws IOException, InterruptedException {
+		return send(HttpRequest.newBuilder(address(application, path))
+			.header("Content-Type", "application/json")
+			.POST(BodyPublishers.ofString(body)));
+	}
+
+	private static JsonNode json(HttpResponse<String> answer) {
+		assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+		return new JsonMapper().readTree(answer.body());
+	}
+
+	private static JsonNode get(ConfigurableApplicationContext application, String path)
+			throws IOException, InterruptedException {
+		return json(send(HttpRequest.newBuilder(address(application, path))));
+	}
+
+	private static int owned(ConfigurableApplicationContext application) throws IOException, InterruptedException {
+		JsonNode topics = get(application, "").path("groups").path(0).path("topics");
+		for (JsonNode topic : topics) {
+			if (topic.path("topic").asString().equals("visits")) {
+				return topic.path("states").path("OWNED").asInt();
+			}
+		}
+		return 0;
+	}
+
+	@ParameterizedTest
+	@EnumSource(value = WebApplicationType.class, names = { "SERVLET", "REACTIVE" })
+	void deadLettersAreListedSentBackAndDropped(WebApplicationType type) throws Exception {
+		ConfigurableApplicationContext application = APPLICATIONS.get(type);
+		Application handler = application.getBean(Application.class);
+		handler.fails = true;
+		ShardTemplate template = application.getBean(ShardTemplate.class);
+		ShardId shard = template.shardFor("visits", "k");
+		String path = "/" + shard;
+		for (int i = 0; i < 3; i++) {
+			template.send("visits", "k", "<b>bad</b> " + i);
+		}
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.until(() -> get(application, path + "/deadletters").path("deadLetters").size() == 3);
+
+		JsonNode page = get(application, path + "/deadletters?limit=2");
+		assertThat(page.path("deadLetters").size()).isEqualTo(2);
+		JsonNode oldest = page.path("deadLetters").path(0);
+		assertThat(oldest.path("error").asString()).contains("cannot count");
+		assertThat(oldest.path("payload").asString()).contains("bad");
+		assertThat(oldest.path("key").asString()).isEqualTo("k");
+		assertThat(oldest.path("payloadSize").asInt()).isPositive();
+		JsonNode rest = get(application, path + "/deadletters?after=" + page.path("next").asString());
+		assertThat(rest.path("deadLetters").size()).isOne();
+
+		JsonNode planned = json(post(application, path, """
+				{"action": "drop", "exception": "IllegalStateException", "dryRun": true}"""));
+		assertThat(planned.path("done").asBoolean()).isFalse();
+		assertThat(planned.path("effects").path(0).asString())
+			.isEqualTo("Would be deleted permanently: 3 dead letters");
+		handler.fails = false;
+		JsonNode sent = json(post(application, path, """
+				{"action": "send-back", "id": "%s", "by": "ann"}""".formatted(oldest.path("id").asString())));
+		assertThat(sent.path("done").asBoolean()).isTrue();
+		assertThat(sent.path("by").asString()).isEqualTo("ann");
+		assertThat(sent.path("target").asString()).isEqualTo(shard.toString());
+		Awaitility.await().atMost(PATIENCE).until(() -> handler.handled.contains("<b>bad</b> 0"));
+		assertThat(json(post(application, path, """
+				{"action": "send-back", "id": "%s"}""".formatted(oldest.path("id").asString()))).path("effects")
+			.path(0)
+			.asString()).contains("already");
+		assertThat(json(post(application, path, "{\"action\": \"drop\", \"limit\": 1}")).path("effects")
+			.path(0)
+			.asString()).isEqualTo("Deleted: 1 dead letter");
+		assertThat(json(post(application, "/visits", "{\"action\": \"drop\", \"reason\": \"a\\nb\"}")).path("effects")
+			.path(0)
+			.asString()).isEqualTo("Deleted: 1 dead letter");
+
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.untilAsserted(() -> assertThat(handler.events).extracting(ShardOperationEvent::action)
+				.endsWith("send-back", "send-back", "drop", "drop"));
+		assertThat(handler.events.get(handler.events.size() - 1)).satisfies((event) -> {
+			assertThat(event.reason()).isEqualTo("a b");
+			assertThat(event.by()).isEqualTo("unknown");
+		});
+	}
+
+	@Test
+	void valuesAndOperationsAreOffByDefault() throws Exception {
+		ConfigurableApplicationContext application = start(WebApplicationType.SERVLET);
+		try {
+			Application handler = application.getBean(Application.class);
+			handler.fails = true;
+			ShardTemplate template = application.getBean(ShardTemplate.class);
+			String path = "/" + template.shardFor("visits", "k");
+			template.send("visits", "k", "secret");
+			Awaitility.await()
+				.atMost(PATIENCE)
+				.until(() -> get(application, path + "/deadletters").path("deadLetters").size() == 1);
+
+			JsonNode page = get(application, path + "/deadletters");
+			assertThat(page.path("valuesShown").asBoolean()).isFalse();
+			assertThat(page.toString()).doesNotContain("secret", "cannot count", "\"k\"");
+			assertThat(page.path("deadLetters").path(0).path("error").asString())
+				.isEqualTo("java.lang.IllegalStateException");
+			for (String place : List.of("", "/visits", path)) {
+				assertThat(post(application, place, "{\"action\": \"drop\"}").statusCode()).as(place).isEqualTo(405);
+			}
+			assertThat(get(application, path).path("deadLetters").asInt()).isOne();
+		}
+		finally {
+			application.close();
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource(quoteCharacter = '`', delimiter = ';', value = { //
+			"; {}; 400; Send the name of an operation as 'action'", //
+			"; {\"action\": \" \"}; 400; Send the name", //
+			"; {\"action\": \"dance\\nnow\"}; 400; 'action' is 'dance\\u000anow', but must be one of ",
+			"; {\"action\": \"pause\"}; 400; 'action' is 'pause', but must be one of ",
+			"; {\"action\": \"leave\"}; 400; 'leave' needs 'instance', for example",
+			"; {\"action\": \"leave\", \"instance\": \"a\\nb\"}; 400; 'instance' is 'a\\u000ab', but must be the id",
+			"; {\"action\": \"leave\", \"instance\": \"two\"}; 404; The group has no instance 'two'; its instances are one",
+			"; {\"action\": \"leave\", \"instance\": \"one\", \"dryRun\": \"maybe\"}; 400; 'dryRun' is 'maybe', but must be true or false",
+			"; {\"action\": \"leave\", \"instance\": \"one\", \"dryrun\": true}; 400; There is no field 'dryrun'",
+			"/visits; {\"action\": \"move\", \"to\": \"one\"}; 400; 'action' is 'move', but must be one of ",
+			"/visits; {\"action\": \"drop\", \"to\": \"earliest\"}; 400; 'drop' has no field 'to'; it has [id, limit,",
+			"/visits; {\"action\": \"drop\", \"limit\": 1001}; 400; 'limit' is '1001', but must be a number from 1 to 1000",
+			"/visits; {\"action\": \"drop\", \"failedSince\": \"today\"}; 400; 'failedSince' is 'today', but must be a time",
+			"/visits; {\"action\": \"drop\", \"id\": \"carts/1/1-0\"}; 400; 'id' is 'carts/1/1-0', but must be the id of a dead letter",
+			"/visits; {\"action\": \"drop\", \"id\": \"visits/1/x\"}; 400; 'visits/1/x' is not the id of a dead letter",
+			"/visits; {\"action\": \"drop\", \"id\": \"visits/7/1-0\"}; 404; There is no shard visits/7",
+			"/visits; {\"action\": \"drop\", \"id\": \"visits/1/1-0\", \"key\": \"k\"}; 400; Send either 'id' or conditions",
+			"/visits; {\"action\": \"seek\"}; 400; 'seek' needs 'to', for example",
+			"/visits; {\"action\": \"seek\", \"to\": \"yesterday\"}; 400; ",
+			"/visits; {\"action\": \"seek\", \"to\": \"yesterday\", \"dryRun\": true}; 400; ",
+			"/visits/9; {\"action\": \"seek\", \"to\": \"earliest\"}; 404; There is no shard visits/9",
+			"/visits/a%0Ab; {\"action\": \"seek\", \"to\": \"earliest\"}; 400; 'a\\u000ab' is no id of a shard",
+			"/visits/9; {\"action\": \"drop\"}; 404; There is no shard visits/9",
+			"/carts; {\"action\": \"seek\", \"to\": \"earliest\"}; 404; This instance has no topic 'carts'",
+			"/carts; {\"action\": \"send-back\"}; 404; This instance has no topic 'carts'",
+			"/%3Cimg%3E; {\"action\": \"send-back\"}; 400; '<img>' is no topic" })
+	void badRequestIsAnsweredWithTheReason(String path, String body, int status, String reason) throws Exception {
+		for (ConfigurableApplicationContext application : APPLICATIONS.values()) {
+			HttpResponse<String> answer = post(application, (path != null) ? path : "", body);
+
+			assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
+			assertThat(new JsonMapper().readTree(answer.body()).path("reason").asString())
+				.startsWith((reason != null) ? reason : "");
+		}
+	}
+
+	/** Spring Boot itself refuses these. */
+	@ParameterizedTest
+	@CsvSource(quoteCharacter = '`', delimiter = ';',
+			value = { "{\"action\": {\"a\": 1}}; 400", "{\"action\": ; 400", "[1]; 400" })
+	void bodyThatIsNoObjectOfTextsIsAClientError(String body, int status) throws Exception {
+		for (ConfigurableApplicationContext application : APPLICATIONS.values()) {
+			HttpResponse<String> answer = post(application, "", body);
+
+			assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
+			assertThat(answer.body()).doesNotContain("at org.springframework", "at io.github");
+		}
+	}
+
+	/** What a form of another site can send without being asked for permission. */
+	@ParameterizedTest
+	@EnumSource(value = WebApplicationType.class, names = { "SERVLET", "REACTIVE" })
+	void onlyJsonIsAccepted(WebApplicationType type) throws Exception {
+		for (String contentType : List.of("application/x-www-form-urlencoded", "text/plain")) {
+			HttpResponse<String> answer = send(
+					HttpRequest.newBuilder(address(APPLICATIONS.get(type), "/visits?action=drop"))
+						.header("Content-Type", contentType)
+						.POST(BodyPublishers.ofString("action=drop")));
+
+			assertThat(answer.statusCode()).as(contentType).isEqualTo(415);
+		}
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+		private final List<String> handled = new CopyOnWriteArrayList<>();
+
+		private final List<ShardOperationEvent> events = new CopyOnWriteArrayList<>();
+
+		private volatile boolean fails;
+
+		@ShardConsumer("visits")
+		void handle(String payload) {
+			if (this.fails) {
+				throw new IllegalStateException("cannot count " + payload);
+			}
+			this.handled.add(payload);
+		}
+
+		@ShardConsumer("prices")
+		void price(String payload) {
+		}
+
+		@EventListener
+		void operated(ShardOperationEvent event) {
+			this.events.add(event);
+		}
+
+	}
+
+}
