@@ -44,6 +44,7 @@ import io.github.shardkeeper.cluster.session.ClusterSession;
 import io.github.shardkeeper.consumer.PublishedEvents;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.CoordinationSettings;
+import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.handler.CallObserver;
 import io.github.shardkeeper.history.MoveHistory;
@@ -52,6 +53,7 @@ import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.loop.LoopThreads;
 import io.github.shardkeeper.observation.CallObservations;
 import io.github.shardkeeper.operations.GroupReporter;
+import io.github.shardkeeper.operations.GroupSteering;
 import io.github.shardkeeper.operations.OperationAudit;
 import io.github.shardkeeper.operations.ShardOperations;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -90,11 +92,19 @@ public final class ShardkeeperActuatorAutoConfiguration {
 
 		@Bean
 		@ConditionalOnBean(ShardsEndpoint.class)
+		GroupSteering shardkeeperGroupSteering(ShardCoordinator coordinator, CoordinationStore store,
+				BroadcastStores broadcast) {
+			return new GroupSteering(coordinator, store, broadcast.topics());
+		}
+
+		@Bean
+		@ConditionalOnBean(ShardsEndpoint.class)
 		ShardOperations shardkeeperShardOperations(CoordinationSettings settings, GroupReporter reporter,
-				TopicSources sources, BroadcastStores broadcast, CheckpointStore checkpoints, ShardPositions positions,
-				ObjectProvider<DeadLetters> letters, ShardConsumerRunner runner, OperationAudit audit) {
-			return new ShardOperations(settings, reporter, sources, broadcast.topics(), broadcast.over(checkpoints),
-					positions, letters.getIfAvailable(), runner, audit);
+				TopicSources sources, BroadcastStores broadcast, GroupSteering steering, CheckpointStore checkpoints,
+				ShardPositions positions, ObjectProvider<DeadLetters> letters, ShardConsumerRunner runner,
+				OperationAudit audit) {
+			return new ShardOperations(settings, reporter, sources, broadcast.topics(), steering,
+					broadcast.over(checkpoints), positions, letters.getIfAvailable(), runner, audit);
 		}
 
 		@Bean

@@ -1,10 +1,13 @@
 package io.github.shardkeeper.endtoend;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
@@ -177,6 +180,134 @@ class OperationsTests {
 			boolean dryRun) {
 		return operations(instance).onShard(shard.topic(), shard.id(),
 				request("seek", "to", to, "dryRun", String.valueOf(dryRun)));
+	}
+
+	@Test
+	void pauseIsFollowedByTheOtherInstanceUntilResumed() {
+		ConfigurableApplicationContext one = start("one");
+		ConfigurableApplicationContext two = start("two");
+		eventually(() -> assertThat(shardsOf(one, "two")).isEqualTo(2));
+		ConfigurableApplicationContext watching = this.instances.start(Watching.class, "watching");
+		ShardTemplate template = one.getBean(ShardTemplate.class);
+		ShardId shard = template.shardFor("orders", "k");
+		List<String> ofOne = one.getBean(Application.class).handled;
+		List<String> ofTwo = two.getBean(Application.class).handled;
+		template.send("orders", "k", "before");
+		eventually(() -> assertThat(ofOne.contains("before") || ofTwo.contains("before")).isTrue());
+
+		assertThat(onShard(watching, shard, "pause", "by", "ann", "dryRun", "true").done()).isFalse();
+		assertThat(report(one).shards()).allMatch((report) -> report.paused() == null);
+		assertThat(onShard(watching, shard, "pause", "by", "ann").done()).isTrue();
+		assertThat(onShard(one, shard, "pause", "by", "bob").effects().get(0)).contains("already", "ann");
+		for (ConfigurableApplicationContext instance : List.of(one, two, watching)) {
+			eventually(
+					() -> assertThat(instance.getBean(GroupReporter.class).shard(shard).orElseThrow().shard().paused())
+						.hasFieldOrPropertyWithValue("by", "ann"));
+		}
+		// The pause takes effect with the next heartbeat; a shard that is not paused goes
+		// on.
+		Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> {
+			String probe = "probe" + System.nanoTime();
+			template.send("orders", "k", probe);
+			String other = otherKey(template, shard);
+			template.send("orders", other, "other " + probe);
+			eventually(() -> assertThat(ofOne.contains("other " + probe) || ofTwo.contains("other " + probe)).isTrue());
+			return !ofOne.contains(probe) && !ofTwo.contains(probe);
+		});
+		template.send("orders", "k", "waiting");
+		template.send("orders", otherKey(template, shard), "passed");
+		eventually(() -> assertThat(ofOne.contains("passed") || ofTwo.contains("passed")).isTrue());
+		assertThat(ofOne).doesNotContain("waiting");
+		assertThat(ofTwo).doesNotContain("waiting");
+
+		assertThat(onShard(two, shard, "resume").done()).isTrue();
+		eventually(() -> assertThat(ofOne.contains("waiting") || ofTwo.contains("waiting")).isTrue());
+		assertThat(onShard(two, shard, "resume").effects().get(0)).contains("already");
+	}
+
+	private static String otherKey(ShardTemplate template, ShardId shard) {
+		return IntStream.range(0, 1_000)
+			.mapToObj(Integer::toString)
+			.filter((key) -> !template.shardFor("orders", key).equals(shard))
+			.findFirst()
+			.orElseThrow();
+	}
+
+	private static OperationReport onShard(ConfigurableApplicationContext instance, ShardId shard, String action,
+			String... fields) {
+		return operations(instance).onShard(shard.topic(), shard.id(), request(action, fields));
+	}
+
+	@Test
+	void shardsMoveAndInstancesAreDrainedFromAnyInstance() {
+		ConfigurableApplicationContext one = start("one");
+		start("two");
+		eventually(() -> assertThat(shardsOf(one, "two")).isEqualTo(2));
+		ConfigurableApplicationContext watching = this.instances.start(Watching.class, "watching");
+		ShardId shard = report(one).shards()
+			.stream()
+			.filter((candidate) -> String.valueOf(candidate.owner()).startsWith("one~"))
+			.map((candidate) -> new ShardId(candidate.topic(), candidate.id()))
+			.findFirst()
+			.orElseThrow();
+
+		assertThat(onShard(watching, shard, "pin", "to", "two").done()).isTrue();
+		eventually(() -> assertThat(owner(one, shard)).startsWith("two~"));
+		assertThat(onShard(watching, shard, "pin", "to", "two").effects().get(0)).contains("already");
+		assertThatExceptionOfType(OperationRefusedException.class)
+			.isThrownBy(() -> onShard(watching, shard, "move", "to", "one"))
+			.satisfies((refusal) -> assertThat(refusal.kind()).isEqualTo(Kind.CONFLICT))
+			.withMessageContaining("is pinned to two");
+		assertThat(onShard(watching, shard, "unpin").done()).isTrue();
+		assertThat(onShard(watching, shard, "move", "to", "one").done()).isTrue();
+		eventually(() -> assertThat(owner(one, shard)).startsWith("one~"));
+
+		OperationReport planned = operations(watching).onGroup(request("drain", "instance", "two", "dryRun", "true"));
+		assertThat(planned.effects()).anyMatch((effect) -> effect.contains("move"));
+		assertThat(operations(watching).onGroup(request("drain", "instance", "two")).done()).isTrue();
+		eventually(() -> assertThat(shardsOf(one, "two")).isZero());
+		assertThat(report(one).members()).filteredOn(MemberReport::draining)
+			.extracting(MemberReport::instance)
+			.containsExactly("two");
+		assertThat(operations(one).onGroup(request("drain", "instance", "two")).effects().get(0)).contains("already");
+		assertThat(operations(watching).onGroup(request("undrain", "instance", "two")).done()).isTrue();
+		eventually(() -> assertThat(shardsOf(one, "two")).isEqualTo(2));
+		assertThat(operations(watching).onGroup(request("rebalance")).done()).isTrue();
+	}
+
+	private static String owner(ConfigurableApplicationContext asked, ShardId shard) {
+		return String.valueOf(asked.getBean(GroupReporter.class).shard(shard).orElseThrow().shard().owner());
+	}
+
+	@Test
+	void concurrentOperationsDoNotFight() {
+		ConfigurableApplicationContext one = start("one");
+		ConfigurableApplicationContext two = start("two");
+		eventually(() -> assertThat(shardsOf(one, "two")).isEqualTo(2));
+		ShardId shard = ShardId.of("orders", 0);
+
+		List<CompletableFuture<OperationReport>> acts = new ArrayList<>();
+		for (int i = 0; i < 20; i++) {
+			ConfigurableApplicationContext instance = (i % 2 == 0) ? one : two;
+			String to = (i % 2 == 0) ? "one" : "two";
+			acts.add(CompletableFuture.supplyAsync(() -> onShard(instance, shard, "pin", "to", to)));
+			acts.add(CompletableFuture.supplyAsync(() -> operations(instance).onTopic("orders", request("pause"))));
+			acts.add(CompletableFuture.supplyAsync(() -> operations(instance).onTopic("orders", request("resume"))));
+		}
+		acts.forEach((act) -> assertThat(act.join().done()).isTrue());
+
+		operations(one).onTopic("orders", request("resume"));
+		// The pin that was stored last counts, for everybody.
+		eventually(() -> {
+			String pinned = report(one).shards().get(0).pinnedTo();
+			assertThat(pinned).isIn("one", "two").isEqualTo(report(two).shards().get(0).pinnedTo());
+			assertThat(owner(one, shard)).startsWith(pinned + "~");
+			assertThat(report(two).shards()).allMatch((report) -> report.paused() == null);
+		});
+		ShardTemplate template = one.getBean(ShardTemplate.class);
+		template.send("orders", "k", "after");
+		eventually(() -> assertThat(List.of(one, two))
+			.anyMatch((instance) -> instance.getBean(Application.class).handled.contains("after")));
 	}
 
 	@Test

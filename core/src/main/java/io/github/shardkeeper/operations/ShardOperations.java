@@ -50,6 +50,8 @@ public final class ShardOperations {
 
 	private final Set<String> broadcast;
 
+	private final GroupSteering steering;
+
 	private final SeekOperation seeks;
 
 	private final @Nullable DeadLetterOperation letters;
@@ -66,12 +68,13 @@ public final class ShardOperations {
 	 * @param consumption the consumption of this instance
 	 */
 	public ShardOperations(CoordinationSettings settings, GroupReporter reporter, TopicSources sources,
-			Set<String> broadcast, CheckpointStore checkpoints, ShardPositions positions, @Nullable DeadLetters letters,
-			Lifecycle consumption, OperationAudit audit) {
+			Set<String> broadcast, GroupSteering steering, CheckpointStore checkpoints, ShardPositions positions,
+			@Nullable DeadLetters letters, Lifecycle consumption, OperationAudit audit) {
 		this.settings = settings;
 		this.reporter = reporter;
 		this.sources = sources;
 		this.broadcast = Set.copyOf(broadcast);
+		this.steering = steering;
 		this.seeks = new SeekOperation(positions, checkpoints, sources);
 		this.letters = (letters != null) ? new DeadLetterOperation(letters) : null;
 		this.consumption = new ConsumptionSwitch(consumption, settings.group());
@@ -157,7 +160,7 @@ public final class ShardOperations {
 		if (subject.topic() != null) {
 			return subject.topic();
 		}
-		return action.fields.contains("instance") ? instance(request) : this.settings.group();
+		return action.fields.contains("instance") ? instance("instance", request) : this.settings.group();
 	}
 
 	private List<String> effects(Action action, OperationRequest request, Subject subject) {
@@ -173,6 +176,38 @@ public final class ShardOperations {
 			case SEEK -> seek(request, subject);
 			case SEND_BACK -> letters().sendBack(filter(subject, request), request);
 			case DROP -> letters().drop(filter(subject, request), request);
+			default -> steer(action, request, subject);
+		};
+	}
+
+	private List<String> steer(Action action, OperationRequest request, Subject subject) {
+		if (subject.topic() != null && this.broadcast.contains(subject.topic())) {
+			throw OperationRefusedException.conflict(
+					"'%s' is a broadcast topic: every instance consumes all its shards for itself, so '%s' is not possible"
+						.formatted(subject.topic(), action.text));
+		}
+		String by = request.by().equals(OperationAudit.UNKNOWN_CALLER) ? "" : request.by();
+		String reason = request.reason();
+		GroupSteering.Ask ask = new GroupSteering.Ask(by, (reason != null) ? reason : "", request.dryRun());
+		ShardId shard = subject.shard();
+		GroupSteering.Result result = switch (action) {
+			case REBALANCE -> this.steering.rebalance(ask);
+			case DRAIN -> this.steering.drain(instance("instance", request), ask);
+			case UNDRAIN -> this.steering.undrain(instance("instance", request), ask);
+			case MOVE -> this.steering.move(subject.requiredShard(), instance("to", request), ask);
+			case PIN -> this.steering.pin(subject.requiredShard(), instance("to", request), ask);
+			case UNPIN -> this.steering.unpin(subject.requiredShard(), ask);
+			case PAUSE ->
+				(shard != null) ? this.steering.pause(shard, ask) : this.steering.pause(subject.requiredTopic(), ask);
+			case RESUME ->
+				(shard != null) ? this.steering.resume(shard, ask) : this.steering.resume(subject.requiredTopic(), ask);
+			default -> throw new IllegalStateException("Not an operation of the group: " + action);
+		};
+		String refused = String.valueOf(result.refused());
+		return switch (result.status()) {
+			case DONE, DRY_RUN -> result.effects();
+			case REFUSED -> throw OperationRefusedException.conflict(refused);
+			case UNKNOWN -> throw OperationRefusedException.unknown(refused);
 		};
 	}
 
@@ -243,21 +278,9 @@ public final class ShardOperations {
 		return this.letters;
 	}
 
-	/** Returns the instance that a request names by its id or that of its member. */
-	private String instance(OperationRequest request) {
-		String text = request.required("instance", "host-17");
-		String instance = instanceOf("instance", text);
-		if (!instance.equals(this.settings.instance())) {
-			Collection<String> known = instances();
-			if (!known.contains(instance)) {
-				throw OperationRefusedException
-					.unknown("The group has no instance '%s'; its instances are %s".formatted(instance, named(known)));
-			}
-		}
-		return instance;
-	}
-
-	private static String instanceOf(String field, String text) {
+	/** Returns the instance that a field names by its id or that of its member. */
+	private static String instance(String field, OperationRequest request) {
+		String text = request.required(field, "host-17");
 		try {
 			return Names.isValid(text) ? text : new MemberId(text).instance();
 		}
@@ -274,13 +297,20 @@ public final class ShardOperations {
 			.collect(Collectors.toCollection(TreeSet::new));
 	}
 
+	/** Checks that the instance that is asked is the one that the request names. */
 	private void requireThisInstance(OperationRequest request) {
-		String instance = instance(request);
-		if (!instance.equals(this.settings.instance())) {
-			throw OperationRefusedException.conflict(
-					"This is instance '%s', and '%s' has to be asked itself: send the request to its own address, or use 'drain', which every instance accepts"
-						.formatted(this.settings.instance(), instance));
+		String instance = instance("instance", request);
+		if (instance.equals(this.settings.instance())) {
+			return;
 		}
+		Collection<String> known = instances();
+		if (!known.contains(instance)) {
+			throw OperationRefusedException
+				.unknown("The group has no instance '%s'; its instances are %s".formatted(instance, named(known)));
+		}
+		throw OperationRefusedException.conflict(
+				"This is instance '%s', and '%s' has to be asked itself: send the request to its own address, or use 'drain', which every instance accepts"
+					.formatted(this.settings.instance(), instance));
 	}
 
 	private static String named(Collection<String> all) {
@@ -312,8 +342,15 @@ public final class ShardOperations {
 	/** Actions with their names and fields. */
 	private enum Action {
 
+		REBALANCE("rebalance", EnumSet.of(Level.GROUP), List.of()),
+		DRAIN("drain", EnumSet.of(Level.GROUP), List.of("instance")),
+		UNDRAIN("undrain", EnumSet.of(Level.GROUP), List.of("instance")),
 		LEAVE("leave", EnumSet.of(Level.GROUP), List.of("instance")),
 		JOIN("join", EnumSet.of(Level.GROUP), List.of("instance")),
+		MOVE("move", EnumSet.of(Level.SHARD), List.of("to")), PIN("pin", EnumSet.of(Level.SHARD), List.of("to")),
+		UNPIN("unpin", EnumSet.of(Level.SHARD), List.of()),
+		PAUSE("pause", EnumSet.of(Level.TOPIC, Level.SHARD), List.of()),
+		RESUME("resume", EnumSet.of(Level.TOPIC, Level.SHARD), List.of()),
 		SEEK("seek", EnumSet.of(Level.TOPIC, Level.SHARD), SeekOperation.FIELDS),
 		SEND_BACK("send-back", EnumSet.of(Level.TOPIC, Level.SHARD), DeadLetterOperation.FIELDS),
 		DROP("drop", EnumSet.of(Level.TOPIC, Level.SHARD), DeadLetterOperation.FIELDS);
@@ -344,6 +381,13 @@ public final class ShardOperations {
 
 	/** Topic and shard of a request; {@code null} if it concerns neither. */
 	private record Subject(@Nullable String topic, @Nullable ShardId shard) {
+
+		ShardId requiredShard() {
+			if (this.shard == null) {
+				throw new IllegalStateException("This action needs a shard");
+			}
+			return this.shard;
+		}
 
 		String requiredTopic() {
 			if (this.topic == null) {
