@@ -5,7 +5,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
-/** Registers the scripts as resources of a native image. */
+/**
+ * Registers the scripts and the files of the dashboard as resources of a native image.
+ */
 class ShardkeeperRuntimeHints implements RuntimeHintsRegistrar {
 
 	@Override
@@ -15,7 +17,8 @@ class ShardkeeperRuntimeHints implements RuntimeHintsRegistrar {
 			.registerPattern("io/github/shardkeeper/redis/coordination/*.lua")
 			.registerPattern("io/github/shardkeeper/redis/checkpoint/*.lua")
 			.registerPattern("io/github/shardkeeper/redis/cluster/*.lua")
-			.registerPattern("io/github/shardkeeper/redis/stream/*.lua");
+			.registerPattern("io/github/shardkeeper/redis/stream/*.lua")
+			.registerPattern("io/github/shardkeeper/dashboard/*.*");
 	}
 
 }

@@ -1,0 +1,124 @@
+package io.github.shardkeeper.autoconfigure;
+
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.web.reactive.DispatcherHandler;
+import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.dashboard.DashboardPage;
+import io.github.shardkeeper.dashboard.DashboardPaths;
+import io.github.shardkeeper.dashboard.DashboardWatch;
+import io.github.shardkeeper.dashboard.EventStreams;
+import io.github.shardkeeper.dashboard.ReactiveEventStreams;
+import io.github.shardkeeper.dashboard.ServletEventStreams;
+import io.github.shardkeeper.dashboard.ShardDashboardEndpoint;
+import io.github.shardkeeper.history.MoveHistory;
+import io.github.shardkeeper.loop.LoopThreads;
+import io.github.shardkeeper.operations.GroupReporter;
+import io.github.shardkeeper.operations.ShardQuery;
+import io.github.shardkeeper.report.GroupReport;
+import io.github.shardkeeper.time.MonotonicClock;
+
+/** Dashboard, in web applications with the actuator. */
+@AutoConfiguration(after = { ShardkeeperAutoConfiguration.class, ShardkeeperActuatorAutoConfiguration.class })
+@ConditionalOnClass({ Endpoint.class, ConditionalOnAvailableEndpoint.class })
+@ConditionalOnWebApplication
+@ConditionalOnBean(GroupReporter.class)
+public final class ShardkeeperDashboardAutoConfiguration {
+
+	/** Guards the acts, also without the dashboard. */
+	@Bean
+	DashboardPaths shardkeeperDashboardPaths(ObjectProvider<PathMappedEndpoints> endpoints) {
+		return new DashboardPaths(endpoints::getObject);
+	}
+
+	/** Returns what differs if there is something new to read. */
+	private static Map<String, Object> summary(GroupReporter reporter, @Nullable MoveHistory history) {
+		GroupReport report = reporter.report(new ShardQuery(null, null, null, null, null, 0));
+		Map<String, Object> summary = new TreeMap<>();
+		summary.put("epoch", report.epoch());
+		summary.put("generation", report.generation());
+		summary.put("members", report.members().hashCode());
+		summary.put("topics", report.topics().hashCode());
+		summary.put("problems", report.problems().hashCode());
+		summary.put("move", newest(history));
+		return summary;
+	}
+
+	private static String newest(@Nullable MoveHistory history) {
+		try {
+			List<MoveHistory.Entry> entries = (history != null) ? history.read(null, 1).entries() : List.of();
+			return entries.isEmpty() ? "" : entries.get(0).id();
+		}
+		catch (StoreUnavailableException ex) {
+			// The report has the reason, which the page reads.
+			return "unknown";
+		}
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnAvailableEndpoint(endpoint = ShardDashboardEndpoint.class)
+	static class PageConfiguration {
+
+		@Bean
+		DashboardWatch shardkeeperDashboardWatch(LoopThreads loops, GroupReporter reporter,
+				ObjectProvider<MoveHistory> history) {
+			MoveHistory moves = history.getIfAvailable();
+			JsonMapper mapper = new JsonMapper();
+			return new DashboardWatch(loops, MonotonicClock.SYSTEM,
+					() -> mapper.writeValueAsString(summary(reporter, moves)));
+		}
+
+		@Bean
+		ShardDashboardEndpoint shardDashboardEndpoint(ObjectProvider<PathMappedEndpoints> endpoints,
+				EventStreams streams) {
+			return new ShardDashboardEndpoint(new DashboardPage(endpoints::getObject), streams);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(SseEmitter.class)
+	@ConditionalOnAvailableEndpoint(endpoint = ShardDashboardEndpoint.class)
+	@ConditionalOnWebApplication(type = Type.SERVLET)
+	static class ServletConfiguration {
+
+		@Bean
+		ServletEventStreams shardkeeperEventStreams(DashboardWatch watch) {
+			return new ServletEventStreams(watch);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass({ DispatcherHandler.class, Flux.class })
+	@ConditionalOnAvailableEndpoint(endpoint = ShardDashboardEndpoint.class)
+	@ConditionalOnWebApplication(type = Type.REACTIVE)
+	static class ReactiveConfiguration {
+
+		@Bean
+		ReactiveEventStreams shardkeeperEventStreams(DashboardWatch watch) {
+			return new ReactiveEventStreams(watch);
+		}
+
+	}
+
+}

@@ -1,0 +1,145 @@
+/** Acts: a form, what a dry run says would happen, and only then the act. */
+
+import { byId, button, element, say } from "./view.js";
+import { Failure, request, settings } from "./model.js";
+
+const CSRF_NAME = "X-Shardkeeper-Csrf-Header";
+const CSRF_TOKEN = "X-Shardkeeper-Csrf-Token";
+
+let current = null;
+
+/** The token of Spring Security: its cookie where there is one, otherwise what the page's response has. */
+async function csrf() {
+	const cookie = /(?:^|; )XSRF-TOKEN=([^;]+)/.exec(document.cookie);
+	if (cookie) {
+		return { "X-XSRF-TOKEN": decodeURIComponent(cookie[1]) };
+	}
+	const response = await fetch(location.pathname, { cache: "no-store", credentials: "same-origin", redirect: "manual" });
+	const name = response.headers.get(CSRF_NAME);
+	const token = response.headers.get(CSRF_TOKEN);
+	return name && token ? { [name]: token } : {};
+}
+
+export async function post(path, body) {
+	return request(path, {
+		method: "POST", body: JSON.stringify(body), redirect: "error",
+		headers: { "Content-Type": "application/json", "Accept": "application/json", "X-Shardkeeper-Act": "1", ...await csrf() },
+	});
+}
+
+/**
+ * A button for an act; nothing where acts are not allowed.
+ * @param act the title, path, body, and fields that the person fills in
+ */
+export function actButton(text, act) {
+	return settings.acts ? button(text, "act", () => confirm(act)) : null;
+}
+
+function field(definition) {
+	const input = element(definition.options ? "select" : "input", "");
+	input.name = definition.name;
+	if (definition.options) {
+		definition.options.forEach(({ value, text }) => {
+			const option = element("option", "", text);
+			option.value = value;
+			input.append(option);
+		});
+	} else {
+		input.type = "text";
+		input.maxLength = 200;
+		input.placeholder = definition.hint ?? "";
+		input.required = definition.required === true;
+	}
+	input.addEventListener("change", preview);
+	return element("label", "", definition.label, input);
+}
+
+export function confirm(act) {
+	current = { act, returnTo: document.activeElement, run: 0 };
+	byId("confirm-title").textContent = act.title;
+	byId("confirm-fields").replaceChildren(
+			...[...(act.fields ?? []), { name: "reason", label: "Reason, for the log (optional)" }].map(field));
+	byId("do").textContent = act.verb ?? "Do it";
+	byId("confirm").showModal();
+	byId("confirm-title").focus();
+	preview();
+}
+
+function body() {
+	const values = Object.fromEntries([...new FormData(byId("confirm-form"))].filter(([, value]) => value !== ""));
+	return { ...current.act.body, ...values };
+}
+
+function show(answer, lead) {
+	const effects = answer.effects?.length > 0 ? answer.effects : ["Nothing changes."];
+	byId("effects").replaceChildren(element("p", "soft", lead),
+			element("ul", "", ...effects.map((effect) => element("li", "", effect))));
+	if (answer.refused) {
+		byId("effects").append(element("p", "banner bad", `Refused: ${answer.refused}`));
+	}
+}
+
+function showFailure(failure) {
+	const unsure = !(failure instanceof Failure) ? " It is not known whether it was done." : "";
+	byId("effects").replaceChildren(element("p", "banner bad", failure.message + unsure));
+}
+
+async function preview() {
+	const mine = ++current.run;
+	const of = current;
+	byId("do").disabled = true;
+	if (!byId("confirm-form").checkValidity()) {
+		byId("effects").replaceChildren(element("p", "soft", "Fill in what is needed to see what would happen."));
+		return;
+	}
+	byId("effects").replaceChildren(element("p", "soft", "Asking what would happen …"));
+	try {
+		const answer = await post(of.act.path, { ...body(), dryRun: true });
+		if (of === current && mine === of.run) {
+			show(answer, "This would happen:");
+			byId("do").disabled = Boolean(answer.refused);
+		}
+	} catch (failure) {
+		if (of === current && mine === of.run) {
+			byId("effects").replaceChildren(element("p", "banner bad", failure.message));
+		}
+	}
+}
+
+async function perform(event) {
+	event.preventDefault();
+	const of = current;
+	if (byId("do").disabled) {
+		return;
+	}
+	byId("do").disabled = true;
+	of.run++;
+	try {
+		const answer = await post(of.act.path, body());
+		if (of !== current) {
+			return;
+		}
+		show(answer, answer.done ? "Done." : "Not done.");
+		say(answer.done ? `Done. ${(answer.effects ?? []).join(" ")}` : `Not done. ${answer.refused ?? ""}`);
+		if (answer.done) {
+			byId("do").textContent = "Done";
+			byId("confirm").querySelector("[data-close]").focus();
+		}
+		document.dispatchEvent(new CustomEvent("acted"));
+	} catch (failure) {
+		if (of === current) {
+			showFailure(failure);
+		}
+	}
+}
+
+export function begin() {
+	byId("confirm-form").addEventListener("submit", perform);
+	byId("confirm").addEventListener("close", () => {
+		const back = current?.returnTo;
+		current = null;
+		if (back?.isConnected) {
+			back.focus();
+		}
+	});
+}

@@ -1,0 +1,250 @@
+/** What is known of the group, put together from answers of any instance. No DOM here. */
+
+/** Answers of instances that are behind are left out for so long; then the group really is at that state. */
+const BEHIND_MILLIS = 10_000;
+const PAGE = 1000;
+const POINTS = 60;
+
+const paths = document.documentElement.dataset;
+
+export const settings = { acts: paths.acts === "true", shards: paths.shards, moves: paths.moves, self: paths.self };
+
+export const key = (shard) => `${shard.topic}/${shard.id ?? shard.shard}`;
+
+export class Failure extends Error {
+	constructor(message, status) {
+		super(message);
+		this.status = status;
+	}
+}
+
+/** Reads JSON; refusals are failures with the reason that they have. */
+export async function request(path, options = {}) {
+	const response = await fetch(path, {
+		cache: "no-store", credentials: "same-origin", signal: AbortSignal.timeout(15_000), redirect: "manual", ...options,
+	});
+	if (response.type === "opaqueredirect" || response.status === 401) {
+		throw new Failure("You are not signed in, or no longer. Load the page again", 401);
+	}
+	const text = await response.text();
+	let body = null;
+	try {
+		body = JSON.parse(text);
+	} catch (error) {
+		throw new Failure(response.ok ? "The answer is not JSON; is there a proxy or a sign-in page?"
+				: `${path.split("?")[0]} answers ${response.status}`, response.status);
+	}
+	if (!response.ok) {
+		throw new Failure(String(body?.reason ?? body?.detail ?? body?.message ?? body?.error ?? `status ${response.status}`),
+				response.status);
+	}
+	return body;
+}
+
+export const shardPath = (shard) =>
+	`${settings.shards}/${encodeURIComponent(shard.topic)}/${encodeURIComponent(shard.id)}`;
+
+export class Model {
+	group = null;
+	shards = new Map();
+	problems = new Map();
+	moves = [];
+	earlier = null;
+	movesError = null;
+	incomplete = null;
+	complete = false;
+	advances = new Map();
+	moved = new Set();
+
+	#seen = { epoch: -1, generation: -1, at: 0 };
+	#after = null;
+	#round = new Set();
+	#scanned = new Map();
+
+	/** Reads the summary, the shards with problems, and the next page of all; one round trip in a small group. */
+	async read(now) {
+		if (!settings.shards) {
+			throw new Failure("The endpoint 'shards' is not exposed over HTTP. Add it to management.endpoints.web.exposure.include");
+		}
+		const after = this.#after ? `&after=${encodeURIComponent(this.#after)}` : "";
+		const [page, bad] = await Promise.all([
+			request(`${settings.shards}?limit=${PAGE}${after}`),
+			this.#after || !this.complete || this.shards.size > PAGE ? request(`${settings.shards}?problem=true&limit=200`) : null,
+		]);
+		const group = page.groups[0];
+		if (!group) {
+			throw new Failure("This instance knows no group");
+		}
+		if (group.error) {
+			throw new Failure(group.error);
+		}
+		if (this.#isBehind(group, now)) {
+			return false;
+		}
+		this.group = group;
+		this.incomplete = group.incomplete;
+		group.shards.forEach((shard) => this.#put(shard));
+		this.#countAdvances(group.shards);
+		this.#after = group.next;
+		if (!group.next) {
+			this.#endOfRound();
+		}
+		if (bad?.groups[0] && !bad.groups[0].error) {
+			this.#markProblems(bad.groups[0]);
+		} else {
+			this.problems = new Map([...this.shards].filter(([, shard]) => shard.problem));
+		}
+		return true;
+	}
+
+	/** Returns whether an instance answers that has not seen what another one told. */
+	#isBehind(group, now) {
+		const older = group.epoch < this.#seen.epoch
+				|| (group.epoch === this.#seen.epoch && group.generation < this.#seen.generation);
+		if (older && now - this.#seen.at < BEHIND_MILLIS) {
+			return true;
+		}
+		if (older) {
+			this.shards.clear();
+			this.complete = false;
+		}
+		this.#seen = { epoch: group.epoch, generation: group.generation, at: now };
+		return false;
+	}
+
+	#put(shard) {
+		const name = key(shard);
+		this.#round.add(name);
+		const known = this.shards.get(name);
+		if (known && known.token > shard.token) {
+			return;
+		}
+		if (known && known.owner !== shard.owner) {
+			this.moved.add(name);
+		}
+		this.shards.set(name, shard);
+	}
+
+	/** Shards whose offset is another one than when their page was read before. */
+	#countAdvances(shards) {
+		for (const shard of shards) {
+			const name = key(shard);
+			if (shard.offset !== null && this.#scanned.has(name) && this.#scanned.get(name) !== shard.offset) {
+				this.advances.set(shard.topic, (this.advances.get(shard.topic) ?? 0) + 1);
+			}
+			this.#scanned.set(name, shard.offset);
+		}
+	}
+
+	#endOfRound() {
+		for (const name of this.shards.keys()) {
+			if (!this.#round.has(name)) {
+				this.shards.delete(name);
+				this.#scanned.delete(name);
+			}
+		}
+		this.#round = new Set();
+		this.complete = true;
+		for (const topic of this.group.topics) {
+			const points = topicPoints(this, topic.topic);
+			points.push(this.advances.get(topic.topic) ?? 0);
+			points.splice(0, points.length - POINTS);
+		}
+		this.advances.clear();
+	}
+
+	#markProblems(answer) {
+		this.problems = new Map(answer.shards.map((shard) => [key(shard), shard]));
+		for (const [name, shard] of this.shards) {
+			const found = this.problems.get(name);
+			if (found) {
+				this.shards.set(name, found);
+			} else if (shard.problem && !answer.next) {
+				this.shards.set(name, { ...shard, problem: null });
+			}
+		}
+	}
+
+	/** Reads the newest moves, and applies them to the shards, whose pages may come later. */
+	async readMoves() {
+		if (!settings.moves) {
+			this.movesError = "The endpoint 'shardmoves' is not exposed.";
+			return;
+		}
+		const answer = await request(`${settings.moves}?limit=50`);
+		this.movesError = answer.error;
+		if (answer.error) {
+			return;
+		}
+		const first = this.moves.length === 0;
+		const known = new Set(this.moves.map((move) => move.id));
+		const fresh = answer.moves.filter((move) => !known.has(move.id));
+		fresh.forEach((move) => this.#apply(move, first));
+		this.moves = [...fresh, ...this.moves].sort((one, other) => compareIds(other.id, one.id)).slice(0, 500);
+		if (first) {
+			this.earlier = answer.next;
+		}
+		return fresh.length;
+	}
+
+	async readEarlier() {
+		const answer = await request(`${settings.moves}?limit=50&before=${encodeURIComponent(this.earlier)}`);
+		const known = new Set(this.moves.map((move) => move.id));
+		this.moves = [...this.moves, ...answer.moves.filter((move) => !known.has(move.id))].slice(0, 500);
+		this.earlier = this.moves.length < 500 ? answer.next : null;
+	}
+
+	#apply(move, first) {
+		const shard = this.shards.get(key(move));
+		if (shard && move.token > shard.token) {
+			this.shards.set(key(move), { ...shard, owner: move.to, target: null, token: move.token,
+				state: move.to ? "OWNED" : "COMPLETED", why: null });
+			if (!first) {
+				this.moved.add(key(move));
+			}
+		}
+	}
+
+	/** Returns the shards that match, those with problems first. */
+	select({ text, topic, member, state, problems }) {
+		const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+		const found = [];
+		for (const [name, shard] of this.shards) {
+			if ((topic && shard.topic !== topic) || (state && shard.state !== state) || (problems && !shard.problem)
+					|| (member && shard.owner !== member && shard.target !== member)) {
+				continue;
+			}
+			if (words.length > 0) {
+				const all = `${name} ${shard.owner ?? ""} ${shard.target ?? ""} ${shard.problem ?? ""} ${shard.state}`.toLowerCase();
+				if (!words.every((word) => all.includes(word))) {
+					continue;
+				}
+			}
+			found.push(shard);
+		}
+		const urgent = (shard) => shard.problem ? 0 : shard.state === "REVOKING" || shard.state === "FREE" ? 1 : 2;
+		const names = new Intl.Collator("en", { numeric: true });
+		return found.sort((one, other) => urgent(one) - urgent(other) || names.compare(one.topic, other.topic)
+				|| names.compare(one.id, other.id));
+	}
+
+}
+
+const points = new WeakMap();
+
+export function topicPoints(model, topic) {
+	if (!points.has(model)) {
+		points.set(model, new Map());
+	}
+	const all = points.get(model);
+	if (!all.has(topic)) {
+		all.set(topic, []);
+	}
+	return all.get(topic);
+}
+
+function compareIds(one, other) {
+	const [a, b = "0"] = one.split("-");
+	const [c, d = "0"] = other.split("-");
+	return a.length - c.length || (a < c ? -1 : a > c ? 1 : b.length - d.length || (b < d ? -1 : b > d ? 1 : 0));
+}
