@@ -22,7 +22,8 @@ import org.springframework.web.util.pattern.PathPatternParser;
  */
 public final class DashboardPaths {
 
-	private static final Map<String, String> HEADERS = headers();
+	/** Headers of all responses of the dashboard. */
+	public static final Map<String, String> HEADERS = headers();
 
 	private final Supplier<PathMappedEndpoints> endpoints;
 
@@ -45,7 +46,7 @@ public final class DashboardPaths {
 		headers.put("X-Frame-Options", "DENY");
 		headers.put("Referrer-Policy", "no-referrer");
 		headers.put("Cross-Origin-Resource-Policy", "same-origin");
-		return headers;
+		return Map.copyOf(headers);
 	}
 
 	/**

@@ -28,7 +28,7 @@ public final class ReactiveEventStreams implements EventStreams {
 	@Override
 	public Object open() {
 		if (!this.watch.hasRoom()) {
-			return noRoom();
+			return EventStreams.noRoom();
 		}
 		Flux<ServerSentEvent<String>> events = Flux.create(this::join, OverflowStrategy.ERROR);
 		return new WebEndpointResponse<>(events, WebEndpointResponse.STATUS_OK, MediaType.TEXT_EVENT_STREAM);

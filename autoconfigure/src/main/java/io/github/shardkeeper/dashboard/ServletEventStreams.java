@@ -35,7 +35,7 @@ public final class ServletEventStreams implements EventStreams, DisposableBean {
 	public Object open() {
 		// The heartbeats notice a client that is gone, so there is no timeout.
 		Stream stream = new Stream(new SseEmitter(0L));
-		return stream.open() ? stream.emitter : noRoom();
+		return stream.open() ? stream.emitter : EventStreams.noRoom();
 	}
 
 	@Override

@@ -50,7 +50,9 @@ function field(definition) {
 		input.placeholder = definition.hint ?? "";
 		input.required = definition.required === true;
 	}
-	input.addEventListener("change", preview);
+	if (definition.name !== "reason") {
+		input.addEventListener("input", previewSoon);
+	}
 	return element("label", "", definition.label, input);
 }
 
@@ -84,7 +86,21 @@ function showFailure(failure) {
 	byId("effects").replaceChildren(element("p", "banner bad", failure.message + unsure));
 }
 
+/** What a person has changed is asked about before it can be done. */
+function previewSoon() {
+	if (current.done) {
+		return;
+	}
+	byId("do").disabled = true;
+	current.run++;
+	clearTimeout(current.timer);
+	current.timer = setTimeout(preview, 300);
+}
+
 async function preview() {
+	if (!current || current.done) {
+		return;
+	}
 	const mine = ++current.run;
 	const of = current;
 	byId("do").disabled = true;
@@ -109,11 +125,12 @@ async function preview() {
 async function perform(event) {
 	event.preventDefault();
 	const of = current;
-	if (byId("do").disabled) {
+	if (!of || byId("do").disabled) {
 		return;
 	}
 	byId("do").disabled = true;
 	of.run++;
+	of.done = true;
 	try {
 		const answer = await post(of.act.path, body());
 		if (of !== current) {

@@ -84,7 +84,7 @@ function showMembers() {
 	const most = Math.max(1, ...members.map((member) => member.shards / Math.max(1, member.capacity)));
 	sync(byId("members"), members, (member) => member.id, () => element("li", ""), (item, member) => {
 		const version = JSON.stringify([member, most, member.id === self]);
-		if (item.dataset.version === version || item.contains(document.activeElement) && item.dataset.version === version) {
+		if (item.dataset.version === version) {
 			return;
 		}
 		item.dataset.version = version;
@@ -376,7 +376,7 @@ function showActs(place, shard, details) {
 	const act = (action, title, fields) => ({ title: `${title} ${name}`, verb: title, path: shardPath(shard), body: { action }, fields });
 	const members = (model.group?.members ?? []).filter((member) => member.topics?.[shard.topic] !== undefined || !member.topics);
 	const to = (without) => [{ name: "to", label: "To the instance",
-		options: members.filter((member) => member.id !== without).map((member) => ({ value: member.id, text: member.id })) }];
+		options: members.filter((member) => member.id !== without).map((member) => ({ value: member.instance, text: member.instance })) }];
 	const position = [{ name: "to", label: "To the position", required: true, hint: "earliest, latest, an offset or a time" }];
 	const buttons = [];
 	if (members.length > 1) {

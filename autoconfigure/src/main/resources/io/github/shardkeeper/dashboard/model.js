@@ -9,7 +9,8 @@ const paths = document.documentElement.dataset;
 
 export const settings = { acts: paths.acts === "true", shards: paths.shards, moves: paths.moves, self: paths.self };
 
-export const key = (shard) => `${shard.topic}/${shard.id ?? shard.shard}`;
+/** The id of a move is its own; its shard has another name there. */
+export const key = (shard) => `${shard.topic}/${shard.shard ?? shard.id}`;
 
 export class Failure extends Error {
 	constructor(message, status) {
