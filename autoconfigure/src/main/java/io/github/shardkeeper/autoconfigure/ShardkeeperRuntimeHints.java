@@ -18,7 +18,10 @@ class ShardkeeperRuntimeHints implements RuntimeHintsRegistrar {
 			.registerPattern("io/github/shardkeeper/redis/checkpoint/*.lua")
 			.registerPattern("io/github/shardkeeper/redis/cluster/*.lua")
 			.registerPattern("io/github/shardkeeper/redis/stream/*.lua")
-			.registerPattern("io/github/shardkeeper/dashboard/*.*");
+			.registerPattern("io/github/shardkeeper/dashboard/*.html")
+			.registerPattern("io/github/shardkeeper/dashboard/*.css")
+			.registerPattern("io/github/shardkeeper/dashboard/*.js")
+			.registerPattern("io/github/shardkeeper/dashboard/*.svg");
 	}
 
 }

@@ -134,10 +134,12 @@ function showTopics() {
 		const label = `${topic.topic}: shards whose offset advanced between two readings, now ${points.at(-1) ?? 0}`;
 		const chart = line(points, label);
 		const states = Object.entries(topic.states).map(([state, count]) => `${number(count)} ${state.toLowerCase()}`).join(", ");
-		const name = element("span", "name", element("b", "", topic.topic), " ", element("span", "soft", states || "no shards yet"));
+		const active = points.length > 1 ? ` · ${number(points.at(-1))} advancing` : "";
+		const name = element("span", "name", element("b", "", topic.topic), " ",
+				element("span", "soft", `${states || "no shards yet"}${active}`));
 		item.title = "The line: shards whose offset advanced between two readings";
-		const letters = topic.paused ? element("span", "tag warn", "paused") : null;
-		item.replaceChildren(...[name, letters, topic.problems > 0 ? element("span", "tag bad", `${number(topic.problems)} ▲`) : null, chart]
+		const paused = topic.paused ? element("span", "tag warn", "paused") : null;
+		item.replaceChildren(...[name, paused, topic.problems > 0 ? element("span", "tag bad", `${number(topic.problems)} ▲`) : null, chart]
 			.filter(Boolean));
 	});
 }

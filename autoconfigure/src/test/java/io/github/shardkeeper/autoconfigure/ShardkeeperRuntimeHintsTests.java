@@ -14,7 +14,7 @@ import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A native image contains the scripts.
+ * A native image contains the scripts and the files of the dashboard.
  */
 class ShardkeeperRuntimeHintsTests {
 
@@ -27,6 +27,18 @@ class ShardkeeperRuntimeHintsTests {
 		Resource[] scripts = new PathMatchingResourcePatternResolver().getResources("classpath*:" + ROOT + "**/*.lua");
 
 		assertThat(Stream.of(scripts).map(ShardkeeperRuntimeHintsTests::path)).contains(ROOT + "redis/prelude.lua")
+			.allMatch((path) -> RuntimeHintsPredicates.resource().forResource(path).test(hints));
+	}
+
+	@Test
+	void everyFileOfTheDashboardIsAHintedResource() throws IOException {
+		RuntimeHints hints = new RuntimeHints();
+		new ShardkeeperRuntimeHints().registerHints(hints, getClass().getClassLoader());
+		Resource[] files = new PathMatchingResourcePatternResolver()
+			.getResources("classpath*:" + ROOT + "dashboard/*.*");
+
+		assertThat(Stream.of(files).map(ShardkeeperRuntimeHintsTests::path).filter((path) -> !path.endsWith(".class")))
+			.contains(ROOT + "dashboard/dashboard.html", ROOT + "dashboard/model.js")
 			.allMatch((path) -> RuntimeHintsPredicates.resource().forResource(path).test(hints));
 	}
 

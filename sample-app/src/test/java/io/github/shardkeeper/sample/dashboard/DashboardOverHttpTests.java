@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.web.servlet.DelegatingFilterProxyRegistrationBean;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -53,6 +54,9 @@ class DashboardOverHttpTests {
 
 	private static final String JSON = "application/json";
 
+	private static final String TOMCAT_FOR_WEBFLUX = "org.springframework.boot.tomcat.autoconfigure.actuate.web.server."
+			+ "TomcatReactiveManagementContextAutoConfiguration";
+
 	private ConfigurableApplicationContext application;
 
 	private String base;
@@ -73,7 +77,9 @@ class DashboardOverHttpTests {
 			.properties("spring.config.name=none", "server.port=0", "spring.data.redis.host=not-used",
 					"shardkeeper.group=http", "shardkeeper.store=memory", "shardkeeper.instance-id=one",
 					"shardkeeper.topics.visits.shards=4", "spring.main.web-application-type=" + framework,
-					"management.endpoints.web.exposure.include=shards,shardmoves,sharddashboard")
+					"management.endpoints.web.exposure.include=shards,shardmoves,sharddashboard",
+					// Both servers are on the class path of these tests.
+					"spring.autoconfigure.exclude=" + TOMCAT_FOR_WEBFLUX)
 			.properties(properties)
 			.run();
 		String port = this.application.getEnvironment()
@@ -265,6 +271,15 @@ class DashboardOverHttpTests {
 			return http.authorizeHttpRequests((requests) -> requests.anyRequest().authenticated())
 				.httpBasic(Customizer.withDefaults())
 				.build();
+		}
+
+		/** As Spring Boot registers it. */
+		@Bean
+		DelegatingFilterProxyRegistrationBean registration() {
+			DelegatingFilterProxyRegistrationBean registration = new DelegatingFilterProxyRegistrationBean(
+					"springSecurityFilterChain");
+			registration.setOrder(-100);
+			return registration;
 		}
 
 		@Bean
