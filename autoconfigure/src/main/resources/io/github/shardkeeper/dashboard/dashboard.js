@@ -54,7 +54,7 @@ function showTrouble() {
 	const text = parts.join(", ");
 	setText("verdict", text ? `${text[0].toUpperCase()}${text.slice(1)}.` : "None known: every shard has an owner that makes progress.");
 	const all = [...ofGroup.filter((problem) => problem.serious), ...ofShards, ...ofGroup.filter((problem) => !problem.serious)];
-	sync(byId("problems"), all.slice(0, PROBLEMS_SHOWN), (problem) => `${problem.where} ${problem.kind ?? ""}`,
+	sync(byId("problems"), all.slice(0, PROBLEMS_SHOWN), (problem) => problem.shard ? problem.where : `${problem.kind} ${problem.where} ${problem.text}`,
 			() => element("li", ""), (item, problem) => {
 		const version = `${problem.text}`;
 		if (item.dataset.version === version) {

@@ -138,8 +138,12 @@ export function setText(id, text) {
 
 /** Replaces the items of a list, but keeps the elements of those that stay, with focus. */
 export function sync(list, items, nameOf, create, update) {
+	const focused = list.contains(document.activeElement) ? document.activeElement : null;
+	const wanted = new Set(items.map(nameOf));
+	[...list.children].filter((child) => !wanted.has(child.dataset.name)).forEach((child) => child.remove());
 	const existing = new Map([...list.children].map((child) => [child.dataset.name, child]));
 	let position = list.firstElementChild;
+	const used = new Set();
 	for (const item of items) {
 		const name = nameOf(item);
 		let child = existing.get(name);
@@ -148,6 +152,7 @@ export function sync(list, items, nameOf, create, update) {
 			child.dataset.name = name;
 		}
 		existing.delete(name);
+		used.add(child);
 		update(child, item);
 		if (child === position) {
 			position = position.nextElementSibling;
@@ -155,5 +160,8 @@ export function sync(list, items, nameOf, create, update) {
 			list.insertBefore(child, position);
 		}
 	}
-	existing.forEach((child) => child.remove());
+	[...list.children].filter((child) => !used.has(child)).forEach((child) => child.remove());
+	if (focused?.isConnected && focused !== document.activeElement) {
+		focused.focus();
+	}
 }
