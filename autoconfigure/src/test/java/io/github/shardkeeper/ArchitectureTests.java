@@ -115,12 +115,14 @@ class ArchitectureTests {
 		plan.put("actuate", Set.of("consumer", "worker", "operations", "cluster", "history", "coordination", "template",
 				"report", "loop", API, "shard"));
 		plan.put("dashboard", Set.of("loop", "time"));
-		plan.put("autoconfigure", Set.of("dashboard", "actuate", "observation", "kafka", "sls", "cluster.memory",
-				"cluster.signal", "cluster.parameter", "cluster.lock", "cluster.barrier", "cluster.session", "cluster",
-				"redis.cluster", "redis.stream", "redis.checkpoint", "redis.coordination", "redis", "operations",
-				"consumer", "worker", "handler.messaging", "handler", "coordination.memory", "history", "coordination",
-				"checkpoint.memory", "checkpoint", "template", "source.memory", "source.fixed", "source", "schedule",
-				"protocol", "assignment.selection", "assignment.load", "assignment", "loop", "time", API, "shard"));
+		plan.put("autoconfigure", Set.of("actuate", "observation", "kafka", "sls", "cluster.memory", "cluster.signal",
+				"cluster.parameter", "cluster.lock", "cluster.barrier", "cluster.session", "cluster", "redis.cluster",
+				"redis.stream", "redis.checkpoint", "redis.coordination", "redis", "operations", "consumer", "worker",
+				"handler.messaging", "handler", "coordination.memory", "history", "coordination", "checkpoint.memory",
+				"checkpoint", "template", "source.memory", "source.fixed", "source", "schedule", "protocol",
+				"assignment.selection", "assignment.load", "assignment", "loop", "time", API, "shard"));
+		plan.put("autoconfigure.dashboard",
+				Set.of("autoconfigure", "dashboard", "operations", "history", "report", "loop", "time", API));
 
 		assertThat(lines(arrows(ArchitectureTests::room))).containsExactlyInAnyOrderElementsOf(lines(plan));
 		List<String> below = new ArrayList<>();
@@ -229,7 +231,8 @@ class ArchitectureTests {
 		plan.put("observation", Set.of("micrometer"));
 		plan.put("actuate", Set.of("spring-boot", "micrometer"));
 		plan.put("dashboard", Set.of("spring", "spring-boot", "servlet", "reactor"));
-		plan.put("autoconfigure", Set.of("reactor", "spring", "spring-messaging", "jakarta-validation", "spring-boot",
+		plan.put("autoconfigure.dashboard", Set.of("spring", "spring-boot", "jackson", "reactor"));
+		plan.put("autoconfigure", Set.of("spring", "spring-messaging", "jakarta-validation", "spring-boot",
 				"spring-data", "lettuce", "apache-kafka", "aliyun-log", "jackson", "micrometer"));
 
 		assertThat(lines(arrows(ArchitectureTests::library))).containsExactlyInAnyOrderElementsOf(lines(plan));
@@ -372,7 +375,7 @@ class ArchitectureTests {
 		libraries.put("org.springframework.", "spring");
 		libraries.put("org.aopalliance.", "spring");
 		libraries.put("jakarta.validation", "jakarta-validation");
-		libraries.put("jakarta.servlet.", "servlet");
+		libraries.put("jakarta.servlet", "servlet");
 		libraries.put("reactor.", "reactor");
 		libraries.put("io.lettuce.", "lettuce");
 		libraries.put("org.apache.kafka.", "apache-kafka");

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.autoconfigure;
+package io.github.shardkeeper.autoconfigure.dashboard;
 
 import org.springframework.boot.actuate.autoconfigure.web.ManagementContextConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;

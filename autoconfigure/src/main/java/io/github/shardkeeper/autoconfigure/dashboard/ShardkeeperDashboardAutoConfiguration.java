@@ -1,4 +1,4 @@
-package io.github.shardkeeper.autoconfigure;
+package io.github.shardkeeper.autoconfigure.dashboard;
 
 import java.util.List;
 import java.util.Map;
@@ -23,6 +23,8 @@ import org.springframework.web.reactive.DispatcherHandler;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.autoconfigure.ShardkeeperActuatorAutoConfiguration;
+import io.github.shardkeeper.autoconfigure.ShardkeeperAutoConfiguration;
 import io.github.shardkeeper.dashboard.DashboardPage;
 import io.github.shardkeeper.dashboard.DashboardPaths;
 import io.github.shardkeeper.dashboard.DashboardWatch;

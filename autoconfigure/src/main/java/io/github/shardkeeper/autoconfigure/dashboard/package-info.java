@@ -1,0 +1,8 @@
+/**
+ * Wiring of the dashboard, in the application and in the web server of the actuator.
+ * Nothing else is wired here.
+ */
+@NullMarked
+package io.github.shardkeeper.autoconfigure.dashboard;
+
+import org.jspecify.annotations.NullMarked;
