@@ -122,7 +122,7 @@ class ArchitectureTests {
 				"checkpoint", "template", "source.memory", "source.fixed", "source", "schedule", "protocol",
 				"assignment.selection", "assignment.load", "assignment", "loop", "time", API, "shard"));
 		plan.put("autoconfigure.dashboard",
-				Set.of("autoconfigure", "dashboard", "operations", "history", "report", "loop", "time", API));
+				Set.of("autoconfigure", "dashboard", "operations", "history", "report", "loop", "time"));
 
 		assertThat(lines(arrows(ArchitectureTests::room))).containsExactlyInAnyOrderElementsOf(lines(plan));
 		List<String> below = new ArrayList<>();
