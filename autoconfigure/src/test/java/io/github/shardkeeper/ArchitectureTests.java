@@ -80,7 +80,7 @@ class ArchitectureTests {
 		plan.put("checkpoint", Set.of(API, "shard"));
 		plan.put("checkpoint.memory", Set.of("checkpoint", "shard"));
 		plan.put("coordination", Set.of("directive", "protocol", "assignment", "report", "loop", "time", API, "shard"));
-		plan.put("history", Set.of("report", "loop", "time", API, "shard"));
+		plan.put("history", Set.of("coordination", "protocol", "report", "loop", "time", API, "shard"));
 		plan.put("coordination.memory", Set.of("directive", "coordination", "history", "protocol", "shard"));
 		plan.put("cluster", Set.of("shard"));
 		plan.put("cluster.session", Set.of("cluster", "coordination", "loop", "time", API, "shard"));

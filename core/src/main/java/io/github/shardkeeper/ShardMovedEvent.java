@@ -23,9 +23,12 @@ import io.github.shardkeeper.shard.Token;
  * @param token the fencing token of the new owner
  * @param cause the cause
  * @param duration the time from the plan, or the loss of the owner, to the new owner
+ * @param why the reason of the leader that has planned it; {@code null} if nobody knows
+ * it
+ * @param by who asked for it; {@code null} for nobody
  */
 public record ShardMovedEvent(String group, ShardId shard, @Nullable MemberId from, @Nullable MemberId to, Token token,
-		MoveCause cause, Duration duration) {
+		MoveCause cause, Duration duration, @Nullable String why, @Nullable String by) {
 
 	public ShardMovedEvent {
 		Objects.requireNonNull(group, "group must not be null");

@@ -3,6 +3,7 @@ package io.github.shardkeeper.actuate;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -11,7 +12,6 @@ import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 
-import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.history.MoveReporter;
 import io.github.shardkeeper.history.MoveReporter.Filter;
 import io.github.shardkeeper.history.MoveReporter.Moves;
@@ -29,6 +29,8 @@ public final class ShardMovesEndpoint {
 
 	private static final int MAX_LIMIT = 1_000;
 
+	private static final Pattern ID = Pattern.compile("\\d{1,18}(-\\d{1,18})?");
+
 	private final MoveReporter reporter;
 
 	/** Creates the endpoint. */
@@ -37,32 +39,65 @@ public final class ShardMovesEndpoint {
 	}
 
 	/**
-	 * {@return moves, the newest first}
+	 * {@return moves, the newest first; with {@code after} the oldest first}
 	 * @param topic the topic, {@code null} for all
-	 * @param shard the id of the shard in its topic, {@code null} for all
+	 * @param shard the shard as {@code topic/id}, or its id in its topic, {@code null}
+	 * for all
 	 * @param member the id of a member, or of its instance, {@code null} for all
 	 * @param cause the cause, in any case, {@code null} for all
 	 * @param before the id of a move before which to begin, {@code null} for the newest
+	 * @param after the {@code newest} of another answer, to see what is new since then,
+	 * {@code null} otherwise
 	 * @param limit the maximum number of moves, {@code null} for 100
+	 * @throws InvalidEndpointRequestException if a parameter is malformed
+	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
+	 * answer
 	 */
 	@ReadOperation
 	public ShardMoves moves(@Nullable String topic, @Nullable String shard, @Nullable String member,
-			@Nullable String cause, @Nullable String before, @Nullable Integer limit) {
-		int most = (limit != null) ? limit : DEFAULT_LIMIT;
-		if (most < 1 || most > MAX_LIMIT) {
+			@Nullable String cause, @Nullable String before, @Nullable String after, @Nullable String limit) {
+		int most = limit(limit);
+		requireId("before", before);
+		requireId("after", after);
+		if (before != null && after != null) {
+			throw invalid("'before' and 'after' exclude each other");
+		}
+		Filter filter = filter(topic, shard, member, (cause != null) ? cause(cause) : null);
+		Moves moves = (after != null) ? this.reporter.movesAfter(filter, after, most)
+				: this.reporter.moves(filter, before, most);
+		return new ShardMoves(moves.moves(), moves.next(), moves.newest());
+	}
+
+	private static int limit(@Nullable String text) {
+		int limit = DEFAULT_LIMIT;
+		try {
+			limit = (text != null) ? Integer.parseInt(text) : limit;
+		}
+		catch (NumberFormatException ex) {
+			limit = 0;
+		}
+		if (limit < 1 || limit > MAX_LIMIT) {
 			throw invalid("'limit' has to be from 1 to " + MAX_LIMIT);
 		}
-		if (before != null && !before.matches("\\d{1,20}(-\\d{1,20})?")) {
-			throw invalid("'before' has to be the 'id' of a move, or the 'next' of another answer");
+		return limit;
+	}
+
+	private static void requireId(String name, @Nullable String id) {
+		if (id != null && !ID.matcher(id).matches()) {
+			throw invalid("'" + name + "' has to be the 'id' of a move, or the 'next' or 'newest' of another answer");
 		}
-		Filter filter = new Filter(topic, shard, member, (cause != null) ? cause(cause) : null);
-		try {
-			Moves moves = this.reporter.moves(filter, before, most);
-			return new ShardMoves(moves.moves(), moves.next(), null);
+	}
+
+	private static Filter filter(@Nullable String topic, @Nullable String shard, @Nullable String member,
+			@Nullable MoveCause cause) {
+		if (shard == null || shard.indexOf('/') < 0) {
+			return new Filter(topic, shard, member, cause);
 		}
-		catch (StoreUnavailableException ex) {
-			return new ShardMoves(List.of(), null, ex.getMessage());
+		String ofTopic = shard.substring(0, shard.indexOf('/'));
+		if (topic != null && !topic.equals(ofTopic)) {
+			throw invalid("'shard' is of another topic than 'topic'");
 		}
+		return new Filter(ofTopic, shard.substring(shard.indexOf('/') + 1), member, cause);
 	}
 
 	private static MoveCause cause(String text) {
@@ -78,13 +113,14 @@ public final class ShardMovesEndpoint {
 	}
 
 	/**
-	 * Moves, the newest first.
+	 * Moves in the order of the request.
 	 *
-	 * @param next the value of {@code before} for the next ones, {@code null} if there
-	 * are none
-	 * @param error why they could not be read, {@code null} if they could
+	 * @param next the value of {@code before}, or of {@code after}, for the next ones,
+	 * {@code null} if there are none
+	 * @param newest the value of {@code after} that shows what comes from now on,
+	 * {@code null} if older moves were requested
 	 */
-	public record ShardMoves(List<MoveReport> moves, @Nullable String next, @Nullable String error) {
+	public record ShardMoves(List<MoveReport> moves, @Nullable String next, @Nullable String newest) {
 
 	}
 

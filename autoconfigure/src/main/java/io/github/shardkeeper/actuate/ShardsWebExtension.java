@@ -139,7 +139,7 @@ public final class ShardsWebExtension {
 		return fields;
 	}
 
-	private static WebEndpointResponse<Object> answer(String unknown, Supplier<@Nullable Object> read) {
+	static WebEndpointResponse<Object> answer(String unknown, Supplier<@Nullable Object> read) {
 		try {
 			Object found = read.get();
 			return (found != null) ? new WebEndpointResponse<>(found)

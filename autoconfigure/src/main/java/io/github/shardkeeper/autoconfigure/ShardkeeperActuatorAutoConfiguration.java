@@ -34,6 +34,7 @@ import io.github.shardkeeper.actuate.MicrometerConsumerMeters;
 import io.github.shardkeeper.actuate.MicrometerLoopMeters;
 import io.github.shardkeeper.actuate.MicrometerSendMeters;
 import io.github.shardkeeper.actuate.ShardMovesEndpoint;
+import io.github.shardkeeper.actuate.ShardMovesWebExtension;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.actuate.ShardsEndpoint;
 import io.github.shardkeeper.actuate.ShardsFieldCheck;
@@ -47,7 +48,6 @@ import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.handler.CallObserver;
-import io.github.shardkeeper.history.MoveHistory;
 import io.github.shardkeeper.history.MoveReporter;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.loop.LoopThreads;
@@ -115,9 +115,15 @@ public final class ShardkeeperActuatorAutoConfiguration {
 
 		@Bean
 		@ConditionalOnAvailableEndpoint
-		@ConditionalOnBean(MoveHistory.class)
-		ShardMovesEndpoint shardMovesEndpoint(MoveHistory history) {
-			return new ShardMovesEndpoint(new MoveReporter(history));
+		@ConditionalOnBean(MoveReporter.class)
+		ShardMovesEndpoint shardMovesEndpoint(MoveReporter reporter) {
+			return new ShardMovesEndpoint(reporter);
+		}
+
+		@Bean
+		@ConditionalOnBean(ShardMovesEndpoint.class)
+		ShardMovesWebExtension shardMovesWebExtension(ShardMovesEndpoint endpoint) {
+			return new ShardMovesWebExtension(endpoint);
 		}
 
 		@Bean

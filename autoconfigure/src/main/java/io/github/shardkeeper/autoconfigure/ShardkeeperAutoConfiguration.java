@@ -1,5 +1,6 @@
 package io.github.shardkeeper.autoconfigure;
 
+import java.util.List;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
@@ -50,6 +51,7 @@ import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.history.MoveHistory;
 import io.github.shardkeeper.history.MoveRecorder;
+import io.github.shardkeeper.history.MoveReporter;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.loop.LoopThreads;
 import io.github.shardkeeper.operations.CommittedStateReader;
@@ -213,19 +215,20 @@ public final class ShardkeeperAutoConfiguration {
 
 	@Bean
 	ConsumerEvents shardkeeperConsumerEvents(ShardkeeperProperties properties, CoordinationSettings settings,
-			ApplicationEventPublisher publisher) {
-		PublishedEvents published = new PublishedEvents(settings.group(), publisher);
+			ApplicationEventPublisher publisher, MoveRecorder moves) {
+		PublishedEvents published = new PublishedEvents(settings.group(), publisher, moves::reached);
 		return (properties.session().onLoss() == ShardkeeperProperties.OnLoss.EXIT)
 				? new ExitOnSessionLoss(published, Runtime.getRuntime()::halt) : published;
 	}
 
-	/** Has no thread before this instance leads and a shard moves. */
+	/** Has no thread before a shard moves. */
 	@Bean
-	MoveRecorder shardkeeperMoveRecorder(ShardCoordinator coordinator, ObjectProvider<MoveHistory> history,
-			ShardkeeperSettings settings, MemberRuntime runtime, ApplicationEventPublisher publisher) {
+	MoveRecorder shardkeeperMoveRecorder(ShardCoordinator coordinator, CoordinationStore store,
+			ObjectProvider<MoveHistory> history, ShardkeeperSettings settings, MemberRuntime runtime,
+			ApplicationEventPublisher publisher) {
 		String group = coordinator.settings().group();
 		boolean kept = settings.history().maxMoves() > 0;
-		MoveRecorder recorder = new MoveRecorder(group, kept ? history.getIfAvailable() : null,
+		MoveRecorder recorder = new MoveRecorder(group, kept ? history.getIfAvailable() : null, store.notes(),
 				kept ? settings.history().maxMoves() : PENDING_MOVES, runtime.loops(), runtime.clock(),
 				new PublishedEvents(group, publisher)::moved, ShardConsumerRunner.PHASE - 1);
 		coordinator.addMoveListener(recorder);
@@ -235,9 +238,16 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	GroupReporter shardkeeperGroupReporter(ShardCoordinator coordinator, CoordinationStore coordinationStore,
 			CheckpointStore checkpointStore, ObjectProvider<DeadLetterStore> letters, TopicSources sources,
-			ShardConsumerRunner runner) {
+			ShardConsumerRunner runner, ObjectProvider<MoveReporter> moves) {
+		MoveReporter history = moves.getIfAvailable();
 		return new GroupReporter(coordinator, coordinationStore, checkpointStore, letters.getIfAvailable(), sources,
-				runner::problems, MonotonicClock.SYSTEM);
+				runner::problems, (history != null) ? history::lastMoves : (shard) -> List.of(), MonotonicClock.SYSTEM);
+	}
+
+	@Bean
+	@ConditionalOnBean(MoveHistory.class)
+	MoveReporter shardkeeperMoveReporter(MoveHistory history) {
+		return new MoveReporter(history);
 	}
 
 	@Bean

@@ -7,6 +7,8 @@ import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.MovePhase;
+import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.ConsumerEvents;
 
 /**
@@ -55,6 +57,11 @@ public final class ExitOnSessionLoss implements ConsumerEvents {
 	@Override
 	public void revoked(ShardContext shard, boolean lost) {
 		this.events.revoked(shard, lost);
+	}
+
+	@Override
+	public void reached(ShardContext shard, MovePhase phase, MonotonicTime at) {
+		this.events.reached(shard, phase, at);
 	}
 
 }

@@ -19,12 +19,17 @@ import io.github.shardkeeper.ShardRevokedEvent;
 import io.github.shardkeeper.ShardSessionLostEvent;
 import io.github.shardkeeper.ShardSessionResumedEvent;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.MovePhase;
+import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardMove;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.ConsumerEvents;
 
 /**
  * Publishes events to the application, on a thread that exists only while there are
- * events: its listeners block only each other. Thread-safe.
+ * events: its listeners block only each other. Passes the phases of moves on.
+ * Thread-safe.
  */
 public final class PublishedEvents implements ConsumerEvents {
 
@@ -38,18 +43,27 @@ public final class PublishedEvents implements ConsumerEvents {
 
 	private final ThreadPoolExecutor executor;
 
-	/** Creates a publisher of events. */
+	private final PhaseListener phases;
+
+	/** Creates a publisher of events that ignores phases. */
 	public PublishedEvents(String group, ApplicationEventPublisher publisher) {
-		this(group, publisher, (task) -> {
+		this(group, publisher, (shard, token, phase, at) -> {
+		});
+	}
+
+	/** Creates a publisher of events. */
+	public PublishedEvents(String group, ApplicationEventPublisher publisher, PhaseListener phases) {
+		this(group, publisher, phases, (task) -> {
 			Thread thread = new Thread(task, "shardkeeper-events");
 			thread.setDaemon(true);
 			return thread;
 		});
 	}
 
-	PublishedEvents(String group, ApplicationEventPublisher publisher, ThreadFactory threads) {
+	PublishedEvents(String group, ApplicationEventPublisher publisher, PhaseListener phases, ThreadFactory threads) {
 		this.group = group;
 		this.publisher = publisher;
+		this.phases = phases;
 		this.executor = new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
 				threads);
 		this.executor.allowCoreThreadTimeOut(true);
@@ -75,10 +89,15 @@ public final class PublishedEvents implements ConsumerEvents {
 		publish(new ShardRevokedEvent(this.group, shard.member(), shard.shard(), shard.token(), lost));
 	}
 
+	@Override
+	public void reached(ShardContext shard, MovePhase phase, MonotonicTime at) {
+		this.phases.reached(shard.shard(), shard.token(), phase, at);
+	}
+
 	/** Publishes a move that this instance has found as the leader. */
 	public void moved(ShardMove move) {
 		publish(new ShardMovedEvent(this.group, move.shard(), move.from(), move.to(), move.token(), move.cause(),
-				Duration.ofMillis(Math.max(0, move.assignedMillis() - move.plannedMillis()))));
+				Duration.ofMillis(Math.max(0, move.assignedMillis() - move.plannedMillis())), move.why(), move.by()));
 	}
 
 	/** Publishes an operation that somebody has requested at this instance. */
@@ -104,6 +123,15 @@ public final class PublishedEvents implements ConsumerEvents {
 			// Also if the application is closed by now.
 			logger.warn("A listener failed for {}", event, ex);
 		}
+	}
+
+	/** Listener to the phases of moves. Must not block. Thread-safe. */
+	@FunctionalInterface
+	public interface PhaseListener {
+
+		/** Called when this instance has reached a phase as the owner of a shard. */
+		void reached(ShardId shard, Token token, MovePhase phase, MonotonicTime at);
+
 	}
 
 }

@@ -27,6 +27,7 @@ import io.github.shardkeeper.protocol.LeaderEvent.EndClaimsReply;
 import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
 import io.github.shardkeeper.protocol.LeaderEvent.ReapReply;
 import io.github.shardkeeper.protocol.Leadership;
+import io.github.shardkeeper.protocol.MoveReason;
 import io.github.shardkeeper.protocol.Step;
 import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.shard.MemberId;
@@ -348,12 +349,22 @@ final class LeaderDriver {
 			if (!(reply instanceof PlanReply.Applied part)) {
 				return reply;
 			}
-			this.reasons.planned(some, this.leadership.view().assignment());
+			explain(some);
 			applied += part.applied();
 			conflicts += part.conflicts();
 			this.onProgress.run();
 		}
 		return new PlanReply.Applied(applied, conflicts);
+	}
+
+	/** Hands on why planned shards move: to the store, and to the search for moves. */
+	private void explain(List<Transition> planned) {
+		Assignment by = this.leadership.view().assignment();
+		if (by != null) {
+			Map<ShardId, MoveReason> explained = MoveReason.of(planned, by);
+			this.reasons.planned(explained);
+			on(new LeaderEvent.MovesPlanned(explained));
+		}
 	}
 
 	private static LeaderEvent planned(LeaderAction.ApplyPlan plan, PlanReply reply) {

@@ -3,7 +3,6 @@ package io.github.shardkeeper.coordination;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
@@ -12,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.coordination.GroupNotes.Kind;
 import io.github.shardkeeper.protocol.MoveReason;
-import io.github.shardkeeper.protocol.Transition;
+import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
@@ -56,15 +55,9 @@ final class MoveReasonWriter {
 		this.wake = wake;
 	}
 
-	/** Adds the reasons of planned transitions; {@link #run} writes them. */
-	void planned(List<Transition> transitions, @Nullable Assignment assignment) {
-		if (assignment == null) {
-			return;
-		}
-		for (Transition transition : transitions) {
-			MoveReason.of(transition, assignment)
-				.ifPresent((reason) -> this.pending.put(transition.shard().toString(), reason.text()));
-		}
+	/** Adds the reasons of planned moves; {@link #run} writes them. */
+	void planned(Map<ShardId, MoveReason> reasons) {
+		reasons.forEach((shard, reason) -> this.pending.put(shard.toString(), reason.text()));
 	}
 
 	/**

@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.StringJoiner;
-import java.util.TreeMap;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
@@ -17,16 +17,20 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.GroupNotes;
 import io.github.shardkeeper.loop.Loops;
-import io.github.shardkeeper.shard.MoveCause;
+import io.github.shardkeeper.shard.MovePhase;
+import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardMove;
+import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Writes the moves that the leader finds, in the background, logs them, and passes them
- * on. Has no thread before the first move. While the store does not accept them, the last
- * moves are kept, up to a bound. Thread-safe.
+ * Writes what this instance knows of moves, in the background: the moves that it finds as
+ * the leader, which it also logs and passes on, and the phases that it reaches as the
+ * owner of a shard. Has no thread before the first of them. While the store does not
+ * accept them, the last ones are kept, up to a bound. Thread-safe.
  */
 public final class MoveRecorder implements Consumer<List<ShardMove>>, SmartLifecycle, AutoCloseable {
 
@@ -40,11 +44,16 @@ public final class MoveRecorder implements Consumer<List<ShardMove>>, SmartLifec
 	/** One step of the store stays short. */
 	private static final int WRITTEN_AT_ONCE = 100;
 
+	/** Shards whose phases are one entry of the store. */
+	private static final int PHASES_AT_ONCE = 250;
+
 	private static final int MOST_NAMED = 10;
 
 	private final String group;
 
 	private final @Nullable MoveHistory history;
+
+	private final @Nullable UnseenMoves unseenMoves;
 
 	private final int mostPending;
 
@@ -61,6 +70,13 @@ public final class MoveRecorder implements Consumer<List<ShardMove>>, SmartLifec
 
 	private final Deque<ShardMove> toAnnounce = new ArrayDeque<>();
 
+	private final Deque<ShardMove> toExplain = new ArrayDeque<>();
+
+	private final PendingPhases phases = new PendingPhases();
+
+	/** Time of the next step, unless the loop is woken; {@code null} for none. */
+	private @Nullable MonotonicTime nextStep;
+
 	private Loops.@Nullable Loop loop;
 
 	private boolean closed;
@@ -70,21 +86,26 @@ public final class MoveRecorder implements Consumer<List<ShardMove>>, SmartLifec
 	/** Whether the store has not taken the last moves. */
 	private boolean refused;
 
+	/** Whether phases are being written, which are not pending meanwhile. */
+	private boolean writesPhases;
+
 	/** Confined to the loop: the last failure, which is logged once. */
 	private @Nullable String failure;
 
 	/**
 	 * Creates a recorder.
 	 * @param history the store; {@code null} to keep no history
+	 * @param notes the plans of earlier leaders
 	 * @param mostPending the maximum number of moves that wait for the store
 	 * @param listener receives each move, on the recorder's loop
 	 * @param phase the lifecycle phase; has to be earlier than the runner's, whose last
 	 * shards move as it stops
 	 */
-	public MoveRecorder(String group, @Nullable MoveHistory history, int mostPending, Loops loops, MonotonicClock clock,
-			Consumer<ShardMove> listener, int phase) {
+	public MoveRecorder(String group, @Nullable MoveHistory history, GroupNotes notes, int mostPending, Loops loops,
+			MonotonicClock clock, Consumer<ShardMove> listener, int phase) {
 		this.group = group;
 		this.history = history;
+		this.unseenMoves = (history != null) ? new UnseenMoves(history, notes) : null;
 		this.mostPending = mostPending;
 		this.loops = loops;
 		this.clock = clock;
@@ -95,26 +116,51 @@ public final class MoveRecorder implements Consumer<List<ShardMove>>, SmartLifec
 	/** Takes moves, the oldest first. Does not block. */
 	@Override
 	public void accept(List<ShardMove> moves) {
-		Loops.Loop running;
+		Loops.Loop woken;
 		synchronized (this) {
 			if (this.closed) {
 				return;
 			}
-			add(this.toAnnounce, moves);
-			if (this.history != null) {
-				add(this.toWrite, moves);
+			if (this.unseenMoves != null) {
+				List<ShardMove> seen = moves.stream().filter((move) -> !UnseenMoves.isUnseen(move)).toList();
+				add(this.toWrite, seen);
+				add(this.toAnnounce, seen);
+				add(this.toExplain, moves.stream().filter(UnseenMoves::isUnseen).toList());
 			}
-			if (this.loop == null) {
-				this.loop = this.loops.start("shardkeeper-history", this::step);
+			else {
+				// Nobody knows whether another leader has announced the others.
+				add(this.toAnnounce, moves.stream().filter((move) -> !move.isUncertain()).toList());
 			}
-			running = this.loop;
+			woken = wakeable();
 		}
-		running.wake();
+		woken.wake();
 	}
 
-	private synchronized void refused(boolean now) {
-		this.refused = now;
-		notifyAll();
+	/**
+	 * Takes a phase that this instance has reached as the owner of a shard. Does not
+	 * block.
+	 */
+	public void reached(ShardId shard, Token token, MovePhase reached, MonotonicTime at) {
+		Loops.Loop woken;
+		synchronized (this) {
+			MonotonicTime due = (this.history != null && !this.closed) ? this.phases.reached(shard, token, reached, at)
+					: null;
+			if (due == null || this.refused || this.nextStep != null && !due.isBefore(this.nextStep)) {
+				return;
+			}
+			// Wakes it once for all phases that come until then.
+			this.nextStep = due;
+			woken = wakeable();
+		}
+		woken.wake();
+	}
+
+	/** Call it with the lock. */
+	private Loops.Loop wakeable() {
+		if (this.loop == null) {
+			this.loop = this.loops.start("shardkeeper-history", this::step);
+		}
+		return this.loop;
 	}
 
 	private void add(Deque<ShardMove> pending, List<ShardMove> moves) {
@@ -132,29 +178,86 @@ public final class MoveRecorder implements Consumer<List<ShardMove>>, SmartLifec
 			return null;
 		}
 		try {
+			explain();
+			announce();
 			List<ShardMove> batch = next();
 			while (!batch.isEmpty()) {
 				store.append(batch);
 				written(batch.size());
 				batch = next();
 			}
+			boolean more = true;
+			while (more) {
+				more = writePhases(store);
+			}
 			if (this.failure != null) {
 				this.failure = null;
 				logger.info("The history of moves of group '{}' is written again", this.group);
 			}
-			refused(false);
-			return null;
+			return stepped(false, null);
 		}
 		catch (StoreUnavailableException ex) {
-			refused(true);
 			String text = String.valueOf(ex.getMessage());
 			if (ex.isRefusal() && !text.equals(this.failure)) {
 				this.failure = text;
 				logger.warn("The history of moves of group '{}' cannot be written; the last {} moves are kept here, "
 						+ "and written later. {}", this.group, this.mostPending, text);
 			}
-			return this.clock.now().plus(RETRY_PAUSE);
+			return stepped(true, this.clock.now().plus(RETRY_PAUSE));
 		}
+	}
+
+	private synchronized @Nullable MonotonicTime stepped(boolean failed, @Nullable MonotonicTime retryAt) {
+		this.refused = failed;
+		this.nextStep = (retryAt != null) ? retryAt : this.phases.nextDue();
+		notifyAll();
+		return this.nextStep;
+	}
+
+	/** Finds out what happened in moves that no leader has seen begin. */
+	private void explain() {
+		List<ShardMove> unseen;
+		synchronized (this) {
+			unseen = List.copyOf(this.toExplain);
+		}
+		if (unseen.isEmpty() || this.unseenMoves == null) {
+			return;
+		}
+		List<ShardMove> explained = this.unseenMoves.explain(unseen);
+		synchronized (this) {
+			this.toExplain.removeAll(unseen);
+			add(this.toWrite, explained);
+			add(this.toAnnounce, explained);
+		}
+	}
+
+	/** Writes phases that are due; returns whether there were any. */
+	private boolean writePhases(MoveHistory store) {
+		Map<PendingPhases.Key, PendingPhases.Pending> taken;
+		synchronized (this) {
+			if (!this.running && !this.phases.isEmpty()) {
+				this.phases.hurry(this.clock.now());
+			}
+			taken = this.phases.take(this.clock.now(), PHASES_AT_ONCE);
+			this.writesPhases = !taken.isEmpty();
+		}
+		if (taken.isEmpty()) {
+			return false;
+		}
+		boolean written = false;
+		try {
+			store.appendPhases(PendingPhases.ages(taken, this.clock.now()));
+			written = true;
+		}
+		finally {
+			synchronized (this) {
+				this.writesPhases = false;
+				if (!written) {
+					this.phases.restore(taken);
+				}
+			}
+		}
+		return true;
 	}
 
 	/** Returns the next moves to write, which stay until they are written. */
@@ -182,10 +285,14 @@ public final class MoveRecorder implements Consumer<List<ShardMove>>, SmartLifec
 		moves.forEach(this.listener);
 	}
 
-	/** Logs one line for each cause. */
+	/** Logs one line for each cause, and for each person who asked. */
 	private void log(List<ShardMove> moves) {
-		Map<MoveCause, List<ShardMove>> byCause = new TreeMap<>();
-		moves.forEach((move) -> byCause.computeIfAbsent(move.cause(), (cause) -> new ArrayList<>()).add(move));
+		Map<String, List<ShardMove>> byCause = new LinkedHashMap<>();
+		moves.forEach(
+				(move) -> byCause
+					.computeIfAbsent(move.cause() + ((move.by() != null) ? " by " + move.by() : ""),
+							(cause) -> new ArrayList<>())
+					.add(move));
 		byCause.forEach((cause, some) -> {
 			StringJoiner text = new StringJoiner(", ");
 			some.stream().limit(MOST_NAMED).forEach((move) -> text.add(described(move)));
@@ -207,15 +314,22 @@ public final class MoveRecorder implements Consumer<List<ShardMove>>, SmartLifec
 		this.running = true;
 	}
 
-	/** Waits until the last moves are written, for at most a second. */
+	/** Waits until the last moves and phases are written, for at most a second. */
 	@Override
 	public void stop() {
 		MonotonicTime deadline = this.clock.now().plus(LONGEST_STOP);
+		Loops.Loop woken;
+		synchronized (this) {
+			this.running = false;
+			woken = this.phases.isEmpty() ? null : this.loop;
+		}
+		if (woken != null) {
+			woken.wake();
+		}
 		try {
 			synchronized (this) {
-				this.running = false;
 				long millis = LONGEST_STOP.toMillis();
-				while (!this.toWrite.isEmpty() && !this.refused && millis > 0) {
+				while (isPending() && !this.refused && millis > 0) {
 					wait(millis);
 					millis = this.clock.now().until(deadline).toMillis();
 				}
@@ -224,6 +338,10 @@ public final class MoveRecorder implements Consumer<List<ShardMove>>, SmartLifec
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
+	}
+
+	private boolean isPending() {
+		return this.writesPhases || !this.toWrite.isEmpty() || !this.toExplain.isEmpty() || !this.phases.isEmpty();
 	}
 
 	@Override

@@ -3,9 +3,11 @@ package io.github.shardkeeper.history;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +16,7 @@ import io.github.shardkeeper.history.MoveHistory.Page;
 import io.github.shardkeeper.report.MoveReport;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.MoveCause;
+import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardMove;
 import io.github.shardkeeper.shard.Token;
@@ -24,7 +27,15 @@ public final class MoveReporter {
 	/** Entries of the history that one report looks at, whatever it looks for. */
 	private static final int MOST_LOOKED_AT = 10_000;
 
+	private static final int MOST_OF_ONE = 10;
+
+	/** The same of a report about one shard. */
+	private static final int MOST_LOOKED_AT_FOR_ONE = 2_000;
+
 	private static final int READ_AT_ONCE = 500;
+
+	/** Position before all entries. */
+	private static final String NO_ENTRY = "0";
 
 	private final MoveHistory history;
 
@@ -41,52 +52,182 @@ public final class MoveReporter {
 	 * answer
 	 */
 	public Moves moves(Filter filter, @Nullable String before, int most) {
-		List<MoveReport> found = new ArrayList<>();
-		Set<Stored> seen = new HashSet<>();
+		return moves(filter, before, most, MOST_LOOKED_AT);
+	}
+
+	/**
+	 * Returns the last moves of a shard, the newest first. Looks only at the newest
+	 * entries, so that it is cheap.
+	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
+	 * answer
+	 */
+	public List<MoveReport> lastMoves(ShardId shard) {
+		return moves(new Filter(shard.topic(), shard.id(), null, null), null, MOST_OF_ONE, MOST_LOOKED_AT_FOR_ONE)
+			.moves();
+	}
+
+	private Moves moves(Filter filter, @Nullable String before, int most, int mostLookedAt) {
+		Findings found = new Findings();
+		String newest = (before == null) ? NO_ENTRY : null;
+		if (before != null) {
+			// The owners write phases after the leader has written the move.
+			found.addPhases(this.history.readAfter(before, READ_AT_ONCE));
+		}
 		String next = before;
 		int lookedAt = 0;
 		do {
 			Page page = this.history.read(next, READ_AT_ONCE);
+			if (NO_ENTRY.equals(newest) && page.first() != null) {
+				newest = page.first();
+			}
+			found.addPhases(page);
 			for (Entry entry : page.entries()) {
-				if (filter.matches(entry.move())
-						&& seen.add(new Stored(entry.move().shard(), entry.move().token(), entry.move().to()))) {
-					if (found.size() == most) {
-						return new Moves(found, found.get(most - 1).id());
-					}
-					found.add(report(entry));
+				if (filter.matches(entry.move()) && !found.add(entry, most)) {
+					return new Moves(found.reports(), found.lastId(), newest);
 				}
 			}
 			next = page.next();
 			lookedAt += READ_AT_ONCE;
 		}
-		while (next != null && lookedAt < MOST_LOOKED_AT);
-		return new Moves(found, next);
+		while (next != null && lookedAt < mostLookedAt);
+		return new Moves(found.reports(), next, newest);
+	}
+
+	/**
+	 * Returns what is new in the history, the oldest first, to follow it at little cost.
+	 * A move comes again, with the same id, when more of its phases are known.
+	 * @param after the {@link Moves#newest()} of the last answer
+	 * @param most the maximum number of entries to look at, at least 1
+	 * @return the moves; its {@link Moves#next()} is not {@code null} if there may be
+	 * more
+	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
+	 * answer
+	 */
+	public Moves movesAfter(Filter filter, String after, int most) {
+		Page page = this.history.readAfter(after, most);
+		String first = page.first();
+		if (first == null) {
+			return new Moves(List.of(), null, after);
+		}
+		Page earlier = this.history.read(first, READ_AT_ONCE);
+		Findings found = new Findings();
+		found.addPhases(page);
+		List<Entry> entries = new ArrayList<>(earlier.entries());
+		entries.removeIf((entry) -> !found.hasPhasesOf(entry.move()));
+		Collections.reverse(entries);
+		entries.addAll(page.entries());
+		found.addPhases(earlier);
+		entries.stream()
+			.filter((entry) -> filter.matches(entry.move()))
+			.forEach((entry) -> found.add(entry, Integer.MAX_VALUE));
+		return new Moves(found.reports(), page.next(), page.last());
+	}
+
+	/** Moves that were found, and phases of any. Confined to a call. */
+	private static final class Findings {
+
+		private final List<Entry> moves = new ArrayList<>();
+
+		/** Place of each move: one may be stored twice. */
+		private final Map<Stored, Integer> places = new HashMap<>();
+
+		private final Map<Owner, Map<MovePhase, Long>> phases = new HashMap<>();
+
+		void addPhases(Page page) {
+			page.phases().forEach((times) -> {
+				Map<MovePhase, Long> known = this.phases.computeIfAbsent(new Owner(times.shard(), times.token()),
+						(owner) -> new EnumMap<>(MovePhase.class));
+				// A shard that is acquired again after a seek has not moved.
+				times.millis().forEach((phase, millis) -> known.merge(phase, millis, Math::min));
+			});
+		}
+
+		boolean hasPhasesOf(ShardMove move) {
+			return this.phases.containsKey(new Owner(move.shard(), move.token()))
+					|| this.phases.containsKey(new Owner(move.shard(), move.formerToken()));
+		}
+
+		/** Returns {@code false} if it is one move more than the maximum number. */
+		boolean add(Entry entry, int most) {
+			ShardMove move = entry.move();
+			Stored key = new Stored(move.shard(), move.token(), move.to());
+			Integer place = this.places.get(key);
+			if (place == null) {
+				if (this.moves.size() == most) {
+					return false;
+				}
+				this.places.put(key, this.moves.size());
+				this.moves.add(entry);
+			}
+			else if (this.moves.get(place).move().cause() == MoveCause.UNKNOWN) {
+				// The leader before has seen more of it.
+				this.moves.set(place, new Entry(this.moves.get(place).id(), move));
+			}
+			return true;
+		}
+
+		String lastId() {
+			return this.moves.get(this.moves.size() - 1).id();
+		}
+
+		List<MoveReport> reports() {
+			return this.moves.stream()
+				.map((entry) -> report(entry, phases(entry.move().formerToken(), entry.move()),
+						phases(entry.move().token(), entry.move())))
+				.toList();
+		}
+
+		private Map<MovePhase, Long> phases(Token token, ShardMove move) {
+			return this.phases.getOrDefault(new Owner(move.shard(), token), Map.of());
+		}
+
 	}
 
 	/** Returns a move as people see it. */
-	public static MoveReport report(Entry entry) {
+	private static MoveReport report(Entry entry, Map<MovePhase, Long> former, Map<MovePhase, Long> owner) {
 		ShardMove move = entry.move();
+		boolean completed = move.cause() == MoveCause.COMPLETED;
+		Long acquired = completed ? null : owner.get(MovePhase.ACQUIRED);
 		return new MoveReport(entry.id(), move.shard().topic(), move.shard().id(), text(move.from()), text(move.to()),
-				move.token().value(), move.cause().name(), Instant.ofEpochMilli(move.plannedMillis()),
-				Duration.ofMillis(Math.max(0, move.releasedMillis() - move.plannedMillis())),
-				Duration.ofMillis(Math.max(0, move.assignedMillis() - move.releasedMillis())));
+				move.token().value(), move.cause().name(), move.why(), move.by(),
+				Instant.ofEpochMilli(move.plannedMillis()), duration(move.plannedMillis(), move.releasedMillis()),
+				completed ? null : durationFrom(former.get(MovePhase.DRAINED), move.releasedMillis()),
+				duration(move.releasedMillis(), move.assignedMillis()), durationTo(move.assignedMillis(), acquired),
+				(acquired != null) ? durationTo(acquired, owner.get(MovePhase.FIRST_RECORD)) : null);
+	}
+
+	private static Duration duration(long fromMillis, long toMillis) {
+		return Duration.ofMillis(Math.max(0, toMillis - fromMillis));
+	}
+
+	private static @Nullable Duration durationFrom(@Nullable Long fromMillis, long toMillis) {
+		return (fromMillis != null) ? duration(fromMillis, toMillis) : null;
+	}
+
+	private static @Nullable Duration durationTo(long fromMillis, @Nullable Long toMillis) {
+		return (toMillis != null) ? duration(fromMillis, toMillis) : null;
 	}
 
 	private static @Nullable String text(@Nullable MemberId member) {
 		return (member != null) ? member.value() : null;
 	}
 
-	/** One move may be stored twice. */
+	private record Owner(ShardId shard, Token token) {
+
+	}
+
 	private record Stored(ShardId shard, Token token, @Nullable MemberId to) {
 
 	}
 
 	/**
-	 * Moves, the newest first. Immutable.
+	 * Moves in the order of the request. Immutable.
 	 *
-	 * @param next the id before which to continue; {@code null} if there are no more
+	 * @param next the id at which to continue; {@code null} if there are no more
+	 * @param newest the position from which to follow what comes; {@code null} if older
+	 * moves were requested
 	 */
-	public record Moves(List<MoveReport> moves, @Nullable String next) {
+	public record Moves(List<MoveReport> moves, @Nullable String next, @Nullable String newest) {
 
 	}
 

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -29,6 +30,7 @@ import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.LagReport;
 import io.github.shardkeeper.report.MemberReport;
+import io.github.shardkeeper.report.MoveReport;
 import io.github.shardkeeper.report.PauseReport;
 import io.github.shardkeeper.report.RunReport;
 import io.github.shardkeeper.report.ShardDetails;
@@ -64,6 +66,8 @@ public final class GroupReporter {
 
 	private final Supplier<Map<ShardId, String>> problems;
 
+	private final Function<ShardId, List<MoveReport>> moves;
+
 	private final MonotonicClock clock;
 
 	/** Last picture of the group. It may be large, and is needed again only if asked. */
@@ -73,16 +77,18 @@ public final class GroupReporter {
 	 * Creates a reporter.
 	 * @param deadLetters the dead letters; {@code null} if the store has none
 	 * @param problems the problems of this instance's shards
+	 * @param moves the last moves of a shard, the newest first
 	 */
 	public GroupReporter(ShardCoordinator coordinator, CoordinationStore coordinationStore,
 			CheckpointStore checkpointStore, @Nullable DeadLetterStore deadLetters, TopicSources sources,
-			Supplier<Map<ShardId, String>> problems, MonotonicClock clock) {
+			Supplier<Map<ShardId, String>> problems, Function<ShardId, List<MoveReport>> moves, MonotonicClock clock) {
 		this.coordinator = coordinator;
 		this.coordinationStore = coordinationStore;
 		this.checkpointStore = checkpointStore;
 		this.deadLetters = deadLetters;
 		this.sources = sources;
 		this.problems = problems;
+		this.moves = moves;
 		this.clock = clock;
 	}
 
@@ -308,7 +314,8 @@ public final class GroupReporter {
 						: null,
 				(letters != null)
 						? attempt("retries", unreadable, () -> letters.countRetries(List.of(shard)).get(shard)) : null,
-				attempt("stateEntries", unreadable, () -> this.checkpointStore.countStateEntries(shard)), unreadable);
+				attempt("stateEntries", unreadable, () -> this.checkpointStore.countStateEntries(shard)),
+				attempt("moves", unreadable, () -> this.moves.apply(shard)), unreadable);
 	}
 
 	/** Returns what a call returns, or notes why it cannot be read. */

@@ -10,6 +10,7 @@ import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.protocol.LoadReport.LoadChanges;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -108,6 +109,11 @@ public sealed interface LeaderEvent {
 	}
 
 	record LoadsRead(LoadChanges changes) implements LeaderEvent {
+
+	}
+
+	/** Moves were planned: their reasons by shard, once the store has taken them. */
+	record MovesPlanned(Map<ShardId, MoveReason> reasons) implements LeaderEvent {
 
 	}
 

@@ -26,6 +26,7 @@ import io.github.shardkeeper.protocol.LeaderEvent.HeartbeatAnswered;
 import io.github.shardkeeper.protocol.LeaderEvent.HeartbeatFailed;
 import io.github.shardkeeper.protocol.LeaderEvent.Leaving;
 import io.github.shardkeeper.protocol.LeaderEvent.LoadsRead;
+import io.github.shardkeeper.protocol.LeaderEvent.MovesPlanned;
 import io.github.shardkeeper.protocol.LeaderEvent.PlanAnswered;
 import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
 import io.github.shardkeeper.protocol.LeaderEvent.ReapAnswered;
@@ -71,7 +72,7 @@ public final class Leadership {
 
 	private final UnattendedShards.Finder unattendedFinder;
 
-	private final MoveDetector moves = new MoveDetector();
+	private final MoveDetector moves;
 
 	private Map<String, TopicShards> ownTopics = Map.of();
 
@@ -124,6 +125,7 @@ public final class Leadership {
 			@Nullable LoadReporting loads) {
 		this.settleTime = settleTime;
 		this.planner = new Planner(rules);
+		this.moves = new MoveDetector(rules, (shard) -> null);
 		this.loads = new LoadReports(loads);
 		this.contact = new StoreContact(heartbeatInterval, lease);
 		this.claims = new ClaimPeriod(lease);
@@ -157,6 +159,9 @@ public final class Leadership {
 		}
 		else if (event instanceof OpenShardsListed listed) {
 			openShardsListed(listed.open());
+		}
+		else if (event instanceof MovesPlanned planned) {
+			this.moves.planned(planned.reasons());
 		}
 		else if (event instanceof AssignmentComputed computed) {
 			this.exchange.assignmentComputed(computed.request(), computed.assignment());
@@ -366,7 +371,8 @@ public final class Leadership {
 			writesLost(changes.generation(), now);
 			return List.of();
 		}
-		List<ShardMove> found = this.moves.groupRead(this.lastRead, changes, this.contact.storeMillis(now));
+		List<ShardMove> found = this.moves.groupRead(this.lastRead, changes, this.claims.endMillis() != 0,
+				this.contact.storeMillis(now));
 		this.readAt = now;
 		this.generationSeen = changes.generation();
 		boolean isFirst = !this.picture.isRead();

@@ -11,10 +11,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
+import io.github.shardkeeper.protocol.HandoverRules.OnTimeout;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.MoveCause;
 import io.github.shardkeeper.shard.ShardId;
@@ -22,14 +24,23 @@ import io.github.shardkeeper.shard.ShardMove;
 import io.github.shardkeeper.shard.Token;
 
 /**
- * Finds the moves in what a leader reads, by comparison with what it had read before. A
- * new leader begins with what it reads first: it does not know the moves before that.
- * Confined to the coordinator's loop.
+ * Finds the moves in what a leader reads, by comparison with what it had read before, and
+ * decides their cause: by the reason of the plan where this leader has planned the move,
+ * otherwise by what happened to its members. A new leader cannot compare what it reads
+ * first. Its latest changes may be moves that no leader has seen, so they are found
+ * without their former owner, and with the cause {@code UNKNOWN}. Confined to the
+ * coordinator's loop.
  */
 final class MoveDetector {
 
 	/** A member that takes a shard later than this has not joined because of it. */
 	private static final long JOIN_MILLIS = 10_000;
+
+	/**
+	 * Changes that are not older when a leader begins may be moves that the last one has
+	 * not recorded. Longer than it takes to replace a leader.
+	 */
+	private static final long UNSEEN_MILLIS = 60_000;
 
 	/** Former members whose version and end are remembered. */
 	private static final int MOST_FORMER_MEMBERS = 1_000;
@@ -50,8 +61,26 @@ final class MoveDetector {
 	/** Members whose sessions this leader has ended. */
 	private final Set<MemberId> crashed = new LinkedHashSet<>();
 
+	/** Reasons of the moves that this leader has planned and not seen yet. */
+	private final Map<ShardId, MoveReason> planned = new HashMap<>();
+
+	private final HandoverRules rules;
+
+	/** Who has asked for the move of a shard: {@code null} if nobody has. */
+	private final Function<ShardId, @Nullable String> asked;
+
 	/** Whether the group was read before. */
 	private boolean informed;
+
+	/**
+	 * Creates a detector.
+	 * @param asked returns who has asked for the last move of a shard, also blank;
+	 * {@code null} if nobody has
+	 */
+	MoveDetector(HandoverRules rules, Function<ShardId, @Nullable String> asked) {
+		this.rules = rules;
+		this.asked = asked;
+	}
 
 	/** Forgets everything: another member has led meanwhile. */
 	void reset() {
@@ -60,7 +89,13 @@ final class MoveDetector {
 		this.known.clear();
 		this.current = Set.of();
 		this.crashed.clear();
+		this.planned.clear();
 		this.informed = false;
+	}
+
+	/** Takes the reasons of moves that the leader has planned. */
+	void planned(Map<ShardId, MoveReason> reasons) {
+		this.planned.putAll(reasons);
 	}
 
 	/** Notes the members whose sessions the leader has ended. */
@@ -72,20 +107,23 @@ final class MoveDetector {
 	/**
 	 * Finds the moves in changes.
 	 * @param before the picture without these changes
+	 * @param claiming whether members claim what they hold, because the store has lost
+	 * writes: a shard that is new to the leader has not moved then
 	 * @param nowMillis the store's time
 	 */
-	List<ShardMove> groupRead(GroupPicture before, GroupChanges changes, long nowMillis) {
+	List<ShardMove> groupRead(GroupPicture before, GroupChanges changes, boolean claiming, long nowMillis) {
 		List<GroupMember> read = changes.members();
 		if (read != null) {
 			membersRead(read, nowMillis);
 		}
 		List<ShardMove> moves = new ArrayList<>();
 		for (Ownership ownership : changes.ownerships()) {
-			if (this.informed) {
+			boolean known = this.informed && (!claiming || before.find(ownership.shard()) != null);
+			if (known) {
 				changed(before, ownership, moves);
 			}
 			else {
-				firstRead(ownership);
+				firstRead(ownership, claiming ? Long.MAX_VALUE : nowMillis - UNSEEN_MILLIS, moves);
 			}
 		}
 		this.informed = true;
@@ -114,14 +152,22 @@ final class MoveDetector {
 		}
 	}
 
-	/** Remembers what is under way when the leader begins. */
-	private void firstRead(Ownership ownership) {
+	/**
+	 * Remembers what is under way when the leader begins, and finds what has just ended.
+	 */
+	private void firstRead(Ownership ownership, long unseenSinceMillis, List<ShardMove> moves) {
 		long since = ownership.sinceMillis();
 		switch (ownership.phase()) {
 			case REVOKING -> this.departures.put(ownership.shard(), new Departure(ownership.owner(), null, since, 0));
 			case QUIET, FREE ->
 				this.departures.put(ownership.shard(), new Departure(null, MoveCause.UNKNOWN, since, since));
-			case OWNED, COMPLETED -> {
+			case OWNED -> {
+				if (since >= unseenSinceMillis) {
+					moves.add(new ShardMove(ownership.shard(), null, ownership.owner(), ownership.token(),
+							MoveCause.UNKNOWN, since, since, since));
+				}
+			}
+			case COMPLETED -> {
 			}
 		}
 	}
@@ -156,6 +202,7 @@ final class MoveDetector {
 	private void completed(@Nullable Ownership before, Ownership now, List<ShardMove> moves) {
 		Departure departure = departure(before, now);
 		this.departures.remove(now.shard());
+		this.planned.remove(now.shard());
 		moves.add(new ShardMove(now.shard(), departure.from(), null, now.token(), MoveCause.COMPLETED,
 				now.sinceMillis(), now.sinceMillis(), now.sinceMillis()));
 	}
@@ -164,14 +211,33 @@ final class MoveDetector {
 		MemberId owner = now.owner();
 		Departure departure = departure(before, now);
 		this.departures.remove(now.shard());
-		Token token = (before != null) ? before.token() : Token.NONE;
-		if (owner == null || now.token().equals(token)) {
+		MoveReason reason = this.planned.remove(now.shard());
+		Token formerToken = (before != null) ? before.token() : Token.NONE;
+		if (owner == null || now.token().equals(formerToken)) {
 			// The move was cancelled, or a member has claimed what it held.
 			return;
 		}
+		if (reason != null && !reason.owner().equals(owner)) {
+			reason = null;
+		}
+		String by = (reason != null) ? this.asked.apply(now.shard()) : null;
 		long released = (departure.releasedMillis() != 0) ? departure.releasedMillis() : now.sinceMillis();
-		moves.add(new ShardMove(now.shard(), departure.from(), owner, now.token(), cause(before, departure, owner),
-				Math.min(departure.plannedMillis(), released), released, now.sinceMillis()));
+		long plannedMillis = Math.min(departure.plannedMillis(), released);
+		MoveCause cause = isForced(departure, released - plannedMillis) ? MoveCause.FORCE
+				: cause(before, departure, owner, reason, by);
+		moves.add(new ShardMove(now.shard(), departure.from(), owner, now.token(), formerToken, cause, plannedMillis,
+				released, now.sinceMillis(), (reason != null) ? reason.why() : null,
+				(by != null && !by.isBlank()) ? by : null));
+	}
+
+	/**
+	 * Returns whether the shard was taken from an owner that did not release it in time:
+	 * by this rule owners do that themselves, at the latest.
+	 */
+	private boolean isForced(Departure departure, long drainMillis) {
+		MemberId from = departure.from();
+		return this.rules.onTimeout() == OnTimeout.FORCE && from != null && lossOf(from) != MoveCause.CRASH
+				&& drainMillis >= this.rules.timeout().toMillis();
 	}
 
 	/** Returns how the last owner gives the shard up, as far as is known. */
@@ -183,8 +249,10 @@ final class MoveDetector {
 		return new Departure((before != null) ? before.owner() : null, null, now.sinceMillis(), 0);
 	}
 
-	private MoveCause cause(@Nullable Ownership before, Departure departure, MemberId to) {
+	private MoveCause cause(@Nullable Ownership before, Departure departure, MemberId to, @Nullable MoveReason reason,
+			@Nullable String by) {
 		MemberId from = departure.from();
+		MoveCause planned = (reason != null) ? reason.cause() : null;
 		if (before == null || from == null) {
 			return (departure.cause() != null) ? departure.cause() : MoveCause.FIRST_OWNER;
 		}
@@ -192,7 +260,13 @@ final class MoveDetector {
 		if (loss == MoveCause.CRASH) {
 			return loss;
 		}
-		if (isNewer(to, from)) {
+		if (by != null) {
+			return MoveCause.MANUAL;
+		}
+		if (planned == MoveCause.DEPLOY) {
+			return planned;
+		}
+		if ((planned == null || loss != null) && isNewer(to, from)) {
 			return MoveCause.DEPLOY;
 		}
 		if (loss != null) {

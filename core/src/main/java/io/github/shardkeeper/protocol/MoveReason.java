@@ -1,5 +1,8 @@
 package io.github.shardkeeper.protocol;
 
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
@@ -8,6 +11,7 @@ import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.Reason;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.MoveCause;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
@@ -55,6 +59,14 @@ public record MoveReason(Reason reason, MemberId owner, @Nullable MemberId from,
 		return Optional.of(new MoveReason(assignment.reason(shard), to, from, assignment.texts().get(shard)));
 	}
 
+	/** Returns the reasons of those planned transitions that have one, by shard. */
+	public static Map<ShardId, MoveReason> of(List<Transition> planned, Assignment assignment) {
+		Map<ShardId, MoveReason> reasons = new LinkedHashMap<>();
+		planned.forEach((transition) -> of(transition, assignment)
+			.ifPresent((reason) -> reasons.put(transition.shard(), reason)));
+		return reasons;
+	}
+
 	/**
 	 * Returns the reason of a shard that stays with its owner; empty for other shards.
 	 */
@@ -96,11 +108,28 @@ public record MoveReason(Reason reason, MemberId owner, @Nullable MemberId from,
 		}
 	}
 
+	/** Returns the reason in words, the second half of a sentence. */
+	public String why() {
+		return (this.words != null) ? this.words : this.reason.text();
+	}
+
+	/**
+	 * Returns the cause of a move for this reason; {@code null} if it only says that the
+	 * shard had no owner, or had to leave it.
+	 */
+	public @Nullable MoveCause cause() {
+		return switch (this.reason) {
+			case KEPT, PLACED, LAST -> null;
+			case NEWER_VERSION -> MoveCause.DEPLOY;
+			case SHARE, PINNED, ZONE, ROOM, LOAD, RULE, CHOSEN -> MoveCause.REBALANCE;
+		};
+	}
+
 	/** Returns the sentence that {@link Assignment#why} would say. */
 	public String sentence(ShardId shard) {
 		String how = (this.from != null) ? "moves from " + this.from + " to"
 				: ((this.reason == Reason.KEPT) ? "stays with" : "goes to");
-		return "%s %s %s: %s".formatted(shard, how, this.owner, (this.words != null) ? this.words : this.reason.text());
+		return "%s %s %s: %s".formatted(shard, how, this.owner, why());
 	}
 
 }

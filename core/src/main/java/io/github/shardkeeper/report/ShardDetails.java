@@ -1,5 +1,6 @@
 package io.github.shardkeeper.report;
 
+import java.util.List;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
@@ -14,10 +15,13 @@ import org.jspecify.annotations.Nullable;
  * @param deadLetters the number of its dead letters
  * @param retries the number of records in its retry queue
  * @param stateEntries the number of entries of its committed state
+ * @param moves its last moves, the newest first, at most ten, and among the last of the
+ * group only
  * @param unreadable what could not be read, with the reason: the parts of this snapshot
  * that are {@code null} because of that
  */
 public record ShardDetails(String group, ShardReport shard, @Nullable LagReport lag, @Nullable Long deadLetters,
-		@Nullable Long retries, @Nullable Long stateEntries, Map<String, String> unreadable) {
+		@Nullable Long retries, @Nullable Long stateEntries, @Nullable List<MoveReport> moves,
+		Map<String, String> unreadable) {
 
 }

@@ -21,10 +21,16 @@ public enum MoveCause {
 	/** Loads, weights, zones, pins or the list of shards have changed. */
 	REBALANCE,
 
+	/** Somebody has asked for it. */
+	MANUAL,
+
+	/** The owner did not release the shard in time, so it was taken from it. */
+	FORCE,
+
 	/** The shard was read to its end. */
 	COMPLETED,
 
-	/** The owner was lost while nobody led. */
+	/** The owner changed, or was lost, while nobody led. */
 	UNKNOWN
 
 }

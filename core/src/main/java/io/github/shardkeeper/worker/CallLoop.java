@@ -17,6 +17,7 @@ import io.github.shardkeeper.schedule.RunSchedule.Skipped;
 import io.github.shardkeeper.schedule.RunSchedule;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
@@ -144,6 +145,7 @@ final class CallLoop implements ShardOwnership.Loop {
 		this.backOff.reset();
 		this.scope.problems().callSucceeded();
 		this.scope.meters().count((meters) -> meters.handled(0, begun.until(now)));
+		this.scope.owned().reached(MovePhase.FIRST_RECORD, now);
 		this.nextCall = (this.runs != null) ? this.runs.succeeded(now) : now.plus(this.handler.interval());
 	}
 

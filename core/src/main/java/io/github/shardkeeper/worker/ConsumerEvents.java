@@ -2,6 +2,8 @@ package io.github.shardkeeper.worker;
 
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.MovePhase;
+import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * Listener for this instance's session and shards. No method may block. Thread-safe.
@@ -42,5 +44,12 @@ public interface ConsumerEvents {
 	 * @param lost whether it was lost without a handover
 	 */
 	void revoked(ShardContext shard, boolean lost);
+
+	/**
+	 * Called when a shard of the group reaches a phase of a move, at most once for each
+	 * phase and token. Not called for broadcast shards.
+	 */
+	default void reached(ShardContext shard, MovePhase phase, MonotonicTime at) {
+	}
 
 }

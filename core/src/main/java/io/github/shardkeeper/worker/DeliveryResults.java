@@ -18,6 +18,7 @@ import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.source.PayloadConversionException;
 import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.ConsumerMeters.TopicMeters;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
@@ -205,6 +206,7 @@ final class DeliveryResults {
 		clearProblem();
 		int records = delivery.records().size();
 		this.scope.calls().handled(records);
+		this.owned.reached(MovePhase.FIRST_RECORD, result.ended());
 		this.scope.meters().count((meters) -> meters.handled(records, result.begun().until(result.ended())));
 	}
 

@@ -1,19 +1,23 @@
 package io.github.shardkeeper.worker;
 
 import java.time.Instant;
+import java.util.EnumSet;
 import java.util.Optional;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
+import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Owned shard as its handler sees it. Thread-safe.
+ * Owned shard as its handler sees it. Thread-safe, except for {@link #reached}.
  */
 final class OwnedShard implements ShardContext {
 
@@ -29,6 +33,11 @@ final class OwnedShard implements ShardContext {
 
 	private final MonotonicClock clock;
 
+	private final WorkerContext context;
+
+	/** Confined to the worker. */
+	private final Set<MovePhase> reached = EnumSet.noneOf(MovePhase.class);
+
 	private volatile boolean lost;
 
 	/** Time of the run that is under way, {@code null} for none. */
@@ -41,6 +50,7 @@ final class OwnedShard implements ShardContext {
 		this.member = member;
 		this.lease = context.lease();
 		this.clock = context.clock();
+		this.context = context;
 	}
 
 	void lose() {
@@ -49,6 +59,13 @@ final class OwnedShard implements ShardContext {
 
 	boolean isLost() {
 		return this.lost;
+	}
+
+	/** Reports a phase of the move to this owner, or from it, the first time. */
+	void reached(MovePhase phase, MonotonicTime at) {
+		if (this.reached.add(phase)) {
+			this.context.reached(this, phase, at);
+		}
 	}
 
 	void runFor(@Nullable Instant time) {

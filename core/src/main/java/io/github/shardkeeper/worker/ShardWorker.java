@@ -19,6 +19,7 @@ import io.github.shardkeeper.loop.SerialTask;
 import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.protocol.MeasuredLoads.ShardWork;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -329,6 +330,7 @@ public final class ShardWorker {
 			current = new ShardOwnership(this.scope, granted, this.earlier);
 			this.ownership = current;
 			this.earlier = null;
+			this.owned.reached(MovePhase.ACQUIRED, this.context.clock().now());
 		}
 		current.start();
 		this.acquired = true;
@@ -403,6 +405,9 @@ public final class ShardWorker {
 		}
 		if (!current.stop() || !current.revoke()) {
 			return false;
+		}
+		if (this.lifecycle.drainingSince() != null && !this.lifecycle.isAbandoned()) {
+			this.owned.reached(MovePhase.DRAINED, this.context.clock().now());
 		}
 		return !current.isStarted() || isCommitted(current.commits());
 	}

@@ -15,9 +15,11 @@ import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.coordination.ShardConsumption;
 import io.github.shardkeeper.loop.MeterGuard;
+import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.source.ShardReadControl;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
+import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.ConsumerMeters.TopicMeters;
 
 /**
@@ -65,6 +67,9 @@ public final class WorkerContext {
 
 	private final boolean measuresWork;
 
+	/** Whether its shards are those of the group, which move. */
+	private final boolean coordinated;
+
 	private final ShardAcquisition.Permits acquisitions;
 
 	private final FailureLog failures;
@@ -86,14 +91,14 @@ public final class WorkerContext {
 			JsonMapper mapper, ConsumerMeters meters, BufferBudget budget, Function<String, ConsumerSettings> settings,
 			ConsumerEvents events, ShardConsumption.Listener listener, boolean measuresWork) {
 		this(group, checkpoints, reader, lease, clock, wallClock, executor, timer, new StateValues(mapper), meters,
-				new ConcurrentHashMap<>(), budget, settings, events, listener, measuresWork);
+				new ConcurrentHashMap<>(), budget, settings, events, listener, measuresWork, true);
 	}
 
 	private WorkerContext(String group, CheckpointStore checkpoints, ShardReadControl reader, Lease lease,
 			MonotonicClock clock, InstantSource wallClock, Executor executor, ScheduledExecutorService timer,
 			StateValues stateValues, ConsumerMeters meters, Map<String, MeterGuard<TopicMeters>> topicMeters,
 			BufferBudget budget, Function<String, ConsumerSettings> settings, ConsumerEvents events,
-			ShardConsumption.Listener listener, boolean measuresWork) {
+			ShardConsumption.Listener listener, boolean measuresWork, boolean coordinated) {
 		this.group = group;
 		this.checkpoints = checkpoints;
 		this.reader = reader;
@@ -110,6 +115,7 @@ public final class WorkerContext {
 		this.events = events;
 		this.listener = listener;
 		this.measuresWork = measuresWork;
+		this.coordinated = coordinated;
 		this.acquisitions = new ShardAcquisition.Permits(MAX_ACQUISITIONS);
 		this.failures = new FailureLog(clock, timer);
 	}
@@ -125,7 +131,7 @@ public final class WorkerContext {
 	public WorkerContext forBroadcast(ShardConsumption.Listener broadcastListener) {
 		return new WorkerContext(this.group, this.checkpoints, this.reader, Lease.unlimited(), this.clock,
 				this.wallClock, this.executor, this.timer, this.stateValues, this.meters, this.topicMeters, this.budget,
-				this.settings, this.events, broadcastListener, false);
+				this.settings, this.events, broadcastListener, false, false);
 	}
 
 	/** Returns the settings of a topic. */
@@ -207,6 +213,13 @@ public final class WorkerContext {
 
 	ConsumerEvents events() {
 		return this.events;
+	}
+
+	/** Reports a phase of the move of a shard, if its shards move. */
+	void reached(OwnedShard shard, MovePhase phase, MonotonicTime at) {
+		if (this.coordinated) {
+			this.events.reached(shard, phase, at);
+		}
 	}
 
 	ShardConsumption.Listener listener() {

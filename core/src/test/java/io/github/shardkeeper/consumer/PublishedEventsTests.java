@@ -20,7 +20,8 @@ class PublishedEventsTests {
 	void callerContinuesWithoutAThreadAndLaterEventsArePublished() throws InterruptedException {
 		BlockingQueue<Object> published = new LinkedBlockingQueue<>();
 		AtomicBoolean noThread = new AtomicBoolean(true);
-		PublishedEvents events = new PublishedEvents("group", published::add, (task) -> {
+		PublishedEvents events = new PublishedEvents("group", published::add, (shard, token, phase, at) -> {
+		}, (task) -> {
 			if (noThread.getAndSet(false)) {
 				throw new InternalError("unable to create native thread, caused by the test");
 			}

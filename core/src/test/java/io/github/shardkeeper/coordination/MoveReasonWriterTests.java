@@ -18,6 +18,7 @@ import io.github.shardkeeper.assignment.Groups;
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
 import io.github.shardkeeper.coordination.GroupNotes.Kind;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.protocol.MoveReason;
 import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -85,7 +86,7 @@ class MoveReasonWriterTests {
 	@Test
 	void reasonsOfMovesAreWrittenAndOthersFilledIn() {
 		Assignment assignment = assignment();
-		this.writer.planned(transitions(assignment), assignment);
+		this.writer.planned(MoveReason.of(transitions(assignment), assignment));
 		this.writer.fillIn(assignment);
 		run(2);
 		assertThat(reasons()).as("moves first").hasSize(600).allSatisfy((shard, text) -> {
@@ -117,7 +118,7 @@ class MoveReasonWriterTests {
 		given(full.write(any(), any())).willReturn(refused);
 		given(full.writeMissing(any(), any())).willReturn(refused);
 		given(this.store.notes()).willReturn(full);
-		this.writer.planned(transitions(assignment).subList(0, 3), assignment);
+		this.writer.planned(MoveReason.of(transitions(assignment).subList(0, 3), assignment));
 		this.writer.fillIn(assignment);
 		run(10);
 		then(full).should().write(any(), any());
@@ -139,7 +140,7 @@ class MoveReasonWriterTests {
 		CompletableFuture<Void> answer = new CompletableFuture<>();
 		given(silent.write(any(), any())).willReturn(answer);
 		given(this.store.notes()).willReturn(silent);
-		this.writer.planned(transitions(assignment), assignment);
+		this.writer.planned(MoveReason.of(transitions(assignment), assignment));
 		run(10);
 		then(silent).should().write(any(), any());
 		answer.complete(null);
@@ -152,7 +153,7 @@ class MoveReasonWriterTests {
 	@Test
 	void deposedLeaderWritesNothingMore() {
 		Assignment assignment = assignment();
-		this.writer.planned(transitions(assignment), assignment);
+		this.writer.planned(MoveReason.of(transitions(assignment), assignment));
 		this.writer.fillIn(assignment);
 		this.writer.deposed();
 		run(5);
@@ -165,9 +166,9 @@ class MoveReasonWriterTests {
 	void transitionThatTheAssignmentDoesNotExplainHasNoReason() {
 		Assignment assignment = assignment();
 		Transition move = transitions(assignment).get(0);
-		this.writer.planned(List.of(new Transition.Revoke(move.shard(), 1, null),
+		this.writer.planned(MoveReason.of(List.of(new Transition.Revoke(move.shard(), 1, null),
 				new Transition.Assign(move.shard(), 1, ONE), new Transition.Assign(ShardId.of("carts", 0), 0, ONE)),
-				assignment);
+				assignment));
 		run(1);
 
 		assertThat(reasons()).isEmpty();

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -11,8 +12,11 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.history.MoveHistory.Bounds;
 import io.github.shardkeeper.history.MoveHistory.Entry;
 import io.github.shardkeeper.history.MoveHistory.Page;
+import io.github.shardkeeper.history.MoveHistory.PhaseAges;
+import io.github.shardkeeper.history.MoveHistory.PhaseTimes;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.MoveCause;
+import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardMove;
 import io.github.shardkeeper.shard.Token;
@@ -21,6 +25,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** What every store of the history of moves does. */
 public abstract class MoveHistoryContract {
+
+	private static final Page EMPTY = new Page(List.of(), List.of(), null, null, false);
 
 	private static final Bounds LARGE = new Bounds(1_000, Duration.ofDays(1));
 
@@ -32,7 +38,7 @@ public abstract class MoveHistoryContract {
 
 	@Test
 	void emptyHistoryHasNoMoves() {
-		assertThat(create(LARGE).read(null, 10)).isEqualTo(new Page(List.of(), null));
+		assertThat(create(LARGE).read(null, 10)).isEqualTo(EMPTY);
 	}
 
 	@Test
@@ -42,9 +48,76 @@ public abstract class MoveHistoryContract {
 				new Token(1795234342450619L), MoveCause.FIRST_OWNER, 1795234342450L, 1795234342450L, 1795234342450L);
 		ShardMove last = new ShardMove(new ShardId("orders", "7"), MemberId.of("a.example-1", "x"), null,
 				new Token(1795234342450619L), MoveCause.COMPLETED, 1, 2, 3);
-		history.append(List.of(first, move(2), last));
+		ShardMove asked = new ShardMove(new ShardId("orders", "7"), MemberId.of("a", "1"), MemberId.of("b", "1"),
+				new Token(1795234342450620L), new Token(1795234342450619L), MoveCause.MANUAL, 1, 2, 3,
+				"its owner had more than its share, this member less", "zoë <ops@example.org>");
+		history.append(List.of(first, move(2), asked, last));
 
-		assertThat(moves(history.read(null, 10))).containsExactly(last, move(2), first);
+		assertThat(moves(history.read(null, 10))).containsExactly(last, asked, move(2), first);
+	}
+
+	@Test
+	void phasesAreStoredWithTheTimeOfTheStore() throws Exception {
+		MoveHistory history = create(LARGE);
+		ShardId other = new ShardId("orders.a-1_x", "eu-1");
+		history.append(moves(0, 1));
+		history.appendPhases(List.of(
+				new PhaseAges(ShardId.of("visits", 0), new Token(1),
+						Map.of(MovePhase.ACQUIRED, Duration.ofMillis(1_500), MovePhase.FIRST_RECORD, Duration.ZERO)),
+				new PhaseAges(other, new Token(1795234342450619L), Map.of(MovePhase.DRAINED, Duration.ofMillis(200)))));
+		pass(Duration.ofMillis(100));
+		history.appendPhases(
+				List.of(new PhaseAges(other, new Token(7), Map.of(MovePhase.ACQUIRED, Duration.ofMillis(10)))));
+
+		for (Page page : List.of(history.read(null, 10), history.readAfter(null, 10))) {
+			assertThat(moves(page)).containsExactly(move(0));
+			assertThat(page.phases()).extracting(PhaseTimes::shard)
+				.containsExactly(ShardId.of("visits", 0), other, other);
+			Map<MovePhase, Long> first = page.phases().get(0).millis();
+			assertThat(first).containsOnlyKeys(MovePhase.ACQUIRED, MovePhase.FIRST_RECORD);
+			long handled = first.getOrDefault(MovePhase.FIRST_RECORD, 0L);
+			assertThat(first.getOrDefault(MovePhase.ACQUIRED, 0L)).isEqualTo(handled - 1_500);
+			assertThat(page.phases().get(1)).isEqualTo(
+					new PhaseTimes(other, new Token(1795234342450619L), Map.of(MovePhase.DRAINED, handled - 200)));
+			assertThat(page.phases().get(2).millis().getOrDefault(MovePhase.ACQUIRED, 0L) - handled).isBetween(4_990L,
+					65_000L);
+		}
+	}
+
+	@Test
+	void newEntriesAreReadFromAPosition() {
+		MoveHistory history = create(LARGE);
+		assertThat(history.readAfter("0", 10)).isEqualTo(EMPTY);
+		history.append(moves(0, 5));
+
+		Page first = history.readAfter(null, 2);
+		Page second = history.readAfter(first.next(), 2);
+		Page last = history.readAfter(second.next(), 2);
+		history.append(moves(5, 6));
+		Page added = history.readAfter(last.last(), 2);
+
+		assertThat(moves(first)).containsExactly(move(0), move(1));
+		assertThat(moves(second)).containsExactly(move(2), move(3));
+		assertThat(moves(last)).containsExactly(move(4));
+		assertThat(last.more()).isFalse();
+		assertThat(last.first()).isEqualTo(last.last());
+		assertThat(moves(added)).containsExactly(move(5));
+		assertThat(history.readAfter(added.last(), 2)).isEqualTo(EMPTY);
+	}
+
+	@Test
+	void entriesAreNotReadAfterTheirRetentionAlthoughNothingIsAdded() throws Exception {
+		Duration retention = Duration.ofMillis(100);
+		MoveHistory history = create(new Bounds(10_000, retention));
+		history.append(moves(0, 2));
+		pass(retention.plusMillis(1));
+
+		assertThat(history.read(null, 10)).isEqualTo(EMPTY);
+		assertThat(history.readAfter(null, 10)).isEqualTo(EMPTY);
+		assertThat(history.readAfter("0", 10)).isEqualTo(EMPTY);
+		history.append(moves(2, 4));
+		assertThat(moves(history.read(null, 10))).doesNotContain(move(0), move(1));
+		assertThat(moves(history.readAfter("0", 10))).doesNotContain(move(0), move(1));
 	}
 
 	@Test

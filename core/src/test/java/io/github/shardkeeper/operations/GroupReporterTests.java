@@ -1,6 +1,7 @@
 package io.github.shardkeeper.operations;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -8,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.BeforeEach;
@@ -36,6 +38,7 @@ import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.MemberReport;
+import io.github.shardkeeper.report.MoveReport;
 import io.github.shardkeeper.report.ShardDetails;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.report.TopicReport;
@@ -89,10 +92,13 @@ class GroupReporterTests {
 
 	private final Map<ShardId, String> problems = new HashMap<>();
 
+	private Supplier<List<MoveReport>> moves = List::of;
+
 	private MonotonicTime now = MonotonicClock.SYSTEM.now();
 
 	private final GroupReporter reporter = new GroupReporter(this.coordinator, this.coordination, this.checkpoints,
-			this.letters, TopicSources.of(this.source), () -> this.problems, () -> this.now);
+			this.letters, TopicSources.of(this.source), () -> this.problems, (shard) -> this.moves.get(),
+			() -> this.now);
 
 	private long epoch;
 
@@ -132,6 +138,26 @@ class GroupReporterTests {
 			.filter((known) -> known.shard().equals(shard))
 			.findFirst()
 			.orElseThrow();
+	}
+
+	@Test
+	void shardHasItsLastMovesUnlessTheyCannotBeRead() {
+		MoveReport move = new MoveReport("1-0", "visits", "1", "one~1", "two~1", 7, "JOIN", null, null, Instant.EPOCH,
+				Duration.ZERO, null, Duration.ZERO, null, null);
+		this.moves = () -> List.of(move);
+		ShardId shard = ShardId.of("orders", 3);
+
+		assertThat(this.reporter.shard(shard)).hasValueSatisfying((details) -> {
+			assertThat(details.moves()).containsExactly(move);
+			assertThat(details.unreadable()).isEmpty();
+		});
+		this.moves = () -> {
+			throw new StoreUnavailableException("away, as the test wants it", null, true);
+		};
+		assertThat(this.reporter.shard(shard)).hasValueSatisfying((details) -> {
+			assertThat(details.moves()).isNull();
+			assertThat(details.unreadable()).containsKey("moves");
+		});
 	}
 
 	@Test

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.protocol;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -10,7 +11,9 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.assignment.Reason;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
+import io.github.shardkeeper.protocol.HandoverRules.OnTimeout;
 import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
@@ -31,7 +34,7 @@ class MoveDetectorTests {
 
 	private static final MemberId B = MemberId.of("b", "1");
 
-	private final MoveDetector detector = new MoveDetector();
+	private MoveDetector detector = new MoveDetector(HandoverRules.DEFAULT, (shard) -> this.asked);
 
 	private final Map<MemberId, GroupMember> members = new LinkedHashMap<>();
 
@@ -42,6 +45,10 @@ class MoveDetectorTests {
 	private long membership;
 
 	private long nowMillis = 1_000_000;
+
+	private boolean claiming;
+
+	private @Nullable String asked;
 
 	@Test
 	void newShardHasAFirstOwner() {
@@ -65,8 +72,7 @@ class MoveDetectorTests {
 		assertThat(read(quiet(10, B))).isEmpty();
 		long assigned = pass(30);
 
-		assertThat(read(owned(B, 20)))
-			.containsExactly(new ShardMove(SHARD, A, B, new Token(20), MoveCause.JOIN, planned, released, assigned));
+		assertThat(read(owned(B, 20))).containsExactly(move(MoveCause.JOIN, planned, released, assigned));
 	}
 
 	@Test
@@ -90,8 +96,8 @@ class MoveDetectorTests {
 		read(owned(A, 10));
 		pass(60_000);
 
-		assertThat(read(owned(B, 20))).containsExactly(new ShardMove(SHARD, A, B, new Token(20), MoveCause.REBALANCE,
-				this.nowMillis, this.nowMillis, this.nowMillis));
+		assertThat(read(owned(B, 20)))
+			.containsExactly(move(MoveCause.REBALANCE, this.nowMillis, this.nowMillis, this.nowMillis));
 	}
 
 	@Test
@@ -131,8 +137,7 @@ class MoveDetectorTests {
 		assertThat(read(free(10))).isEmpty();
 		long assigned = pass(20);
 
-		assertThat(read(owned(B, 20)))
-			.containsExactly(new ShardMove(SHARD, A, B, new Token(20), MoveCause.CRASH, lost, lost, assigned));
+		assertThat(read(owned(B, 20))).containsExactly(move(MoveCause.CRASH, lost, lost, assigned));
 	}
 
 	@Test
@@ -183,7 +188,8 @@ class MoveDetectorTests {
 	void whatANewLeaderReadsFirstIsNoMove() {
 		join(A, "1");
 		join(B, "1");
-		assertThat(read(owned(A, 10))).isEmpty();
+		read();
+		assertThat(read(owned(A, 10))).hasSize(1);
 		this.detector.reset();
 		this.picture = new GroupPicture();
 		assertThat(read(revoking(A, 10, B))).isEmpty();
@@ -200,6 +206,135 @@ class MoveDetectorTests {
 
 		assertThat(read(owned(B, 20))).extracting(ShardMove::from, ShardMove::cause)
 			.containsExactly(tuple(null, MoveCause.UNKNOWN));
+	}
+
+	@Test
+	void whatHasChangedBeforeANewLeaderReadsMayBeAMoveThatNobodyHasSeen() {
+		join(A, "1");
+		Ownership old = owned(A, 10);
+		long assigned = pass(60_001);
+
+		List<ShardMove> moves = read(old, new Ownership(ShardId.of("orders", 1), Phase.OWNED, new Token(20), B, null,
+				++this.generation, assigned, 0));
+
+		assertThat(moves).containsExactly(new ShardMove(ShardId.of("orders", 1), null, B, new Token(20),
+				MoveCause.UNKNOWN, assigned, assigned, assigned));
+		assertThat(moves).allMatch(ShardMove::isUncertain);
+	}
+
+	@Test
+	void shardsThatMembersClaimHaveNotMoved() {
+		join(A, "1");
+		this.claiming = true;
+		assertThat(read(owned(A, 10))).isEmpty();
+		assertThat(read(new Ownership(ShardId.of("orders", 1), Phase.OWNED, new Token(9), B, null, ++this.generation,
+				this.nowMillis, 0)))
+			.isEmpty();
+		this.claiming = false;
+		join(B, "1");
+
+		assertThat(read(owned(B, 20))).extracting(ShardMove::from, ShardMove::formerToken)
+			.containsExactly(tuple(A, new Token(10)));
+	}
+
+	@Test
+	void plannedMoveHasTheReasonOfItsPlan() {
+		join(A, "1");
+		read(owned(A, 10));
+		join(B, "1");
+		read();
+		plan(Reason.SHARE, B, null);
+		read(revoking(A, 10, B));
+
+		assertThat(read(owned(B, 20))).extracting(ShardMove::cause, ShardMove::why)
+			.containsExactly(tuple(MoveCause.JOIN, Reason.SHARE.text()));
+	}
+
+	/** A newer version is not the reason, although the new owner has one. */
+	@Test
+	void planDecidesTheCauseAndNotWhatTheMembersAre() {
+		join(A, "1.0");
+		join(B, "1.1");
+		read(owned(A, 10));
+		pass(60_000);
+		plan(Reason.ZONE, B, null);
+
+		assertThat(read(owned(B, 20))).extracting(ShardMove::cause).containsExactly(MoveCause.REBALANCE);
+		plan(Reason.NEWER_VERSION, A, "own words");
+		assertThat(read(owned(A, 30))).extracting(ShardMove::cause, ShardMove::why)
+			.containsExactly(tuple(MoveCause.DEPLOY, "own words"));
+	}
+
+	@Test
+	void planForAnotherMemberIsNoReason() {
+		join(A, "1");
+		join(B, "1");
+		read(owned(A, 10));
+		plan(Reason.SHARE, A, null);
+
+		assertThat(read(owned(B, 20))).extracting(ShardMove::why).containsOnlyNulls();
+	}
+
+	/** The plan only says that the shard had no owner. */
+	@Test
+	void crashIsTheCauseWhateverIsPlanned() {
+		join(A, "1");
+		join(B, "1");
+		read(owned(A, 10));
+		plan(Reason.SHARE, B, null);
+		this.detector.reaped(List.of(A));
+		this.members.remove(A);
+		this.membership++;
+		read(free(10));
+		plan(Reason.PLACED, B, null);
+
+		assertThat(read(owned(B, 20))).extracting(ShardMove::cause).containsExactly(MoveCause.CRASH);
+	}
+
+	@Test
+	void shardThatIsReleasedAtTheTimeoutIsTakenByForce() {
+		for (OnTimeout onTimeout : OnTimeout.values()) {
+			this.detector = new MoveDetector(
+					new HandoverRules(Duration.ofSeconds(2), onTimeout, Duration.ZERO, Duration.ZERO, 0),
+					(shard) -> null);
+			this.picture = new GroupPicture();
+			join(A, "1");
+			join(B, "1");
+			read(owned(A, 10));
+			read(revoking(A, 10, B));
+			pass(1_999);
+			assertThat(read(owned(B, 20))).extracting(ShardMove::cause).doesNotContain(MoveCause.FORCE);
+			read(revoking(B, 20, A));
+			pass(2_000);
+
+			assertThat(read(owned(A, 30))).extracting(ShardMove::cause)
+				.containsExactly((onTimeout == OnTimeout.FORCE) ? MoveCause.FORCE : MoveCause.REBALANCE);
+		}
+	}
+
+	@Test
+	void moveThatSomebodyHasAskedForIsManualAndNamesThem() {
+		join(A, "1.0");
+		read(owned(A, 10));
+		join(B, "1.1");
+		this.asked = "zoë";
+		plan(Reason.PINNED, B, "pinned to this instance by zoë");
+		read(revoking(A, 10, B));
+
+		assertThat(read(owned(B, 20))).extracting(ShardMove::cause, ShardMove::by, ShardMove::why)
+			.containsExactly(tuple(MoveCause.MANUAL, "zoë", "pinned to this instance by zoë"));
+		this.asked = "";
+		plan(Reason.PINNED, A, null);
+		assertThat(read(owned(A, 30))).extracting(ShardMove::cause, ShardMove::by)
+			.containsExactly(tuple(MoveCause.MANUAL, null));
+	}
+
+	private void plan(Reason reason, MemberId owner, @Nullable String words) {
+		this.detector.planned(Map.of(SHARD, new MoveReason(reason, owner, null, words)));
+	}
+
+	private static ShardMove move(MoveCause cause, long planned, long released, long assigned) {
+		return new ShardMove(SHARD, A, B, new Token(20), new Token(10), cause, planned, released, assigned, null, null);
 	}
 
 	private void join(MemberId member, String version) {
@@ -222,7 +357,7 @@ class MoveDetectorTests {
 				: null;
 		GroupChanges changes = new GroupChanges(A, 1, this.generation, this.membership, list,
 				Arrays.asList(ownerships));
-		List<ShardMove> moves = this.detector.groupRead(this.picture, changes, this.nowMillis);
+		List<ShardMove> moves = this.detector.groupRead(this.picture, changes, this.claiming, this.nowMillis);
 		this.picture.apply(changes);
 		return moves;
 	}

@@ -26,13 +26,22 @@ public final class RefusedOperations {
 
 	/** Records an operation that lacks a right; returns whether the reason is new. */
 	public boolean recordIfNew(String operation, Throwable failure) {
-		return MissingRight.isReason(failure.getCause())
-				&& !String.valueOf(failure.getMessage()).equals(this.reasons.put(operation, failure.getMessage()));
+		return MissingRight.isReason(failure.getCause()) && isNew(operation, String.valueOf(failure.getMessage()));
+	}
+
+	/** Records an operation; returns whether the reason is new. */
+	private boolean isNew(String operation, String reason) {
+		return !reason.equals(this.reasons.put(operation, reason));
+	}
+
+	/** Records an operation that is refused for any reason, without logging it. */
+	public void refused(String operation, String reason) {
+		this.reasons.put(operation, reason);
 	}
 
 	/** Records and logs, once, an operation that lacks information from Redis. */
 	public void skipped(String operation, String reason) {
-		if (!reason.equals(this.reasons.put(operation, reason))) {
+		if (isNew(operation, reason)) {
 			logger.warn("Cannot {}; trying again. {}", operation, reason);
 		}
 	}

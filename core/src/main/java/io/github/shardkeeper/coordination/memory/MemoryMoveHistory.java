@@ -3,12 +3,16 @@ package io.github.shardkeeper.coordination.memory;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.history.MoveHistory;
+import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.shard.ShardMove;
 
 /** The history of moves in memory, shared by all members of a process. Thread-safe. */
@@ -19,7 +23,7 @@ public final class MemoryMoveHistory implements MoveHistory {
 	private final InstantSource clock;
 
 	/** Guarded by this. Newest last; ids have one length, and so the order of numbers. */
-	private final TreeMap<String, Stored> moves = new TreeMap<>();
+	private final TreeMap<String, Stored> entries = new TreeMap<>();
 
 	private long number;
 
@@ -36,29 +40,66 @@ public final class MemoryMoveHistory implements MoveHistory {
 
 	@Override
 	public synchronized void append(List<ShardMove> added) {
+		added.forEach((move) -> add(new Stored(this.clock.instant(), move, List.of())));
+	}
+
+	@Override
+	public synchronized void appendPhases(List<PhaseAges> phases) {
 		Instant now = this.clock.instant();
-		added.forEach((move) -> this.moves.put("%016d".formatted(++this.number), new Stored(now, move)));
-		Instant oldest = now.minus(this.bounds.retention());
-		while (!this.moves.isEmpty() && (this.moves.size() > this.bounds.maxMoves()
-				|| this.moves.firstEntry().getValue().at().isBefore(oldest))) {
-			this.moves.pollFirstEntry();
+		add(new Stored(now, null, phases.stream().map((reached) -> {
+			Map<MovePhase, Long> millis = new EnumMap<>(MovePhase.class);
+			reached.ages().forEach((phase, age) -> millis.put(phase, now.minus(age).toEpochMilli()));
+			return new PhaseTimes(reached.shard(), reached.token(), millis);
+		}).toList()));
+	}
+
+	private void add(Stored entry) {
+		this.entries.put("%016d".formatted(++this.number), entry);
+		cut();
+	}
+
+	private void cut() {
+		Instant oldest = this.clock.instant().minus(this.bounds.retention());
+		while (!this.entries.isEmpty() && (this.entries.size() > this.bounds.maxMoves()
+				|| this.entries.firstEntry().getValue().at().isBefore(oldest))) {
+			this.entries.pollFirstEntry();
 		}
 	}
 
 	@Override
 	public synchronized Page read(@Nullable String before, int most) {
-		List<Entry> entries = new ArrayList<>();
-		var older = (before != null) ? this.moves.headMap(before, false) : this.moves;
-		for (var stored : older.descendingMap().entrySet()) {
-			if (entries.size() == most) {
-				return new Page(entries, entries.get(most - 1).id());
-			}
-			entries.add(new Entry(stored.getKey(), stored.getValue().move()));
-		}
-		return new Page(entries, null);
+		cut();
+		NavigableMap<String, Stored> older = (before != null) ? this.entries.headMap(before, false) : this.entries;
+		return page(older.descendingMap(), most, true);
 	}
 
-	private record Stored(Instant at, ShardMove move) {
+	@Override
+	public synchronized Page readAfter(@Nullable String after, int most) {
+		cut();
+		return page((after != null) ? this.entries.tailMap(after, false) : this.entries, most, false);
+	}
+
+	private static Page page(NavigableMap<String, Stored> wanted, int most, boolean newestFirst) {
+		List<Entry> moves = new ArrayList<>();
+		List<PhaseTimes> phases = new ArrayList<>();
+		String first = wanted.isEmpty() ? null : wanted.firstKey();
+		String last = null;
+		int looked = 0;
+		for (Map.Entry<String, Stored> stored : wanted.entrySet()) {
+			if (looked++ == most) {
+				return new Page(moves, phases, first, last, true);
+			}
+			last = stored.getKey();
+			ShardMove move = stored.getValue().move();
+			if (move != null) {
+				moves.add(new Entry(last, move));
+			}
+			phases.addAll(newestFirst ? 0 : phases.size(), stored.getValue().phases());
+		}
+		return new Page(moves, phases, first, last, false);
+	}
+
+	private record Stored(Instant at, @Nullable ShardMove move, List<PhaseTimes> phases) {
 
 	}
 
