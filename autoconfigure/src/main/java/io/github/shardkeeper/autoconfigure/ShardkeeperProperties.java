@@ -513,7 +513,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * History of moves of shards between instances.
 	 *
 	 * @param maxMoves Maximum number of moves that are kept, approximately; each takes
-	 * about 200 bytes of Redis' memory. With 0, no history is kept. 0 to 1000000.
+	 * about 300 bytes of Redis' memory. With 0, no history is kept. 0 to 1000000.
 	 * @param retention Time for which a move is kept, approximately. 1m to 365d.
 	 */
 	public record History(@DefaultValue("10000") int maxMoves, @DefaultValue("7d") Duration retention) {
