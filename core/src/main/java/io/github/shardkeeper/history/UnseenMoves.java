@@ -92,11 +92,11 @@ final class UnseenMoves {
 
 	private static ShardMove explain(ShardMove move, @Nullable MoveReason reason, @Nullable MemberId former) {
 		if (reason == null) {
-			return move.withOrigin(former, MoveCause.UNKNOWN, null, null);
+			return move.withOrigin(former, MoveCause.UNKNOWN, null);
 		}
 		MoveCause cause = reason.cause();
 		return move.withOrigin((reason.from() != null) ? reason.from() : former,
-				(cause != null) ? cause : MoveCause.UNKNOWN, reason.why(), null);
+				(cause != null) ? cause : MoveCause.UNKNOWN, reason.why());
 	}
 
 	private record Recorded(ShardId shard, Token token) {

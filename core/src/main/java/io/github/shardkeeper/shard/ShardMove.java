@@ -48,16 +48,15 @@ public record ShardMove(ShardId shard, @Nullable MemberId from, @Nullable Member
 
 	/**
 	 * Returns the same move with what was found out about it.
-	 * @param owner the owner before; {@code null} if nobody knows it
+	 * @param former the owner before; {@code null} if nobody knows it
 	 * @param because the cause
 	 * @param reason the reason of the plan; {@code null} if nobody knows it
-	 * @param who who asked for it; {@code null} for nobody
 	 * @return the move
 	 */
-	public ShardMove withOrigin(@Nullable MemberId owner, MoveCause because, @Nullable String reason,
-			@Nullable String who) {
-		return new ShardMove(this.shard, owner, this.to, this.token, this.formerToken, because, this.plannedMillis,
-				this.releasedMillis, this.assignedMillis, reason, who);
+	public ShardMove withOrigin(@Nullable MemberId former, MoveCause because, @Nullable String reason) {
+		Objects.requireNonNull(because, "because must not be null");
+		return new ShardMove(this.shard, former, this.to, this.token, this.formerToken, because, this.plannedMillis,
+				this.releasedMillis, this.assignedMillis, reason, this.by);
 	}
 
 }
