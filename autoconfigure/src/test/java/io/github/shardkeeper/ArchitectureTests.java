@@ -58,12 +58,13 @@ class ArchitectureTests {
 	@Test
 	void arrowsGoDownOnly() {
 		Map<String, Set<String>> plan = new LinkedHashMap<>();
-		plan.put("shard", Set.of());
+		plan.put("text", Set.of());
+		plan.put("shard", Set.of("text"));
 		plan.put("report", Set.of());
 		plan.put(API, Set.of("shard"));
 		plan.put("time", Set.of());
 		plan.put("schedule", Set.of("shard"));
-		plan.put("loop", Set.of("time"));
+		plan.put("loop", Set.of("time", "text"));
 		plan.put("assignment", Set.of("shard"));
 		plan.put("assignment.sticky", Set.of("assignment", "shard"));
 		plan.put("assignment.rules", Set.of("assignment", "shard"));
@@ -71,46 +72,41 @@ class ArchitectureTests {
 		plan.put("assignment.selection",
 				Set.of("assignment.sticky", "assignment.rules", "assignment.load", "assignment", "shard"));
 		plan.put("directive", Set.of("assignment", "shard"));
-		plan.put("protocol",
-				Set.of("directive", "assignment.sticky", "assignment.load", "assignment", "time", "shard"));
-		plan.put("source", Set.of("time", "shard"));
+		plan.put("protocol", Set.of("directive", "assignment.sticky", "assignment.load", "assignment", "time", "shard", "text"));
+		plan.put("source", Set.of("time", "shard", "text"));
 		plan.put("source.memory", Set.of("source", API, "shard"));
 		plan.put("source.fixed", Set.of("source", "shard"));
 		plan.put("template", Set.of("source", API, "shard"));
 		plan.put("checkpoint", Set.of(API, "shard"));
 		plan.put("checkpoint.memory", Set.of("checkpoint", "shard"));
-		plan.put("coordination", Set.of("directive", "protocol", "assignment", "report", "loop", "time", API, "shard"));
-		plan.put("history", Set.of("coordination", "protocol", "report", "loop", "time", API, "shard"));
-		plan.put("coordination.memory", Set.of("directive", "coordination", "history", "protocol", "shard"));
+		plan.put("coordination", Set.of("directive", "protocol", "assignment", "report", "loop", "time", API, "shard", "text"));
+		plan.put("history", Set.of("coordination", "protocol", "report", "loop", "time", API, "shard", "text"));
+		plan.put("coordination.memory", Set.of("directive", "coordination", "history", "protocol", "shard", "text"));
 		plan.put("cluster", Set.of("shard"));
-		plan.put("cluster.session", Set.of("cluster", "coordination", "loop", "time", API, "shard"));
-		plan.put("cluster.barrier", Set.of("cluster.session", "cluster", "time", API, "shard"));
-		plan.put("cluster.parameter", Set.of("cluster.session", "cluster", "loop", API, "shard"));
+		plan.put("cluster.session", Set.of("cluster", "coordination", "loop", "time", API, "shard", "text"));
+		plan.put("cluster.barrier", Set.of("cluster.session", "cluster", "time", API, "shard", "text"));
+		plan.put("cluster.parameter", Set.of("cluster.session", "cluster", "loop", API, "shard", "text"));
 		plan.put("handler", Set.of("source", "schedule", API, "shard"));
-		plan.put("cluster.lock", Set.of("handler", "cluster.session", "cluster", "time", API, "shard"));
+		plan.put("cluster.lock", Set.of("handler", "cluster.session", "cluster", "time", API, "shard", "text"));
 		plan.put("cluster.signal",
-				Set.of("handler", "source", "loop", "time", "cluster.session", "cluster", API, "shard"));
+				Set.of("handler", "source", "loop", "time", "cluster.session", "cluster", API, "shard", "text"));
 		plan.put("cluster.memory", Set.of("cluster.signal", "cluster.parameter", "cluster.lock", "cluster.barrier",
-				"cluster.session", "cluster", "coordination.memory", "coordination", "protocol", "shard"));
+				"cluster.session", "cluster", "coordination.memory", "coordination", "protocol", "shard", "text"));
 		plan.put("handler.messaging", Set.of("handler", "source", API, "shard"));
 		plan.put("worker", Set.of("handler", "coordination", "checkpoint", "source", "protocol", "schedule", "loop",
-				"time", API, "shard"));
-		plan.put("consumer", Set.of("directive", "worker", "handler", "coordination", "checkpoint", "source",
-				"protocol", "loop", "time", API, "shard"));
-		plan.put("operations", Set.of("directive", "coordination", "checkpoint", "source", "protocol", "schedule",
-				"report", "loop", "time", API, "shard"));
-		plan.put("test", Set.of("source.memory", "source", "coordination.memory", "coordination", "checkpoint.memory",
-				"checkpoint", API, "shard"));
-		plan.put("redis", Set.of(API, "shard"));
-		plan.put("redis.coordination",
-				Set.of("directive", "redis", "coordination", "history", "protocol", API, "shard"));
-		plan.put("redis.checkpoint", Set.of("redis", "coordination", "checkpoint", API, "shard"));
+				"time", API, "shard", "text"));
+		plan.put("consumer", Set.of("directive", "worker", "handler", "coordination", "checkpoint", "source", "protocol", "loop", "time", API, "shard", "text"));
+		plan.put("operations", Set.of("directive", "coordination", "checkpoint", "source", "protocol", "schedule", "report", "loop", "time", API, "shard", "text"));
+		plan.put("test", Set.of("source.memory", "source", "coordination.memory", "coordination", "checkpoint.memory", "checkpoint", API, "shard"));
+		plan.put("redis", Set.of(API, "shard", "text"));
+		plan.put("redis.coordination", Set.of("directive", "redis", "coordination", "history", "protocol", API, "shard", "text"));
+		plan.put("redis.checkpoint", Set.of("redis", "coordination", "checkpoint", API, "shard", "text"));
 		plan.put("redis.cluster",
 				Set.of("redis.coordination", "redis", "cluster.signal", "cluster.parameter", "cluster.lock",
 						"cluster.barrier", "cluster.session", "cluster", "coordination", "protocol", API, "shard"));
-		plan.put("redis.stream", Set.of("redis", "source", API, "shard"));
-		plan.put("kafka", Set.of("source", "loop", "time", API, "shard"));
-		plan.put("sls", Set.of("source", API, "shard"));
+		plan.put("redis.stream", Set.of("redis", "source", API, "shard", "text"));
+		plan.put("kafka", Set.of("source", "loop", "time", API, "shard", "text"));
+		plan.put("sls", Set.of("source", API, "shard", "text"));
 		plan.put("observation", Set.of("template", "handler", "source", API, "shard"));
 		plan.put("actuate", Set.of("consumer", "worker", "operations", "cluster", "history", "coordination", "template",
 				"report", "loop", API, "shard"));
@@ -132,10 +128,12 @@ class ArchitectureTests {
 		});
 	}
 
-	/** The page leaves out the API and {@code shard}, which most rooms use. */
+	/**
+	 * The page leaves out the API, {@code shard} and {@code text}, which most rooms use.
+	 */
 	@Test
 	void thePageHasTheSameArrows() throws IOException {
-		Set<String> everywhere = Set.of(API, "shard");
+		Set<String> everywhere = Set.of(API, "shard", "text");
 		Map<String, Set<String>> arrows = arrows(ArchitectureTests::room);
 		arrows.values().forEach((uses) -> uses.removeAll(everywhere));
 		Map<String, Set<String>> documented = new TreeMap<>();
@@ -186,6 +184,7 @@ class ArchitectureTests {
 	void librariesAreUsedWhereTheyBelong() {
 		Map<String, Set<String>> plan = new TreeMap<>();
 		plan.put(API, Set.of("spring"));
+		plan.put("text", Set.of("slf4j"));
 		plan.put("shard", Set.of());
 		plan.put("report", Set.of());
 		plan.put("time", Set.of());
@@ -289,6 +288,12 @@ class ArchitectureTests {
 			.collect(Collectors.toSet()))).containsExactlyInAnyOrder("MemoryCoordinationStore", "MemoryCheckpointStore",
 					"MemoryMoveHistory", "MemoryStreamSource", "OperationAudit", "ShardConsumerRunner",
 					"SlsShardSource");
+	}
+
+	/** Others would write what they are given, line breaks included. */
+	@Test
+	void loggersArePrintable() {
+		assertThat(names(callers("org.slf4j.LoggerFactory", "getLogger"))).containsExactly("PrintableLogger");
 	}
 
 	@Test

@@ -55,6 +55,8 @@ public final class MicrometerConsumerMeters implements ConsumerMeters {
 
 		private final Counter deadLetters;
 
+		private final Counter expiredDeadLetters;
+
 		private final Counter committed;
 
 		private final Counter stale;
@@ -64,6 +66,7 @@ public final class MicrometerConsumerMeters implements ConsumerMeters {
 			this.records = registry.counter("shardkeeper.records", tags);
 			this.failures = registry.counter("shardkeeper.handler.failures", tags);
 			this.deadLetters = registry.counter("shardkeeper.dead.letters", tags);
+			this.expiredDeadLetters = registry.counter("shardkeeper.dead.letters.expired", tags);
 			this.committed = registry.counter("shardkeeper.commits", tags.and("outcome", "committed"));
 			this.stale = registry.counter("shardkeeper.commits", tags.and("outcome", "stale"));
 		}
@@ -92,6 +95,11 @@ public final class MicrometerConsumerMeters implements ConsumerMeters {
 		@Override
 		public void deadLettered() {
 			this.deadLetters.increment();
+		}
+
+		@Override
+		public void deadLettersExpired(int letters) {
+			this.expiredDeadLetters.increment(letters);
 		}
 
 		@Override

@@ -332,6 +332,18 @@ final class PropertiesValidator {
 		for (Duration delay : consumer.retryQueue().delays()) {
 			requireAtLeast(delays, delay, Duration.ZERO);
 		}
+		requireAtLeast(names.of("retry-queue.max-age", (own.retryQueue() != null) ? own.retryQueue().maxAge() : null),
+				consumer.retryQueue().maxAge(), Duration.ofSeconds(1));
+		requireAtLeast(
+				names.of("dead-letters.max-age", (own.deadLetters() != null) ? own.deadLetters().maxAge() : null),
+				consumer.deadLetters().maxAge(), Duration.ofMinutes(1));
+		Long maxCount = consumer.deadLetters().maxCount();
+		if (maxCount != null) {
+			requireBetween(
+					names.of("dead-letters.max-count",
+							(own.deadLetters() != null) ? own.deadLetters().maxCount() : null),
+					maxCount, 1, Long.MAX_VALUE);
+		}
 		if (consumer.onFailure() == OnFailure.RETRY_QUEUE && consumer.retryQueue().delays().isEmpty()) {
 			reject("'%s' is 'retry-queue', but '%s' is empty.".formatted(names.of("on-failure", own.onFailure()),
 					delays), "Set at least one delay, or set 'on-failure' to 'dead-letter'.");
@@ -383,8 +395,9 @@ final class PropertiesValidator {
 		require(value.compareTo(max) <= 0, property, value, "Set it to %s or less.".formatted(text(max)));
 	}
 
-	private void requireAtLeast(String property, Duration value, Duration min) {
-		require(value.compareTo(min) >= 0, property, value, "Set it to %s or more.".formatted(text(min)));
+	private void requireAtLeast(String property, @Nullable Duration value, Duration min) {
+		require(value == null || value.compareTo(min) >= 0, property, value,
+				"Set it to %s or more.".formatted(text(min)));
 	}
 
 	private void requireNameIfSet(String property, @Nullable String name) {

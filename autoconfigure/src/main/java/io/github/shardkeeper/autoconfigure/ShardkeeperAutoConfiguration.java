@@ -2,6 +2,7 @@ package io.github.shardkeeper.autoconfigure;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
@@ -55,6 +56,7 @@ import io.github.shardkeeper.history.MoveReporter;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.loop.LoopThreads;
 import io.github.shardkeeper.operations.CommittedStateReader;
+import io.github.shardkeeper.operations.DeadLetterExpiry;
 import io.github.shardkeeper.operations.GroupReporter;
 import io.github.shardkeeper.operations.RoutedShardTopics;
 import io.github.shardkeeper.operations.StoredDeadLetters;
@@ -281,6 +283,20 @@ public final class ShardkeeperAutoConfiguration {
 			TopicSources sources) {
 		return new StoredDeadLetters(settings.group(), broadcast.over(letters),
 				broadcast.owners(coordination::notifyOwners, (shards) -> runner.getObject().attend(shards)), sources);
+	}
+
+	/** Shards of broadcast topics have letters of their own on each instance. */
+	@Bean
+	@ConditionalOnBean(DeadLetterStore.class)
+	DeadLetterExpiry shardkeeperDeadLetterExpiry(ShardkeeperSettings settings, ShardCoordinator coordinator,
+			ShardConsumerRunner runner, DeadLetterStore letters, BroadcastStores broadcast, TopicSources sources,
+			ObjectProvider<ConsumerMeters> meters, MemberRuntime runtime) {
+		Set<String> apart = settings.broadcastTopics();
+		ConsumerMeters counted = meters.getIfAvailable(() -> ConsumerMeters.NONE);
+		return new DeadLetterExpiry(settings.deadLetterRetentions(),
+				(topic) -> apart.contains(topic) ? runner.isRunning() : coordinator.isLeader(), sources,
+				broadcast.over(letters), (topic, gone) -> counted.of(topic).deadLettersExpired(gone), runtime,
+				ShardConsumerRunner.PHASE + 1);
 	}
 
 	@Bean

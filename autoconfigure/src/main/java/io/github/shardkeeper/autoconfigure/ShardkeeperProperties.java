@@ -264,18 +264,23 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param onFailure Reaction to a record that still fails after the retries in place:
 	 * it becomes a dead letter, it goes to the retry queue, or the shard halts before it.
 	 * @param retryQueue Retry queue.
+	 * @param deadLetters Dead letters to keep.
 	 * @param longCall Duration after which a handler call that still runs is reported as
 	 * a problem of its shard, with the place in the code where it is. The call is not
 	 * interrupted. At least 1s.
 	 * @param maxConversionFailures Maximum number of records in a row that cannot be
 	 * converted before their shard halts, 0 for no limit. Not negative.
+	 * @param showExceptionMessages Whether the problems of shards, in health, endpoint
+	 * and Redis, have the messages of exceptions, which may quote records. If not, they
+	 * name class and place, and only the log has the message.
 	 */
 	public record Consumer(@DefaultValue("16") int threads, @DefaultValue Commit commit,
 			@DefaultValue("shard") Ordering ordering, @DefaultValue("8") int concurrency,
 			@DefaultValue("1000") int maxAhead, @DefaultValue("500") int batchSize, @DefaultValue Buffer buffer,
 			@DefaultValue("16MB") DataSize maxPayloadSize, @DefaultValue Retry retry,
 			@DefaultValue("dead-letter") OnFailure onFailure, @DefaultValue RetryQueue retryQueue,
-			@DefaultValue("5m") Duration longCall, @DefaultValue("20") int maxConversionFailures) {
+			@DefaultValue DeadLetterLimits deadLetters, @DefaultValue("5m") Duration longCall,
+			@DefaultValue("20") int maxConversionFailures, @DefaultValue("false") boolean showExceptionMessages) {
 
 		/** Returns these settings with those that a topic overrides. */
 		Consumer overriddenBy(TopicConsumer topic) {
@@ -288,7 +293,10 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 					(topic.retry() != null) ? this.retry.overriddenBy(topic.retry()) : this.retry,
 					or(topic.onFailure(), this.onFailure),
 					(topic.retryQueue() != null) ? this.retryQueue.overriddenBy(topic.retryQueue()) : this.retryQueue,
-					or(topic.longCall(), this.longCall), or(topic.maxConversionFailures(), this.maxConversionFailures));
+					(topic.deadLetters() != null) ? this.deadLetters.overriddenBy(topic.deadLetters())
+							: this.deadLetters,
+					or(topic.longCall(), this.longCall), or(topic.maxConversionFailures(), this.maxConversionFailures),
+					or(topic.showExceptionMessages(), this.showExceptionMessages));
 		}
 
 	}
@@ -362,12 +370,33 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param delays Delays of a record in the retry queue, one for each failure. After
 	 * the last one it becomes a dead letter. Not empty if failed records go to the retry
 	 * queue.
+	 * @param maxAge Maximum time since its last failure after which a record of the retry
+	 * queue is handled again, for example because nobody has consumed its shard; then it
+	 * becomes a dead letter. Without it there is no limit. At least 1s.
 	 */
 	public record RetryQueue(@DefaultValue( {
-			"10s", "1m", "10m" }) List<Duration> delays){
+			"10s", "1m", "10m" }) List<Duration> delays, @Nullable Duration maxAge){
 
 		private RetryQueue overriddenBy(TopicRetryQueue topic) {
-			return new RetryQueue(or(topic.delays(), this.delays));
+			return new RetryQueue(or(topic.delays(), this.delays),
+					(topic.maxAge() != null) ? topic.maxAge() : this.maxAge);
+		}
+
+	}
+
+	/**
+	 * Dead letters to keep. All are kept unless a limit is set.
+	 *
+	 * @param maxAge Maximum time that dead letters are kept, by Redis' clock. Older ones
+	 * are removed permanently. At least 1m.
+	 * @param maxCount Maximum number of dead letters of each shard. The oldest ones
+	 * beyond it are removed permanently. At least 1.
+	 */
+	public record DeadLetterLimits(@Nullable Duration maxAge, @Nullable Long maxCount) {
+
+		private DeadLetterLimits overriddenBy(TopicDeadLetterLimits topic) {
+			return new DeadLetterLimits((topic.maxAge() != null) ? topic.maxAge() : this.maxAge,
+					(topic.maxCount() != null) ? topic.maxCount() : this.maxCount);
 		}
 
 	}
@@ -419,22 +448,28 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * it becomes a dead letter, it goes to the retry queue, or the shard halts before it.
 	 * Defaults to shardkeeper.consumer.on-failure.
 	 * @param retryQueue Retry queue.
+	 * @param deadLetters Dead letters to keep.
 	 * @param longCall Duration after which a handler call that still runs is reported as
 	 * a problem of its shard, with the place in the code where it is. The call is not
 	 * interrupted. At least 1s. Defaults to shardkeeper.consumer.long-call.
 	 * @param maxConversionFailures Maximum number of records in a row that cannot be
 	 * converted before their shard halts, 0 for no limit. Not negative. Defaults to
 	 * shardkeeper.consumer.max-conversion-failures.
+	 * @param showExceptionMessages Whether the problems of shards, in health, endpoint
+	 * and Redis, have the messages of exceptions, which may quote records. If not, they
+	 * name class and place, and only the log has the message. Defaults to
+	 * shardkeeper.consumer.show-exception-messages.
 	 */
 	public record TopicConsumer(@Nullable TopicCommit commit, @Nullable Ordering ordering,
 			@Nullable Integer concurrency, @Nullable Integer maxAhead, @Nullable Integer batchSize,
 			@Nullable TopicBuffer buffer, @Nullable DataSize maxPayloadSize, @Nullable TopicRetry retry,
-			@Nullable OnFailure onFailure, @Nullable TopicRetryQueue retryQueue, @Nullable Duration longCall,
-			@Nullable Integer maxConversionFailures) {
+			@Nullable OnFailure onFailure, @Nullable TopicRetryQueue retryQueue,
+			@Nullable TopicDeadLetterLimits deadLetters, @Nullable Duration longCall,
+			@Nullable Integer maxConversionFailures, @Nullable Boolean showExceptionMessages) {
 
 		/** Overrides nothing. */
 		static final TopicConsumer NONE = new TopicConsumer(null, null, null, null, null, null, null, null, null, null,
-				null, null);
+				null, null, null, null);
 
 	}
 
@@ -492,8 +527,26 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param delays Delays of a record in the retry queue, one for each failure. After
 	 * the last one it becomes a dead letter. Not empty if failed records go to the retry
 	 * queue. Defaults to shardkeeper.consumer.retry-queue.delays.
+	 * @param maxAge Maximum time since its last failure after which a record of the retry
+	 * queue is handled again, for example because nobody has consumed its shard; then it
+	 * becomes a dead letter. At least 1s. Defaults to
+	 * shardkeeper.consumer.retry-queue.max-age.
 	 */
-	public record TopicRetryQueue(@Nullable List<Duration> delays) {
+	public record TopicRetryQueue(@Nullable List<Duration> delays, @Nullable Duration maxAge) {
+
+	}
+
+	/**
+	 * Dead letters of one topic to keep.
+	 *
+	 * @param maxAge Maximum time that dead letters are kept, by Redis' clock. Older ones
+	 * are removed permanently. At least 1m. Defaults to
+	 * shardkeeper.consumer.dead-letters.max-age.
+	 * @param maxCount Maximum number of dead letters of each shard. The oldest ones
+	 * beyond it are removed permanently. At least 1. Defaults to
+	 * shardkeeper.consumer.dead-letters.max-count.
+	 */
+	public record TopicDeadLetterLimits(@Nullable Duration maxAge, @Nullable Long maxCount) {
 
 	}
 

@@ -22,6 +22,7 @@ import io.github.shardkeeper.ShardSelector;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Buffer;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Commit;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Consumer;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.DeadLetterLimits;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Handover;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Mode;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.OnTimeout;
@@ -29,6 +30,7 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Retry;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Schedule;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Template;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Trim;
+import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.cluster.signal.StoredSignals;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.history.MoveHistory;
@@ -149,7 +151,8 @@ final class ShardkeeperSettings {
 				consumer.ordering(), consumer.concurrency(), consumer.maxAhead(), consumer.batchSize(),
 				new BufferLimits(buffer.records(), buffer.size().toBytes()), consumer.maxPayloadSize().toBytes(),
 				retryPolicy(consumer.retry()), consumer.onFailure(), consumer.retryQueue().delays(),
-				consumer.longCall(), consumer.maxConversionFailures());
+				consumer.retryQueue().maxAge(), consumer.longCall(), consumer.maxConversionFailures(),
+				consumer.showExceptionMessages());
 	}
 
 	/**
@@ -206,6 +209,19 @@ final class ShardkeeperSettings {
 		this.properties.topics().forEach((name, topic) -> positions.put(name, StartPosition.parse(topic.start())));
 		positions.values().removeIf(StartPosition.EARLIEST::equals);
 		return positions;
+	}
+
+	/** Returns the dead letters to keep, of topics that have a limit. */
+	Map<String, DeadLetterStore.Retention> deadLetterRetentions() {
+		Map<String, DeadLetterStore.Retention> retentions = new HashMap<>();
+		this.properties.topics().forEach((name, topic) -> {
+			DeadLetterLimits limits = this.properties.consumer().overriddenBy(topic.consumer()).deadLetters();
+			DeadLetterStore.Retention retention = new DeadLetterStore.Retention(limits.maxAge(), limits.maxCount());
+			if (retention.hasLimit()) {
+				retentions.put(name, retention);
+			}
+		});
+		return retentions;
 	}
 
 	Map<String, TrimRule> trimRules() {

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.checkpoint;
 
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -51,8 +52,31 @@ public interface DeadLetterStore extends AutoCloseable {
 	/** Removes dead letters, and returns their number. */
 	int drop(ShardId shard, List<StoredDeadLetter> letters);
 
+	/**
+	 * Removes the oldest dead letters of a shard that are too old or too many, a limited
+	 * number per call. Repeat it until it removes none.
+	 * @return the number of removed dead letters
+	 */
+	int expire(ShardId shard, Retention retention);
+
 	@Override
 	void close();
+
+	/**
+	 * Dead letters to keep. Immutable.
+	 *
+	 * @param maxAge the maximum time since a letter was stored, by the clock of the
+	 * store; {@code null} for no limit
+	 * @param maxCount the maximum number of letters of a shard; {@code null} for no limit
+	 */
+	record Retention(@Nullable Duration maxAge, @Nullable Long maxCount) {
+
+		/** Returns whether letters may have to be removed. */
+		public boolean hasLimit() {
+			return this.maxAge != null || this.maxCount != null;
+		}
+
+	}
 
 	/**
 	 * A dead letter.

@@ -62,6 +62,11 @@ public final class DeadLettersByTopic implements DeadLetterStore {
 	}
 
 	@Override
+	public int expire(ShardId shard, Retention retention) {
+		return this.parts.of(shard).expire(shard, retention);
+	}
+
+	@Override
 	public void close() {
 	}
 

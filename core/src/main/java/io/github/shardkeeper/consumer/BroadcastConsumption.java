@@ -15,7 +15,6 @@ import java.util.concurrent.TimeoutException;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.coordination.ShardConsumption;
 import io.github.shardkeeper.handler.ShardHandler;
@@ -23,6 +22,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.worker.ShardWorker;
 import io.github.shardkeeper.worker.WorkerContext;
 
@@ -34,7 +34,7 @@ import io.github.shardkeeper.worker.WorkerContext;
  */
 final class BroadcastConsumption implements ShardConsumption.Listener {
 
-	private static final Logger logger = LoggerFactory.getLogger(BroadcastConsumption.class);
+	private static final Logger logger = PrintableLogger.of(BroadcastConsumption.class);
 
 	private final String instance;
 

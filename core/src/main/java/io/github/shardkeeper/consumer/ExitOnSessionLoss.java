@@ -3,11 +3,11 @@ package io.github.shardkeeper.consumer;
 import java.util.function.IntConsumer;
 
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.MovePhase;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.ConsumerEvents;
 
@@ -21,7 +21,7 @@ public final class ExitOnSessionLoss implements ConsumerEvents {
 	/** Exit code of a temporary failure: the process can be restarted. */
 	public static final int EXIT_CODE = 75;
 
-	private static final Logger logger = LoggerFactory.getLogger(ExitOnSessionLoss.class);
+	private static final Logger logger = PrintableLogger.of(ExitOnSessionLoss.class);
 
 	private final ConsumerEvents events;
 

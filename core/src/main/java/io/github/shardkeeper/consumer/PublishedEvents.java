@@ -7,7 +7,6 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.context.ApplicationEventPublisher;
 
@@ -23,6 +22,7 @@ import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardMove;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.ConsumerEvents;
 
@@ -33,7 +33,7 @@ import io.github.shardkeeper.worker.ConsumerEvents;
  */
 public final class PublishedEvents implements ConsumerEvents {
 
-	private static final Logger logger = LoggerFactory.getLogger(PublishedEvents.class);
+	private static final Logger logger = PrintableLogger.of(PublishedEvents.class);
 
 	private static final int IDLE_SECONDS = 1;
 

@@ -13,7 +13,6 @@ import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
@@ -31,6 +30,7 @@ import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.BufferBudget;
@@ -48,7 +48,7 @@ import io.github.shardkeeper.worker.WorkerContext;
  */
 final class Rehearsal {
 
-	private static final Logger logger = LoggerFactory.getLogger(Rehearsal.class);
+	private static final Logger logger = PrintableLogger.of(Rehearsal.class);
 
 	private static final ShardId SHARD = ShardId.of("rehearsal", 0);
 

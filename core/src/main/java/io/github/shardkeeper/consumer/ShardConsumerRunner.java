@@ -15,7 +15,6 @@ import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.context.SmartLifecycle;
@@ -33,6 +32,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.BufferBudget;
@@ -54,7 +54,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	/** After the web server at start, before it at stop. */
 	public static final int PHASE = DEFAULT_PHASE - 512;
 
-	private static final Logger logger = LoggerFactory.getLogger(ShardConsumerRunner.class);
+	private static final Logger logger = PrintableLogger.of(ShardConsumerRunner.class);
 
 	private static final String RESCUE = "shardkeeper-rescue";
 

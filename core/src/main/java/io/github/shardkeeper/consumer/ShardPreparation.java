@@ -6,7 +6,6 @@ import java.util.concurrent.RejectedExecutionException;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.handler.HandlerCall;
@@ -14,6 +13,7 @@ import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * One call of {@code @OnShardPreparing}. It waits for a thread, and until nothing else of
@@ -22,7 +22,7 @@ import io.github.shardkeeper.shard.Token;
  */
 final class ShardPreparation {
 
-	private static final Logger logger = LoggerFactory.getLogger(ShardPreparation.class);
+	private static final Logger logger = PrintableLogger.of(ShardPreparation.class);
 
 	private final ShardHandler handler;
 

@@ -12,7 +12,6 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.loop.Loops;
@@ -23,6 +22,7 @@ import io.github.shardkeeper.source.ShardReadControl;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardReader.RecordSink;
 import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -32,7 +32,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 final class ShardReaders implements ShardReadControl, AutoCloseable {
 
-	private static final Logger logger = LoggerFactory.getLogger(ShardReaders.class);
+	private static final Logger logger = PrintableLogger.of(ShardReaders.class);
 
 	private static final String LOOP = "shardkeeper-reader";
 

@@ -8,13 +8,13 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.loop.ProblemLog;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardReader.RecordSink;
 import io.github.shardkeeper.source.ShardReader;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -25,7 +25,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 final class ShardStarts {
 
-	private static final Logger logger = LoggerFactory.getLogger(ShardStarts.class);
+	private static final Logger logger = PrintableLogger.of(ShardStarts.class);
 
 	private static final Duration FIRST_PAUSE = Duration.ofMillis(250);
 

@@ -13,7 +13,6 @@ import java.util.concurrent.Executor;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.coordination.ShardConsumption;
 import io.github.shardkeeper.directive.Directives;
@@ -23,6 +22,7 @@ import io.github.shardkeeper.protocol.MeasuredLoads.ShardWork;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.ShardWorker;
 import io.github.shardkeeper.worker.WorkerContext;
@@ -32,7 +32,7 @@ import io.github.shardkeeper.worker.WorkerContext;
  */
 final class ShardWorkers implements ShardConsumption {
 
-	private static final Logger logger = LoggerFactory.getLogger(ShardWorkers.class);
+	private static final Logger logger = PrintableLogger.of(ShardWorkers.class);
 
 	private final Map<String, ShardHandler> handlers;
 

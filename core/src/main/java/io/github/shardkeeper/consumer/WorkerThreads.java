@@ -6,12 +6,12 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.core.task.VirtualThreadTaskExecutor;
 import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 
 import io.github.shardkeeper.loop.BoundedExecutor;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Threads that handlers run on: a virtual thread for each turn of a worker, or a bounded
@@ -21,7 +21,7 @@ import io.github.shardkeeper.loop.BoundedExecutor;
  */
 public record WorkerThreads(boolean virtual, int poolSize) {
 
-	private static final Logger logger = LoggerFactory.getLogger(WorkerThreads.class);
+	private static final Logger logger = PrintableLogger.of(WorkerThreads.class);
 
 	private static final String NAME_PREFIX = "shardkeeper-worker-";
 

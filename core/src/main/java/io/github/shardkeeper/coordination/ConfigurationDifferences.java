@@ -10,13 +10,13 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
@@ -26,7 +26,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 final class ConfigurationDifferences {
 
-	private static final Logger logger = LoggerFactory.getLogger(ConfigurationDifferences.class);
+	private static final Logger logger = PrintableLogger.of(ConfigurationDifferences.class);
 
 	/** Long enough for every source to have refreshed its shards. */
 	private static final Duration PATIENCE = Duration.ofMinutes(1);

@@ -16,7 +16,6 @@ import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 import io.github.shardkeeper.StoreUnavailableException;
@@ -33,6 +32,7 @@ import io.github.shardkeeper.shard.ShardMove;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -45,7 +45,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 final class CoordinatorLoop {
 
-	private static final Logger logger = LoggerFactory.getLogger(CoordinatorLoop.class);
+	private static final Logger logger = PrintableLogger.of(CoordinatorLoop.class);
 
 	private static final Duration RETRY_PAUSE = Duration.ofMillis(250);
 

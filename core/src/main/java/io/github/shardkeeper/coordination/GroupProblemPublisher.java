@@ -5,7 +5,6 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.protocol.GroupProblems;
 import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
@@ -13,6 +12,7 @@ import io.github.shardkeeper.protocol.GroupProblems.GroupStatus;
 import io.github.shardkeeper.protocol.GroupWatch;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -23,7 +23,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 final class GroupProblemPublisher {
 
-	private static final Logger logger = LoggerFactory.getLogger(GroupProblemPublisher.class);
+	private static final Logger logger = PrintableLogger.of(GroupProblemPublisher.class);
 
 	private final CoordinationStore store;
 

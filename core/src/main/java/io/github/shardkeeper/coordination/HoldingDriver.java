@@ -11,7 +11,6 @@ import java.util.TreeMap;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
@@ -26,6 +25,7 @@ import io.github.shardkeeper.protocol.Step;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -37,7 +37,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 final class HoldingDriver {
 
-	private static final Logger logger = LoggerFactory.getLogger(HoldingDriver.class);
+	private static final Logger logger = PrintableLogger.of(HoldingDriver.class);
 
 	private static final Duration RELEASE_RETRY_PAUSE = Duration.ofMillis(200);
 

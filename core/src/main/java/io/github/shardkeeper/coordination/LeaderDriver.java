@@ -13,7 +13,6 @@ import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.assignment.Assignment;
@@ -34,6 +33,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardMove;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -43,7 +43,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 final class LeaderDriver {
 
-	private static final Logger logger = LoggerFactory.getLogger(LeaderDriver.class);
+	private static final Logger logger = PrintableLogger.of(LeaderDriver.class);
 
 	private static final Duration STORE_RETRY_PAUSE = Duration.ofMillis(200);
 

@@ -9,13 +9,13 @@ import java.util.random.RandomGenerator;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
 import io.github.shardkeeper.protocol.MemberDescription;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -26,7 +26,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 final class Membership {
 
-	private static final Logger logger = LoggerFactory.getLogger(Membership.class);
+	private static final Logger logger = PrintableLogger.of(Membership.class);
 
 	/** One answer may have been in flight when the subscription was opened. */
 	private static final int UNSUBSCRIBED_ANSWERS = 2;

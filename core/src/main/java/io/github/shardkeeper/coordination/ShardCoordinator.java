@@ -14,7 +14,6 @@ import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.directive.Directives;
@@ -27,6 +26,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardMove;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
 
@@ -37,7 +37,7 @@ import io.github.shardkeeper.time.MonotonicClock;
  */
 public final class ShardCoordinator implements AutoCloseable {
 
-	private static final Logger logger = LoggerFactory.getLogger(ShardCoordinator.class);
+	private static final Logger logger = PrintableLogger.of(ShardCoordinator.class);
 
 	private static final int MOST_NAMED = 10;
 

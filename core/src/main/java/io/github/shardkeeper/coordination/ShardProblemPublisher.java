@@ -9,12 +9,12 @@ import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.coordination.GroupNotes.Kind;
 import io.github.shardkeeper.protocol.MemberProblems;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
@@ -25,7 +25,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 final class ShardProblemPublisher {
 
-	private static final Logger logger = LoggerFactory.getLogger(ShardProblemPublisher.class);
+	private static final Logger logger = PrintableLogger.of(ShardProblemPublisher.class);
 
 	/** Shortest pause between two writes. */
 	static final Duration SHORTEST_PAUSE = Duration.ofSeconds(1);

@@ -4,13 +4,13 @@ import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.ShardCatalog;
 import io.github.shardkeeper.assignment.ShardTraits;
 import io.github.shardkeeper.assignment.Shards;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * The catalog's traits of all shards, read once for each list of shards. If the catalog
@@ -20,7 +20,7 @@ import io.github.shardkeeper.shard.ShardId;
  */
 final class ShardTraitsCache {
 
-	private static final Logger logger = LoggerFactory.getLogger(ShardTraitsCache.class);
+	private static final Logger logger = PrintableLogger.of(ShardTraitsCache.class);
 
 	private final ShardCatalog catalog;
 

@@ -5,11 +5,11 @@ import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.loop.ProblemLog;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
@@ -32,7 +32,7 @@ final class StoreAvailability {
 	/** Time for which a step may fail temporarily, above all in a failover. */
 	private static final Duration LASTING = Duration.ofSeconds(5);
 
-	private static final Logger logger = LoggerFactory.getLogger(StoreAvailability.class);
+	private static final Logger logger = PrintableLogger.of(StoreAvailability.class);
 
 	private final String group;
 

@@ -6,8 +6,8 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
@@ -17,7 +17,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 final class StrategyFailures {
 
-	private static final Logger logger = LoggerFactory.getLogger(StrategyFailures.class);
+	private static final Logger logger = PrintableLogger.of(StrategyFailures.class);
 
 	private static final String MEANWHILE = " What was assigned last stands; shards without an owner are placed by "
 			+ "the built-in sticky strategy. Tried again after 1 s to 30 s";

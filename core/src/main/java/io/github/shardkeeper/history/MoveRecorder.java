@@ -12,7 +12,6 @@ import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.context.SmartLifecycle;
 
@@ -23,6 +22,7 @@ import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardMove;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -34,7 +34,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 public final class MoveRecorder implements Consumer<List<ShardMove>>, SmartLifecycle, AutoCloseable {
 
-	private static final Logger logger = LoggerFactory.getLogger(MoveRecorder.class);
+	private static final Logger logger = PrintableLogger.of(MoveRecorder.class);
 
 	private static final Duration RETRY_PAUSE = Duration.ofSeconds(5);
 

@@ -7,7 +7,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Executor with a limit of concurrent tasks on another executor; further tasks wait in
@@ -15,7 +16,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class BoundedExecutor implements Executor {
 
-	private static final Logger logger = LoggerFactory.getLogger(BoundedExecutor.class);
+	private static final Logger logger = PrintableLogger.of(BoundedExecutor.class);
 
 	private final Executor executor;
 

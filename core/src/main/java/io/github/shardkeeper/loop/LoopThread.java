@@ -1,25 +1,24 @@
 package io.github.shardkeeper.loop;
 
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
+import io.github.shardkeeper.text.FailureText;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /** A loop with a thread of its own. Thread-safe. */
 final class LoopThread implements Loops.Loop {
 
-	private static final Logger logger = LoggerFactory.getLogger(LoopThread.class);
+	private static final Logger logger = PrintableLogger.of(LoopThread.class);
 
 	private static final long FIRST_PAUSE_MILLIS = 50;
 
@@ -181,11 +180,8 @@ final class LoopThread implements Loops.Loop {
 		}
 		this.interruptedAt = now;
 		try {
-			logger.error("{} has not completed a step for {} ms and is interrupted. It hangs at{}", name(),
-					since.until(now).toMillis(),
-					Arrays.stream(this.thread.getStackTrace())
-						.map((frame) -> System.lineSeparator() + "\tat " + frame)
-						.collect(Collectors.joining()));
+			logger.error("{} has not completed a step for {} ms and is interrupted", name(),
+					since.until(now).toMillis(), new HangingStep(this.thread.getStackTrace()));
 			this.meters.count((counted) -> counted.stalled(name()));
 		}
 		finally {
@@ -200,7 +196,7 @@ final class LoopThread implements Loops.Loop {
 			return hanging;
 		}
 		Throwable failed = this.failure;
-		return (failed != null) ? "Fails and is retried: " + failed : null;
+		return (failed != null) ? "Fails and is retried: " + FailureText.withoutMessage(failed) : null;
 	}
 
 	@Nullable String hanging(Duration limit) {
@@ -224,6 +220,16 @@ final class LoopThread implements Loops.Loop {
 			}
 		}
 		this.onClose.accept(this);
+	}
+
+	/** Stack of a step that hangs, for the log. */
+	private static final class HangingStep extends Exception {
+
+		private HangingStep(StackTraceElement[] stack) {
+			super("It hangs here");
+			setStackTrace(stack);
+		}
+
 	}
 
 }

@@ -9,8 +9,8 @@ import java.util.concurrent.ThreadFactory;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicClock;
 
 /**
@@ -20,7 +20,7 @@ import io.github.shardkeeper.time.MonotonicClock;
  */
 public final class LoopThreads implements Loops {
 
-	private static final Logger logger = LoggerFactory.getLogger(LoopThreads.class);
+	private static final Logger logger = PrintableLogger.of(LoopThreads.class);
 
 	/** Limit far above the timeouts of everything that a step waits for. */
 	public static final Duration DEFAULT_STALL_LIMIT = Duration.ofSeconds(10);

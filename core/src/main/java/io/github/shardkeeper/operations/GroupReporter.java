@@ -43,6 +43,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.text.PrintableText;
 import io.github.shardkeeper.time.MonotonicClock;
 
 /**
@@ -351,7 +352,7 @@ public final class GroupReporter {
 	}
 
 	private static String printable(String text) {
-		return MemberProblems.printable(text, MemberProblems.LONGEST_PROBLEM);
+		return PrintableText.of(text, MemberProblems.LONGEST_PROBLEM);
 	}
 
 	/**

@@ -8,11 +8,11 @@ import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.ShardOperationEvent;
-import io.github.shardkeeper.protocol.MemberProblems;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.text.PrintableLogger;
+import io.github.shardkeeper.text.PrintableText;
 
 /**
  * Logs and publishes what people change through endpoints: one line at INFO and one
@@ -21,7 +21,7 @@ import io.github.shardkeeper.shard.ShardId;
  */
 public final class OperationAudit {
 
-	private static final Logger logger = LoggerFactory.getLogger(OperationAudit.class);
+	private static final Logger logger = PrintableLogger.of(OperationAudit.class);
 
 	/** Caller of an operation if nobody is authenticated and no name was sent. */
 	public static final String UNKNOWN_CALLER = "unknown";
@@ -96,7 +96,7 @@ public final class OperationAudit {
 	}
 
 	private static String printable(String text, int most) {
-		return MemberProblems.printable(text, most);
+		return PrintableText.of(text, most);
 	}
 
 	private static @Nullable String shortened(@Nullable String text, int most) {

@@ -11,6 +11,7 @@ import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.text.PrintableText;
 
 /**
  * Selection of the shards of a group, and the page to return. A {@code null} selects all.
@@ -89,12 +90,7 @@ public record ShardQuery(@Nullable String topic, @Nullable String member, @Nulla
 
 	/** Returns what a caller has sent, fit for a message. */
 	static String quoted(String text) {
-		StringBuilder printable = new StringBuilder();
-		text.chars()
-			.limit(LONGEST_QUOTATION)
-			.forEach((c) -> printable
-				.append(Character.isISOControl(c) ? "\\u%04x".formatted(c) : String.valueOf((char) c)));
-		return (text.length() > LONGEST_QUOTATION) ? printable.append('…').toString() : printable.toString();
+		return PrintableText.quoted(text, LONGEST_QUOTATION);
 	}
 
 	/** Returns the same query for one topic. */

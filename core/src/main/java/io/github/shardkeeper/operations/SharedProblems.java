@@ -15,6 +15,7 @@ import io.github.shardkeeper.protocol.MemberProblems;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.text.PrintableText;
 
 /**
  * Problems that the members of a group share. Immutable.
@@ -52,7 +53,7 @@ record SharedProblems(Map<ShardId, String> texts, @Nullable String incomplete) {
 			}
 		}
 		catch (StoreUnavailableException ex) {
-			missing.add(MemberProblems.printable(String.valueOf(ex.getMessage()), MemberProblems.LONGEST_PROBLEM));
+			missing.add(PrintableText.of(String.valueOf(ex.getMessage()), MemberProblems.LONGEST_PROBLEM));
 		}
 		return new SharedProblems(texts, missing.isEmpty() ? null : sentence(missing));
 	}

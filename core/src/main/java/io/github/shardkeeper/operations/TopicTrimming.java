@@ -13,7 +13,6 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.context.SmartLifecycle;
 
@@ -27,6 +26,7 @@ import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.source.ShardTrimmer;
 import io.github.shardkeeper.source.TrimRule;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
@@ -41,7 +41,7 @@ public final class TopicTrimming implements SmartLifecycle {
 	/** Interval between two runs for a topic. */
 	public static final Duration INTERVAL = Duration.ofSeconds(10);
 
-	private static final Logger logger = LoggerFactory.getLogger(TopicTrimming.class);
+	private static final Logger logger = PrintableLogger.of(TopicTrimming.class);
 
 	private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
 

@@ -9,6 +9,7 @@ import java.util.TreeSet;
 
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.text.PrintableText;
 
 /**
  * Problems of the shards of a member, as text for other members. Immutable.
@@ -56,7 +57,7 @@ public record MemberProblems(SortedMap<ShardId, String> texts, int more) {
 
 	private static MemberProblems fitting(Map<ShardId, String> problems, int length) {
 		SortedMap<ShardId, String> shortened = new TreeMap<>();
-		problems.forEach((shard, text) -> shortened.put(shard, printable(text, length)));
+		problems.forEach((shard, text) -> shortened.put(shard, PrintableText.of(text, length)));
 		SortedMap<ShardId, String> fitting = new TreeMap<>();
 		int room = MAX_LENGTH - HEADER;
 		for (Map.Entry<String, SortedSet<ShardId>> line : byText(shortened).entrySet()) {
@@ -133,7 +134,7 @@ public record MemberProblems(SortedMap<ShardId, String> texts, int more) {
 			if (tab < 0) {
 				throw new IllegalArgumentException("line " + (i + 1) + " is broken");
 			}
-			String problem = printable(lines[i].substring(tab + 1), LONGEST_PROBLEM);
+			String problem = PrintableText.of(lines[i].substring(tab + 1), LONGEST_PROBLEM);
 			for (String ofTopic : lines[i].substring(0, tab).split(" ", -1)) {
 				addShards(ofTopic, problem, texts);
 			}
@@ -162,28 +163,6 @@ public record MemberProblems(SortedMap<ShardId, String> texts, int more) {
 				texts.put(ShardId.of(topic, number), problem);
 			}
 		}
-	}
-
-	/**
-	 * Returns a text in one line and at most so long: texts of exceptions and of callers
-	 * may have any length and contain anything, also what reorders a line.
-	 */
-	public static String printable(String text, int most) {
-		String shortened = (text.length() > most) ? text.substring(0, most - 1) + "…" : text;
-		StringBuilder printable = new StringBuilder(shortened.length());
-		shortened.chars().forEach((c) -> printable.append(isUnprintable(c) ? ' ' : (char) c));
-		return printable.toString();
-	}
-
-	private static boolean isUnprintable(int c) {
-		return switch (Character.getType(c)) {
-			case Character.CONTROL, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR -> true;
-			case Character.FORMAT -> switch (Character.getDirectionality(c)) {
-				case Character.DIRECTIONALITY_BOUNDARY_NEUTRAL, Character.DIRECTIONALITY_UNDEFINED -> false;
-				default -> true;
-			};
-			default -> false;
-		};
 	}
 
 }

@@ -13,6 +13,7 @@ import io.github.shardkeeper.assignment.Reason;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.MoveCause;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.text.PrintableText;
 
 /**
  * Reason for which a leader gave a shard to a member, as short text for other members.
@@ -35,7 +36,7 @@ public record MoveReason(Reason reason, MemberId owner, @Nullable MemberId from,
 	private static final int LONGEST = 1_000;
 
 	public MoveReason {
-		words = (words != null) ? MemberProblems.printable(words, MOST_WORDS) : null;
+		words = (words != null) ? PrintableText.of(words, MOST_WORDS) : null;
 	}
 
 	/**

@@ -3,6 +3,8 @@ package io.github.shardkeeper.shard;
 import java.util.Objects;
 import java.util.regex.Pattern;
 
+import io.github.shardkeeper.text.PrintableText;
+
 /**
  * The rule for names of groups, topics, shards and instances. They become parts of Redis
  * keys, where braces would move a key to another slot, and of text for people.
@@ -12,6 +14,8 @@ public final class Names {
 	/** Text of the rule, for error messages. */
 	public static final String RULE = "Use 1 to 100 letters, digits, dots, dashes or underscores, "
 			+ "beginning with a letter or digit, for example 'page-visits'.";
+
+	private static final int LONGEST_QUOTATION = 200;
 
 	private static final Pattern VALID = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,99}");
 
@@ -39,16 +43,10 @@ public final class Names {
 		Objects.requireNonNull(where, "where must not be null");
 		if (!isValid(name)) {
 			throw new ShardkeeperConfigurationException(
-					"The name '%s' in %s is not valid.".formatted(printable(name), where), RULE);
+					"The name '%s' in %s is not valid.".formatted(PrintableText.quoted(name, LONGEST_QUOTATION), where),
+					RULE);
 		}
 		return name;
-	}
-
-	private static String printable(String name) {
-		StringBuilder text = new StringBuilder();
-		name.chars()
-			.forEach((c) -> text.append(Character.isISOControl(c) ? "\\u%04x".formatted(c) : String.valueOf((char) c)));
-		return text.toString();
 	}
 
 }

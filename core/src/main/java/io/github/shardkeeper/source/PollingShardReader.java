@@ -11,11 +11,11 @@ import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -31,7 +31,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 public final class PollingShardReader implements ShardReader {
 
-	private static final Logger logger = LoggerFactory.getLogger(PollingShardReader.class);
+	private static final Logger logger = PrintableLogger.of(PollingShardReader.class);
 
 	/** Time after which a poll returns, although it has not fetched from all shards. */
 	private static final Duration MAX_POLL = Duration.ofSeconds(2);

@@ -11,10 +11,10 @@ import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardSource.Watch;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -26,7 +26,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 public final class ShardListPoller implements AutoCloseable {
 
-	private static final Logger logger = LoggerFactory.getLogger(ShardListPoller.class);
+	private static final Logger logger = PrintableLogger.of(ShardListPoller.class);
 
 	/** Longer than a listing takes that does not hang. */
 	private static final Duration SLOW = Duration.ofSeconds(10);

@@ -5,16 +5,16 @@ import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.source.ShardSource.Watch;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Listeners for changes of a source's shards, for {@link ShardSource#watch}. Thread-safe.
  */
 public final class ShardListWatchers {
 
-	private static final Logger logger = LoggerFactory.getLogger(ShardListWatchers.class);
+	private static final Logger logger = PrintableLogger.of(ShardListWatchers.class);
 
 	private final List<OneWatch> watches = new CopyOnWriteArrayList<>();
 

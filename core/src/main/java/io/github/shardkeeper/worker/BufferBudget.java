@@ -10,7 +10,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Limits the records that all shards of an instance together read ahead. When the budget
@@ -21,7 +22,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class BufferBudget {
 
-	private static final Logger logger = LoggerFactory.getLogger(BufferBudget.class);
+	private static final Logger logger = PrintableLogger.of(BufferBudget.class);
 
 	private final long limit;
 

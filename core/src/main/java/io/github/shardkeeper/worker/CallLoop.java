@@ -6,7 +6,6 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.handler.ShardHandler;
@@ -18,6 +17,7 @@ import io.github.shardkeeper.schedule.RunSchedule;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.shard.MovePhase;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
@@ -26,7 +26,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 final class CallLoop implements ShardOwnership.Loop {
 
-	private static final Logger logger = LoggerFactory.getLogger(CallLoop.class);
+	private static final Logger logger = PrintableLogger.of(CallLoop.class);
 
 	private final ShardScope scope;
 

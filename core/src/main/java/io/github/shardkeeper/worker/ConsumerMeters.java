@@ -44,6 +44,12 @@ public interface ConsumerMeters {
 		}
 
 		/**
+		 * Called when dead letters were removed because they were too old or too many.
+		 */
+		default void deadLettersExpired(int letters) {
+		}
+
+		/**
 		 * Called when a commit was answered.
 		 * @param accepted whether it was accepted; otherwise a newer owner exists
 		 */

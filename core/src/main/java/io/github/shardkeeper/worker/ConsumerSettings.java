@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.core.retry.RetryPolicy;
 
 import io.github.shardkeeper.handler.HandlerShape;
@@ -21,13 +23,17 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  * @param maxPayloadBytes the maximum size of payload, key and headers of a record
  * @param retry the retries in place
  * @param retryDelays the time in the retry queue, for each round
+ * @param retryMaxAge the time since its last failure after which a record of the retry
+ * queue becomes a dead letter, {@code null} for no limit
  * @param longCall the duration from which a call is a problem of its shard
  * @param maxConversionFailures the number of failed conversions in a row that halts a
  * shard, 0 for no limit
+ * @param showExceptionMessages whether problems have the messages of exceptions, which
+ * may quote records
  */
 public record ConsumerSettings(Commits commits, Ordering ordering, int concurrency, int maxAhead, int batchSize,
 		BufferLimits buffer, long maxPayloadBytes, RetryPolicy retry, OnFailure onFailure, List<Duration> retryDelays,
-		Duration longCall, int maxConversionFailures) {
+		@Nullable Duration retryMaxAge, Duration longCall, int maxConversionFailures, boolean showExceptionMessages) {
 
 	public ConsumerSettings {
 		retryDelays = List.copyOf(retryDelays);

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.worker;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -9,7 +10,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 import io.github.shardkeeper.Acknowledgment;
@@ -19,6 +19,7 @@ import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.source.PayloadConversionException;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.shard.MovePhase;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.ConsumerMeters.TopicMeters;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
@@ -31,7 +32,7 @@ import io.github.shardkeeper.worker.FailurePolicy.Decision;
  */
 final class DeliveryResults {
 
-	private static final Logger logger = LoggerFactory.getLogger(DeliveryResults.class);
+	private static final Logger logger = PrintableLogger.of(DeliveryResults.class);
 
 	private static final Duration CONVERSION_RETRY_PAUSE = Duration.ofSeconds(30);
 
@@ -325,6 +326,26 @@ final class DeliveryResults {
 		}
 	}
 
+	/**
+	 * Stores a record that has waited too long in the retry queue as a dead letter, and
+	 * returns whether it has. One that somebody has sent back is not affected.
+	 */
+	boolean expire(Delivery delivery) {
+		TrackedRecord record = delivery.first();
+		Duration maxAge = this.scope.settings().retryMaxAge();
+		if (maxAge == null || record.failedAt() == null || record.earlierCalls() == 0) {
+			return false;
+		}
+		Duration waited = Duration.between(record.failedAt(), this.context.wallClock().instant());
+		if (waited.compareTo(maxAge) <= 0) {
+			return false;
+		}
+		this.order.remove(delivery);
+		store(new Decision.DeadLetter(), record, new RetryExpiredException(waited, maxAge, record.lastException()),
+				record.earlierCalls());
+		return true;
+	}
+
 	private void log(Level level, String what, String message, Throwable failure) {
 		this.context.failures().log(level, what + " " + this.handler.name(), message, failure);
 	}
@@ -334,6 +355,16 @@ final class DeliveryResults {
 		int rounds = record.rounds() + ((decision instanceof Decision.RetryLater) ? 1 : 0);
 		return FailedRecord.of(source.offset(), source.key(), source.payload(), source.headers(), source.timestamp(),
 				calls, rounds, failure, this.context.wallClock().instant());
+	}
+
+	/** Failure of a record that was not called again in time. Has no stack. */
+	static final class RetryExpiredException extends RuntimeException {
+
+		private RetryExpiredException(Duration waited, Duration maxAge, String lastException) {
+			super("It has waited for %s in the retry queue, longer than 'shardkeeper.consumer.retry-queue.max-age' (%s); its last failure: %s"
+				.formatted(waited.truncatedTo(ChronoUnit.SECONDS), maxAge, lastException), null, false, false);
+		}
+
 	}
 
 	void noThread(Delivery delivery, Throwable refusal) {

@@ -11,9 +11,9 @@ import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -23,7 +23,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 final class FailureLog {
 
-	private static final Logger logger = LoggerFactory.getLogger(FailureLog.class);
+	private static final Logger logger = PrintableLogger.of(FailureLog.class);
 
 	static final Duration PERIOD = Duration.ofMinutes(1);
 

@@ -7,10 +7,10 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
@@ -20,7 +20,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 final class RecordIntake {
 
-	private static final Logger logger = LoggerFactory.getLogger(RecordIntake.class);
+	private static final Logger logger = PrintableLogger.of(RecordIntake.class);
 
 	private final ShardScope scope;
 

@@ -139,6 +139,9 @@ final class RecordLoop implements ShardOwnership.Loop {
 	}
 
 	private MonotonicTime call(Delivery delivery, MonotonicTime now) {
+		if (this.results.expire(delivery)) {
+			return this.context.clock().now();
+		}
 		if (this.inOrder) {
 			DeliveryCalls.Result result = callHere(delivery, now);
 			this.results.process(result);

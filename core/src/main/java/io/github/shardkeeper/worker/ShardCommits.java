@@ -7,7 +7,6 @@ import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.Answers;
@@ -22,6 +21,7 @@ import io.github.shardkeeper.loop.MeterGuard;
 import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.ConsumerMeters.TopicMeters;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
@@ -35,7 +35,7 @@ import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
  */
 final class ShardCommits {
 
-	private static final Logger logger = LoggerFactory.getLogger(ShardCommits.class);
+	private static final Logger logger = PrintableLogger.of(ShardCommits.class);
 
 	private static final String TWO_MASTERS = "Redis had two masters in a partition: set 'min-replicas-to-write' and "
 			+ "'min-replicas-max-lag'; or a failover lost writes, and another owner began before they were back";

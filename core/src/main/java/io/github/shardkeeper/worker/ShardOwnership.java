@@ -5,7 +5,6 @@ import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.JournaledState;
@@ -15,6 +14,7 @@ import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Ownership of an acquired shard until its last commit. After a seek the shard is
@@ -24,7 +24,7 @@ import io.github.shardkeeper.source.SourceRecord;
  */
 final class ShardOwnership {
 
-	private static final Logger logger = LoggerFactory.getLogger(ShardOwnership.class);
+	private static final Logger logger = PrintableLogger.of(ShardOwnership.class);
 
 	private final ShardScope scope;
 

@@ -7,7 +7,6 @@ import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 import org.springframework.util.backoff.BackOffExecution;
@@ -17,7 +16,8 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.loop.WakeTimer;
 import io.github.shardkeeper.shard.Offset;
-import io.github.shardkeeper.source.PayloadConversionException;
+import io.github.shardkeeper.text.FailureText;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
@@ -27,7 +27,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 final class ShardProblems {
 
-	private static final Logger logger = LoggerFactory.getLogger(ShardProblems.class);
+	private static final Logger logger = PrintableLogger.of(ShardProblems.class);
 
 	private static final Duration STORE_RETRY_PAUSE = Duration.ofMillis(200);
 
@@ -57,6 +57,8 @@ final class ShardProblems {
 
 	private final Duration longCall;
 
+	private final boolean showsMessages;
+
 	private final BackOff backOff = new BackOff();
 
 	/** Problem of a call; ends when a call succeeds. */
@@ -80,7 +82,9 @@ final class ShardProblems {
 		this.calls = calls;
 		this.wake = wake;
 		this.timer = new WakeTimer(context.timer(), wake);
-		this.longCall = context.settings(owned.shard().topic()).longCall();
+		ConsumerSettings settings = context.settings(owned.shard().topic());
+		this.longCall = settings.longCall();
+		this.showsMessages = settings.showExceptionMessages();
 	}
 
 	ShardWorker.@Nullable Problem current() {
@@ -146,27 +150,17 @@ final class ShardProblems {
 		logger.warn(
 				"{} has been waiting to be handed over for {} s, but a call of {} has not returned: interrupting it. Have it "
 						+ "return when it is interrupted, and limit the time that it waits for others; or set "
-						+ "'shardkeeper.handover.timeout' to more than such a call may take. It is at{}",
-				this.owned, draining.toSeconds(), this.handlerName,
-				stack.stream().map((frame) -> "\n\tat " + frame).collect(Collectors.joining()));
+						+ "'shardkeeper.handover.timeout' to more than such a call may take. It is at {}",
+				this.owned, draining.toSeconds(), this.handlerName, FailureText.at(stack.get(0)),
+				new CallStack("The call is here", stack));
 	}
 
 	private static String innermost(List<StackTraceElement> stack) {
 		return stack.stream()
-			.filter(ShardProblems::isInformative)
+			.filter(FailureText::isInformative)
 			.limit(FRAMES_IN_PROBLEM)
-			.map(ShardProblems::text)
+			.map(FailureText::at)
 			.collect(Collectors.joining(", called by "));
-	}
-
-	private static boolean isInformative(StackTraceElement frame) {
-		return frame.getFileName() != null
-				&& (frame.getModuleName() == null || !frame.getModuleName().startsWith("java."));
-	}
-
-	private static String text(StackTraceElement frame) {
-		return "%s.%s(%s:%d)".formatted(frame.getClassName(), frame.getMethodName(), frame.getFileName(),
-				frame.getLineNumber());
 	}
 
 	private List<StackTraceElement> applicationStack() {
@@ -188,7 +182,7 @@ final class ShardProblems {
 	void callbackFailed(String what, Throwable failure) {
 		Duration pause = this.backOff.next();
 		logRetry(what, what, failure, pause);
-		blockedBy("%s keeps failing: %s".formatted(what, failure));
+		blockedBy("%s keeps failing: %s".formatted(what, shown(failure)));
 		retryAfter(pause);
 	}
 
@@ -198,8 +192,16 @@ final class ShardProblems {
 		logRetry(handlerName, what, failure, pause);
 		CallProblem before = this.callProblem;
 		MonotonicTime since = (before != null) ? before.retriedSince() : null;
-		this.callProblem = new CallProblem("%s keeps failing: %s".formatted(what, failure),
+		this.callProblem = new CallProblem("%s keeps failing: %s".formatted(what, shown(failure)),
 				(since != null) ? since : this.context.clock().now());
+	}
+
+	/**
+	 * Returns a failure as it may be shown to whoever can see health and endpoint: its
+	 * message may quote the record.
+	 */
+	private String shown(Throwable failure) {
+		return this.showsMessages ? failure.toString() : FailureText.withoutMessage(failure);
 	}
 
 	private void logRetry(String kind, String what, Throwable failure, Duration pause) {
@@ -209,18 +211,17 @@ final class ShardProblems {
 	}
 
 	void haltedByConversions(Offset offset, int inARow, Duration pause, Throwable failure) {
-		String text = ("Halted at offset %s: %d records in a row could not be converted; the last failure: %s. "
+		String text = ("Halted at offset %s: %d records in a row could not be converted for %s; the last failure: %s. "
 				+ "Correct the handler's payload type or the converter and restart; or, if the records are wrong, set "
 				+ "'shardkeeper.topics.%s.consumer.max-conversion-failures' to 0, and they become dead letters. "
 				+ "The record is retried every %d s")
-			.formatted(offset, inARow, failure.getMessage(), this.owned.shard().topic(), pause.toSeconds());
+			.formatted(offset, inARow, this.handlerName, shown(failure), this.owned.shard().topic(), pause.toSeconds());
 		blockedBy(text);
 		this.context.failures().logEach(Level.ERROR, "%s is held up. %s".formatted(this.owned, text), failure);
 	}
 
 	void haltedAt(Offset offset, String handlerName, Throwable failure) {
-		blockedBy("Halted at offset %s: %s".formatted(offset,
-				(failure instanceof PayloadConversionException) ? failure.getMessage() : failure));
+		blockedBy("Halted at offset %s, which %s cannot handle: %s".formatted(offset, handlerName, shown(failure)));
 		this.context.failures()
 			.logEach(Level.ERROR, "%s is halted at offset %s, which %s cannot handle; no record is skipped"
 				.formatted(this.owned, offset, handlerName), failure);
@@ -262,7 +263,7 @@ final class ShardProblems {
 	void unexpected(Throwable failure) {
 		try {
 			logger.error("Unexpected failure while consuming {}; continuing", this.owned, failure);
-			this.turnProblem = "Unexpected failure: " + FailureLog.printable(failure);
+			this.turnProblem = "Unexpected failure: " + shown(FailureLog.printable(failure));
 		}
 		finally {
 			retryAfter(this.backOff.next());
@@ -300,6 +301,16 @@ final class ShardProblems {
 		// A failing store does not shorten a callback's longer pause.
 		this.notBefore = (this.notBefore != null && retryAt.isBefore(this.notBefore)) ? this.notBefore : retryAt;
 		this.timer.wakeAt(retryAt, now);
+	}
+
+	/** Stack of a call that still runs, for the log. */
+	private static final class CallStack extends Exception {
+
+		private CallStack(String message, List<StackTraceElement> stack) {
+			super(message);
+			setStackTrace(stack.toArray(StackTraceElement[]::new));
+		}
+
 	}
 
 	/** Problem of a call, with the time of its first failure if it is retried. */

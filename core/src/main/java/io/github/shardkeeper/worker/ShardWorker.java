@@ -8,7 +8,6 @@ import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
@@ -22,6 +21,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
@@ -35,7 +35,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 public final class ShardWorker {
 
-	private static final Logger logger = LoggerFactory.getLogger(ShardWorker.class);
+	private static final Logger logger = PrintableLogger.of(ShardWorker.class);
 
 	private final WorkerContext context;
 

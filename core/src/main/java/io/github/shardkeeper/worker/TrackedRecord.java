@@ -1,5 +1,7 @@
 package io.github.shardkeeper.worker;
 
+import java.time.Instant;
+
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.checkpoint.FailedRecord;
@@ -76,6 +78,16 @@ final class TrackedRecord {
 	/** Returns the number of calls before it was put into the retry queue. */
 	int earlierCalls() {
 		return (this.queued != null) ? this.queued.attempts() : 0;
+	}
+
+	/** Returns the time of its last failure; {@code null} if it is not of the queue. */
+	@Nullable Instant failedAt() {
+		return (this.queued != null) ? this.queued.failedAt() : null;
+	}
+
+	/** Returns its last failure as text, empty if it is not of the queue. */
+	String lastException() {
+		return (this.queued != null) ? this.queued.exception() : "";
 	}
 
 	/** Marks it as handled; its changes of the state wait until it is done. */

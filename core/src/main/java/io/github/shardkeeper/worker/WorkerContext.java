@@ -8,7 +8,6 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Function;
 
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
@@ -17,6 +16,7 @@ import io.github.shardkeeper.coordination.ShardConsumption;
 import io.github.shardkeeper.loop.MeterGuard;
 import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.source.ShardReadControl;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -27,7 +27,7 @@ import io.github.shardkeeper.worker.ConsumerMeters.TopicMeters;
  */
 public final class WorkerContext {
 
-	private static final Logger logger = LoggerFactory.getLogger(WorkerContext.class);
+	private static final Logger logger = PrintableLogger.of(WorkerContext.class);
 
 	/**
 	 * Maximum number at a time: each may bring a large state, and all have one timeout.

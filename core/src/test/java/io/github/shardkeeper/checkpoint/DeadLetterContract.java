@@ -19,6 +19,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.CompletionReply;
 import io.github.shardkeeper.checkpoint.CheckpointStore.DueRecords;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit.Retry;
+import io.github.shardkeeper.checkpoint.DeadLetterStore.Retention;
 import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
 import io.github.shardkeeper.coordination.StoreServer;
 import io.github.shardkeeper.shard.Offset;
@@ -343,6 +344,64 @@ public abstract class DeadLetterContract {
 
 	private static Commit dead(CommitNumber number, FailedRecord... letters) {
 		return new Commit(number, null, Set.of(), Map.of(), List.of(), Set.of(), List.of(letters));
+	}
+
+	@Test
+	void withoutALimitNoDeadLetterExpires() {
+		give(record("1"));
+		this.server.advance(Duration.ofDays(10_000));
+
+		assertThat(this.letters.expire(SHARD, new Retention(null, null))).isZero();
+		assertThat(offsets(list())).containsExactly("1");
+	}
+
+	@Test
+	void oldDeadLettersExpire() {
+		give(record("1"), record("2"));
+		this.server.advance(Duration.ofHours(1));
+		give(record("3"));
+		this.server.advance(Duration.ofMinutes(30));
+		Retention anHour = new Retention(Duration.ofHours(1), null);
+
+		assertThat(this.letters.expire(SHARD, new Retention(Duration.ofHours(2), null))).isZero();
+		assertThat(this.letters.expire(OTHER, anHour)).isZero();
+		assertThat(this.letters.expire(SHARD, anHour)).isEqualTo(2);
+		assertThat(this.letters.expire(SHARD, anHour)).isZero();
+		assertThat(offsets(list())).containsExactly("3");
+		this.server.advance(Duration.ofHours(1));
+		assertThat(this.letters.expire(SHARD, anHour)).isEqualTo(1);
+		assertThat(list()).isEmpty();
+	}
+
+	@Test
+	void oldestDeadLettersBeyondTheNumberExpire() {
+		give(record("1"), record("2"), record("3"));
+
+		assertThat(this.letters.expire(SHARD, new Retention(null, 3L))).isZero();
+		assertThat(this.letters.expire(SHARD, new Retention(null, 1L))).isEqualTo(2);
+		assertThat(offsets(list())).containsExactly("3");
+	}
+
+	@Test
+	void manyDeadLettersExpireInSteps() {
+		for (int i = 0; i < 12; i++) {
+			give(IntStream.range(250 * i, 250 * (i + 1))
+				.mapToObj(Integer::toString)
+				.map(DeadLetterContract::record)
+				.toArray(FailedRecord[]::new));
+		}
+		this.server.advance(Duration.ofHours(2));
+		give(record("last"));
+		Retention anHour = new Retention(Duration.ofHours(1), 2_500L);
+
+		int gone = 0;
+		for (int removed = this.letters.expire(SHARD, anHour); removed > 0; removed = this.letters.expire(SHARD,
+				anHour)) {
+			gone += removed;
+		}
+
+		assertThat(gone).isEqualTo(3_000);
+		assertThat(offsets(list())).containsExactly("last");
 	}
 
 	private static FailedRecord record(String offset) {

@@ -78,6 +78,12 @@ final class ConsumingShard {
 		this(bean, settings, budget, created, true, TopicSchedule.NONE, InstantSource.fixed(Instant.EPOCH));
 	}
 
+	/** The same, with a wall clock of the test's. */
+	static ConsumingShard withWallClock(Object bean, TestSettings settings, InstantSource wallClock) {
+		return new ConsumingShard(bean, settings, new BufferBudget(Long.MAX_VALUE), (created) -> {
+		}, true, TopicSchedule.NONE, wallClock);
+	}
+
 	/** Of a topic without records, with a wall clock of the test's. */
 	static ConsumingShard withoutRecords(Object bean, TopicSchedule schedule, InstantSource wallClock) {
 		return new ConsumingShard(bean, new TestSettings(), new BufferBudget(Long.MAX_VALUE), (created) -> {

@@ -1,10 +1,12 @@
 package io.github.shardkeeper.worker;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,7 +41,8 @@ class FailedRecordsTests {
 		this.bean.poison.add("r2");
 		shard.deliver(1, 3);
 		assertThat(this.bean.calls).containsExactly("r1", "r2");
-		assertThat(shard.worker().problem()).asString().contains("at offset 2", "keeps failing", "caused by the test");
+		assertThat(shard.worker().problem()).asString()
+			.contains("at offset 2", "keeps failing", "java.lang.AssertionError at");
 		shard.pass(Duration.ofMillis(199));
 		assertThat(this.bean.calls).hasSize(2);
 		shard.pass(Duration.ofMillis(1));
@@ -136,6 +139,20 @@ class FailedRecordsTests {
 	}
 
 	@Test
+	void problemsShowMessagesOfExceptionsOnlyIfWanted() {
+		ConsumingShard shard = new ConsumingShard(this.bean,
+				new TestSettings().maxAttempts(2).onFailure(OnFailure.HALT).showExceptionMessages());
+		this.bean.poison.add("r1");
+		shard.deliver(1, 1);
+
+		assertThat(shard.worker().problem()).asString()
+			.contains("keeps failing: java.lang.AssertionError: caused by the test");
+		shard.pass(SECOND);
+		assertThat(shard.worker().problem()).asString()
+			.contains("Halted at offset 1", "java.lang.AssertionError: caused by the test");
+	}
+
+	@Test
 	void shardMayHaltAtAFailedRecord() {
 		ConsumingShard shard = new ConsumingShard(this.bean,
 				new TestSettings().maxAttempts(2).onFailure(OnFailure.HALT));
@@ -145,7 +162,9 @@ class FailedRecordsTests {
 		shard.pass(SECOND.multipliedBy(5));
 
 		assertThat(this.bean.calls).containsExactly("r1", "r2", "r2");
-		assertThat(shard.worker().problem()).asString().contains("Halted at offset 2", "caused by the test");
+		assertThat(shard.worker().problem()).asString()
+			.contains("Halted at offset 2", "java.lang.AssertionError at")
+			.doesNotContain("caused by the test");
 		assertThat(shard.checkpoint().offset()).as("handled records are committed").isEqualTo(new Offset("1"));
 		assertThat(shard.deadLetters()).isEmpty();
 		this.bean.poison.clear();
@@ -210,6 +229,29 @@ class FailedRecordsTests {
 
 		assertThat(this.bean.calls).hasSize(4);
 		assertThat(shard.deadLetters()).containsExactly("1 after 4");
+		assertThat(shard.retries()).isZero();
+	}
+
+	@Test
+	void recordThatWaitsTooLongInTheRetryQueueBecomesADeadLetter() {
+		AtomicReference<Instant> now = new AtomicReference<>(Instant.EPOCH);
+		ConsumingShard shard = ConsumingShard.withWallClock(this.bean,
+				new TestSettings().maxAttempts(1)
+					.onFailure(OnFailure.RETRY_QUEUE, SECOND.multipliedBy(10))
+					.retryMaxAge(Duration.ofHours(1)),
+				now::get);
+		this.bean.poison.add("r1");
+		this.bean.poison.add("r2");
+		shard.deliver(1, 1);
+		shard.worker().drain();
+		shard.run();
+		now.set(Instant.EPOCH.plus(Duration.ofHours(2)));
+		shard.restart();
+		shard.deliver(2, 2);
+		shard.pass(SECOND.multipliedBy(10));
+
+		assertThat(this.bean.calls).as("the second one has not waited for long").containsExactly("r1", "r2", "r2");
+		assertThat(shard.deadLetters()).containsExactly("1 after 1", "2 after 2");
 		assertThat(shard.retries()).isZero();
 	}
 

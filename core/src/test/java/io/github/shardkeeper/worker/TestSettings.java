@@ -3,6 +3,8 @@ package io.github.shardkeeper.worker;
 import java.time.Duration;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.core.retry.RetryPolicy;
 
 import io.github.shardkeeper.worker.ConsumerSettings.BufferLimits;
@@ -43,10 +45,24 @@ public final class TestSettings {
 
 	private int maxConversionFailures = 20;
 
+	private boolean showExceptionMessages;
+
+	private @Nullable Duration retryMaxAge;
+
 	private Duration longCall = Duration.ofMinutes(5);
 
 	public TestSettings maxConversionFailures(int maxConversionFailures) {
 		this.maxConversionFailures = maxConversionFailures;
+		return this;
+	}
+
+	public TestSettings retryMaxAge(Duration retryMaxAge) {
+		this.retryMaxAge = retryMaxAge;
+		return this;
+	}
+
+	public TestSettings showExceptionMessages() {
+		this.showExceptionMessages = true;
 		return this;
 	}
 
@@ -111,8 +127,8 @@ public final class TestSettings {
 			.excludes(this.excludes)
 			.build();
 		return new ConsumerSettings(this.commits, this.ordering, this.concurrency, this.maxAhead, this.batchSize,
-				this.buffer, this.maxPayloadBytes, retry, this.onFailure, this.retryDelays, this.longCall,
-				this.maxConversionFailures);
+				this.buffer, this.maxPayloadBytes, retry, this.onFailure, this.retryDelays, this.retryMaxAge,
+				this.longCall, this.maxConversionFailures, this.showExceptionMessages);
 	}
 
 }

@@ -12,8 +12,8 @@ import org.apache.kafka.common.MetricName;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
@@ -24,7 +24,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 final class BrokerAnswers {
 
-	private static final Logger logger = LoggerFactory.getLogger(BrokerAnswers.class);
+	private static final Logger logger = PrintableLogger.of(BrokerAnswers.class);
 
 	private static final Duration INTERVAL = Duration.ofSeconds(1);
 

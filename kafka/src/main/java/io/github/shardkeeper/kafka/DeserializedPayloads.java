@@ -14,12 +14,12 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.Deserializer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.PayloadConversionException;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Reads payloads with a deserializer of Kafka, which gets the Kafka topic and the headers
@@ -28,7 +28,7 @@ import io.github.shardkeeper.source.SourceRecord;
  */
 public final class DeserializedPayloads implements PayloadConverter, AutoCloseable {
 
-	private static final Logger logger = LoggerFactory.getLogger(DeserializedPayloads.class);
+	private static final Logger logger = PrintableLogger.of(DeserializedPayloads.class);
 
 	private final Supplier<Deserializer<?>> deserializers;
 

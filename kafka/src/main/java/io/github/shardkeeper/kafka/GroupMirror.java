@@ -14,10 +14,10 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.loop.ProblemLog;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Sets the offsets of a Kafka group to those of the checkpoints, at most once per second
@@ -25,7 +25,7 @@ import io.github.shardkeeper.loop.ProblemLog;
  */
 final class GroupMirror {
 
-	private static final Logger logger = LoggerFactory.getLogger(GroupMirror.class);
+	private static final Logger logger = PrintableLogger.of(GroupMirror.class);
 
 	private static final long DELAY_MILLIS = 1000;
 

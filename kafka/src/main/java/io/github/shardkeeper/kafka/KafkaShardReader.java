@@ -34,7 +34,6 @@ import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.errors.WakeupException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.kafka.TopicDirectory.Described;
@@ -44,6 +43,7 @@ import io.github.shardkeeper.source.NumericOffsets;
 import io.github.shardkeeper.source.ResetPolicy;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource.Watch;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -55,7 +55,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 final class KafkaShardReader implements ShardReader {
 
-	private static final Logger logger = LoggerFactory.getLogger(KafkaShardReader.class);
+	private static final Logger logger = PrintableLogger.of(KafkaShardReader.class);
 
 	private static final Duration WAIT = Duration.ofSeconds(1);
 

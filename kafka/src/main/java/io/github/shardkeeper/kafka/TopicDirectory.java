@@ -31,7 +31,6 @@ import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.loop.ProblemLog;
@@ -41,6 +40,7 @@ import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ResetPolicy;
 import io.github.shardkeeper.source.ShardListWatchers;
 import io.github.shardkeeper.source.ShardSource.Watch;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -51,7 +51,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 final class TopicDirectory {
 
-	private static final Logger logger = LoggerFactory.getLogger(TopicDirectory.class);
+	private static final Logger logger = PrintableLogger.of(TopicDirectory.class);
 
 	private static final long MISSING_AGAIN_MILLIS = 500;
 

@@ -13,7 +13,8 @@ import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Masters of a Cluster's slots. The client refreshes them only every few seconds and not
@@ -21,7 +22,7 @@ import org.slf4j.LoggerFactory;
  */
 final class ClusterTopology {
 
-	private static final Logger logger = LoggerFactory.getLogger(ClusterTopology.class);
+	private static final Logger logger = PrintableLogger.of(ClusterTopology.class);
 
 	/** Pause between refreshes, because each one asks every node. */
 	private static final Duration PAUSE = Duration.ofMillis(500);

@@ -9,9 +9,9 @@ import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Checks, in the background, whether a master that is cut off from its replicas stops
@@ -19,7 +19,7 @@ import io.github.shardkeeper.StoreUnavailableException;
  */
 public final class MinReplicasCheck {
 
-	private static final Logger logger = LoggerFactory.getLogger(MinReplicasCheck.class);
+	private static final Logger logger = PrintableLogger.of(MinReplicasCheck.class);
 
 	/** More than one, because the connection may lead to a former master. */
 	private static final int ATTEMPTS = 3;

@@ -34,7 +34,6 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.sentinel.api.StatefulRedisSentinelConnection;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
@@ -44,6 +43,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Opens connections with the Lettuce client of Spring's connection factory, configured by
@@ -51,7 +51,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  */
 public final class RedisConnector implements SmartLifecycle, ApplicationListener<ContextRefreshedEvent> {
 
-	private static final Logger logger = LoggerFactory.getLogger(RedisConnector.class);
+	private static final Logger logger = PrintableLogger.of(RedisConnector.class);
 
 	/** Stops after the consumers, before the application's own client at phase 0. */
 	private static final int PHASE = 1;

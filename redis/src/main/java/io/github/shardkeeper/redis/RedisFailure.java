@@ -2,6 +2,8 @@ package io.github.shardkeeper.redis;
 
 import java.net.UnknownHostException;
 import java.nio.channels.ClosedChannelException;
+import java.security.cert.CertificateExpiredException;
+import java.security.cert.CertificateNotYetValidException;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeoutException;
@@ -13,6 +15,7 @@ import io.lettuce.core.RedisException;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.text.PrintableText;
 
 /**
  * Creates the {@link StoreUnavailableException} for a failure of Redis. Its message has
@@ -36,8 +39,16 @@ public final class RedisFailure {
 			new Remedy(saying("DB index is out of range"), "set 'spring.data.redis.database' to one that Redis has"),
 			new Remedy((cause) -> cause instanceof UnknownHostException,
 					"check 'spring.data.redis.host' or 'url', and DNS"),
-			new Remedy(saying("certification path", "PKIX"),
+			new Remedy(
+					(cause) -> cause instanceof CertificateExpiredException
+							|| cause instanceof CertificateNotYetValidException,
+					"the server's certificate has expired or is not valid yet: renew it, or check the clocks"),
+			new Remedy(RedisFailure::isUntrusted,
 					"have the client trust the server's CA: 'spring.data.redis.ssl.bundle'"),
+			new Remedy(saying("No subject alternative", "No name matching"),
+					"the server's certificate is for another host: check 'spring.data.redis.host' or 'url', or the certificate"),
+			new Remedy(saying("certificate_required", "certificate required", "bad_certificate"),
+					"the server asks for a certificate of the client: the key store of 'spring.data.redis.ssl.bundle'"),
 			// First bytes of a TLS alert and of a TLS handshake.
 			new Remedy(saying("Invalid first byte: 21", "Invalid first byte: 22"),
 					"the server expects TLS: 'spring.data.redis.ssl.enabled: true'"),
@@ -132,8 +143,7 @@ public final class RedisFailure {
 	}
 
 	private static String cut(String text) {
-		String line = text.replaceAll("\\p{Cntrl}+", " ").strip();
-		return (line.length() <= MAX_LENGTH) ? line : line.substring(0, MAX_LENGTH) + "…";
+		return PrintableText.of(text.strip(), MAX_LENGTH);
 	}
 
 	private static @Nullable String remedy(Throwable cause) {
@@ -145,6 +155,16 @@ public final class RedisFailure {
 			String message = String.valueOf(cause.getMessage());
 			return List.of(beginnings).stream().anyMatch(message::contains);
 		};
+	}
+
+	/** The path to a trusted CA is also wrong if a certificate in it has expired. */
+	private static boolean isUntrusted(Throwable failure) {
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			if (cause instanceof CertificateExpiredException || cause instanceof CertificateNotYetValidException) {
+				return false;
+			}
+		}
+		return saying("certification path", "PKIX").test(failure);
 	}
 
 	private record Remedy(Predicate<Throwable> fits, String text) {

@@ -5,7 +5,8 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Operations (in the infinitive) that Redis refuses for want of a right, or that are
@@ -13,7 +14,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class RefusedOperations {
 
-	private static final Logger logger = LoggerFactory.getLogger(RefusedOperations.class);
+	private static final Logger logger = PrintableLogger.of(RefusedOperations.class);
 
 	private final Map<String, String> reasons = new ConcurrentHashMap<>();
 

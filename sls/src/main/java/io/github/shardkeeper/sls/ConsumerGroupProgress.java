@@ -10,10 +10,10 @@ import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Writes committed positions to an SLS consumer group, for the console and for a way back
@@ -25,7 +25,7 @@ import io.github.shardkeeper.shard.ShardId;
  */
 final class ConsumerGroupProgress implements AutoCloseable {
 
-	private static final Logger logger = LoggerFactory.getLogger(ConsumerGroupProgress.class);
+	private static final Logger logger = PrintableLogger.of(ConsumerGroupProgress.class);
 
 	private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
 

@@ -6,12 +6,12 @@ import java.util.function.LongSupplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ResetPolicy;
 import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Reads one shard, one request at a time, from a position on. Remembers only what it
@@ -19,7 +19,7 @@ import io.github.shardkeeper.source.SourceRecord;
  */
 final class ShardFetch {
 
-	private static final Logger logger = LoggerFactory.getLogger(ShardFetch.class);
+	private static final Logger logger = PrintableLogger.of(ShardFetch.class);
 
 	/** Interval of checks whether logs expire before they are read. */
 	private static final Duration EXPIRY_CHECK = Duration.ofMinutes(1);

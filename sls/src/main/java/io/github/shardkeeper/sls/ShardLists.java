@@ -11,12 +11,12 @@ import java.util.function.LongSupplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardListWatchers;
 import io.github.shardkeeper.source.ShardSource.OpenShards;
 import io.github.shardkeeper.source.ShardSource.Watch;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * The known shards of all logstores. Lists them at an interval while somebody uses them,
@@ -26,7 +26,7 @@ import io.github.shardkeeper.source.ShardSource.Watch;
  */
 final class ShardLists implements AutoCloseable {
 
-	private static final Logger logger = LoggerFactory.getLogger(ShardLists.class);
+	private static final Logger logger = PrintableLogger.of(ShardLists.class);
 
 	private static final Duration FIRST_RETRY = Duration.ofSeconds(1);
 

@@ -15,13 +15,13 @@ import java.util.function.BiFunction;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource.Watch;
 import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Reads shards on the threads {@code shardkeeper-sls-reader-<n>}, each shard with one
@@ -33,7 +33,7 @@ import io.github.shardkeeper.source.SourceRecord;
  */
 final class SlsShardReader implements ShardReader {
 
-	private static final Logger logger = LoggerFactory.getLogger(SlsShardReader.class);
+	private static final Logger logger = PrintableLogger.of(SlsShardReader.class);
 
 	private static final Duration WAIT = Duration.ofSeconds(2);
 

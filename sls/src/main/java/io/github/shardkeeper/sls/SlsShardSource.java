@@ -16,7 +16,6 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import com.aliyun.openservices.log.common.auth.CredentialsProvider;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.SendFailedException;
 import io.github.shardkeeper.StoreUnavailableException;
@@ -27,6 +26,7 @@ import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Topics on Aliyun LogHub (SLS): a topic is a logstore, its shards are those of the
@@ -71,7 +71,7 @@ public final class SlsShardSource implements ShardSource, ShardAppender {
 	/** Offset of each appended record: SLS does not return one. No valid position. */
 	public static final Offset UNKNOWN_OFFSET = new Offset("unknown");
 
-	private static final Logger logger = LoggerFactory.getLogger(SlsShardSource.class);
+	private static final Logger logger = PrintableLogger.of(SlsShardSource.class);
 
 	private static final Duration PROGRESS_INTERVAL = Duration.ofSeconds(3);
 

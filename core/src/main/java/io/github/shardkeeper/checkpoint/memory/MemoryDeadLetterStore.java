@@ -91,6 +91,11 @@ public final class MemoryDeadLetterStore implements DeadLetterStore {
 	}
 
 	@Override
+	public int expire(ShardId shard, Retention retention) {
+		return this.checkpoints.with(shard, (data, nowMillis) -> data.expire(retention, nowMillis));
+	}
+
+	@Override
 	public void close() {
 	}
 

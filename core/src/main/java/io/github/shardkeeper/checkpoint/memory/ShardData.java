@@ -20,6 +20,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.DueRecords;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.checkpoint.CommitHistory;
+import io.github.shardkeeper.checkpoint.DeadLetterStore.Retention;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
@@ -39,6 +40,9 @@ public final class ShardData {
 
 	/** By number, in the order in which they were stored. */
 	private final SortedMap<Long, FailedRecord> deadLetters = new TreeMap<>();
+
+	/** Time at which each was stored, in milliseconds. */
+	private final Map<Long, Long> deadLettersStored = new HashMap<>();
 
 	private long lastDeadLetter;
 
@@ -67,6 +71,7 @@ public final class ShardData {
 		this.state.putAll(other.state);
 		this.retries.putAll(other.retries);
 		this.deadLetters.putAll(other.deadLetters);
+		this.deadLettersStored.putAll(other.deadLettersStored);
 		this.lastDeadLetter = other.lastDeadLetter;
 		this.completed = other.completed;
 		this.fence = other.fence;
@@ -129,7 +134,10 @@ public final class ShardData {
 		commit.retries()
 			.forEach((retry) -> this.retries.put(retry.record().offset(),
 					new Waiting(retry.record(), nowMillis + retry.delay().toMillis())));
-		commit.deadLetters().forEach((letter) -> this.deadLetters.put(++this.lastDeadLetter, letter));
+		commit.deadLetters().forEach((letter) -> {
+			this.deadLetters.put(++this.lastDeadLetter, letter);
+			this.deadLettersStored.put(this.lastDeadLetter, nowMillis);
+		});
 		if (commit.seek() != 0) {
 			this.seeks = new Seeks(commit.seek(), this.seeks.pendingAfter(commit.seek()));
 		}
@@ -226,6 +234,22 @@ public final class ShardData {
 
 	SortedMap<Long, FailedRecord> deadLetters() {
 		return this.deadLetters;
+	}
+
+	/** Removes the oldest dead letters that are too old or too many. */
+	int expire(Retention retention, long nowMillis) {
+		int before = this.deadLetters.size();
+		if (retention.maxCount() != null) {
+			while (this.deadLetters.size() > retention.maxCount()) {
+				this.deadLetters.remove(this.deadLetters.firstKey());
+			}
+		}
+		if (retention.maxAge() != null) {
+			long oldest = nowMillis - retention.maxAge().toMillis();
+			this.deadLetters.keySet().removeIf((letter) -> this.deadLettersStored.getOrDefault(letter, 0L) < oldest);
+		}
+		this.deadLettersStored.keySet().retainAll(this.deadLetters.keySet());
+		return before - this.deadLetters.size();
 	}
 
 	/** Moves a dead letter into the retry queue; returns whether it existed. */

@@ -15,7 +15,6 @@ import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.cluster.BarrierBrokenException;
@@ -39,6 +38,7 @@ import io.github.shardkeeper.cluster.session.ReleaseQueue;
 import io.github.shardkeeper.cluster.session.ViewStore;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Names;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
@@ -48,7 +48,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 
-	private static final Logger logger = LoggerFactory.getLogger(StoredBarriers.class);
+	private static final Logger logger = PrintableLogger.of(StoredBarriers.class);
 
 	/** The last writes that a failover can lose are a few seconds old. */
 	private static final Duration REMEMBERED = Duration.ofMinutes(1);

@@ -17,7 +17,6 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
@@ -42,13 +41,14 @@ import io.github.shardkeeper.cluster.LockLostException;
 import io.github.shardkeeper.handler.AnnotatedBeans;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /** Calls of {@link ClusterExclusive} methods, under their locks. Thread-safe. */
 final class ExclusiveCalls implements MethodInterceptor {
 
-	private static final Logger logger = LoggerFactory.getLogger(ExclusiveCalls.class);
+	private static final Logger logger = PrintableLogger.of(ExclusiveCalls.class);
 
 	private final Supplier<ClusterLocks> locks;
 

@@ -14,7 +14,6 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.cluster.ClusterLock;
@@ -27,6 +26,7 @@ import io.github.shardkeeper.cluster.session.ViewStore;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
@@ -36,7 +36,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 public final class StoredLocks implements ClusterLocks, ClusterTool {
 
-	private static final Logger logger = LoggerFactory.getLogger(StoredLocks.class);
+	private static final Logger logger = PrintableLogger.of(StoredLocks.class);
 
 	/**
 	 * Longer than a closed connection sends what was written to it (Linux: 2 minutes).

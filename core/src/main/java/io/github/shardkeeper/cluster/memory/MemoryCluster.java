@@ -9,12 +9,12 @@ import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.cluster.session.ClusterMessages;
 import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.coordination.memory.MemoryGroup;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * What the stores of the cluster tools in memory share: transitions of the group, and
@@ -23,7 +23,7 @@ import io.github.shardkeeper.coordination.memory.MemoryGroup;
  */
 public final class MemoryCluster implements ClusterMessages {
 
-	private static final Logger logger = LoggerFactory.getLogger(MemoryCluster.class);
+	private static final Logger logger = PrintableLogger.of(MemoryCluster.class);
 
 	private final MemoryCoordinationStore group;
 

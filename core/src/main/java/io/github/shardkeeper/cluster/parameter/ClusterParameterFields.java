@@ -10,7 +10,6 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.PropertyValues;
 import org.springframework.beans.factory.config.InstantiationAwareBeanPostProcessor;
@@ -20,6 +19,7 @@ import org.springframework.util.ReflectionUtils;
 import io.github.shardkeeper.cluster.ClusterParameter;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Binds the fields of beans that have {@link ClusterParameter @ClusterParameter}. The
@@ -27,7 +27,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  */
 public final class ClusterParameterFields implements InstantiationAwareBeanPostProcessor {
 
-	private static final Logger logger = LoggerFactory.getLogger(ClusterParameterFields.class);
+	private static final Logger logger = PrintableLogger.of(ClusterParameterFields.class);
 
 	private final Supplier<@Nullable StoredParameters> parameters;
 

@@ -14,7 +14,6 @@ import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.util.ObjectUtils;
 import org.springframework.util.ReflectionUtils;
@@ -27,6 +26,7 @@ import io.github.shardkeeper.cluster.Parameter;
 import io.github.shardkeeper.cluster.parameter.StoredEntry.Content;
 import io.github.shardkeeper.cluster.parameter.ValueFormat.UnusableValueException;
 import io.github.shardkeeper.loop.SerialTask;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * A parameter that is declared on this instance. Conversion, checks and listeners are
@@ -36,7 +36,7 @@ import io.github.shardkeeper.loop.SerialTask;
  */
 final class LiveParameter<T> implements Parameter<T> {
 
-	private static final Logger logger = LoggerFactory.getLogger(LiveParameter.class);
+	private static final Logger logger = PrintableLogger.of(LiveParameter.class);
 
 	/** Values in messages are cut. */
 	private static final int SHOWN_CHARACTERS = 100;

@@ -19,7 +19,6 @@ import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 import org.springframework.util.ObjectUtils;
@@ -41,6 +40,7 @@ import io.github.shardkeeper.cluster.session.ViewStore;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * The parameters on this instance. They work without a session, with what was read when
@@ -49,7 +49,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  */
 public final class StoredParameters implements ClusterParameters, ClusterTool, AutoCloseable {
 
-	private static final Logger logger = LoggerFactory.getLogger(StoredParameters.class);
+	private static final Logger logger = PrintableLogger.of(StoredParameters.class);
 
 	private static final String MESSAGE = "parameter";
 

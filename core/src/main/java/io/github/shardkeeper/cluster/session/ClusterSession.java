@@ -10,7 +10,6 @@ import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.cluster.ClusterView.View;
@@ -20,6 +19,7 @@ import io.github.shardkeeper.coordination.SessionListener;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.loop.Loops;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -30,7 +30,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 public final class ClusterSession implements SessionListener, AutoCloseable {
 
-	private static final Logger logger = LoggerFactory.getLogger(ClusterSession.class);
+	private static final Logger logger = PrintableLogger.of(ClusterSession.class);
 
 	private static final Duration RETRY_PAUSE = Duration.ofMillis(250);
 

@@ -7,10 +7,10 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Releases that the store has not confirmed; they are repeated until it does, or until
@@ -20,7 +20,7 @@ import io.github.shardkeeper.shard.MemberId;
  */
 public final class ReleaseQueue<T> {
 
-	private static final Logger logger = LoggerFactory.getLogger(ReleaseQueue.class);
+	private static final Logger logger = PrintableLogger.of(ReleaseQueue.class);
 
 	private final ClusterSession session;
 

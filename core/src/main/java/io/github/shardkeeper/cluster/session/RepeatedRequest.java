@@ -5,9 +5,9 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
@@ -26,7 +26,7 @@ public abstract class RepeatedRequest<A> {
 	/** Time between two looks whether there can be a session at all. */
 	private static final Duration SESSION_CHECK = Duration.ofSeconds(1);
 
-	private static final Logger logger = LoggerFactory.getLogger(RepeatedRequest.class);
+	private static final Logger logger = PrintableLogger.of(RepeatedRequest.class);
 
 	private final ClusterSession session;
 

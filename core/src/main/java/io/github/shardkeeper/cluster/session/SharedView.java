@@ -7,16 +7,16 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.cluster.ClusterView;
 import io.github.shardkeeper.loop.SerialTask;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /** The view that the session reads. Thread-safe. */
 public final class SharedView implements ClusterView, ClusterTool {
 
-	private static final Logger logger = LoggerFactory.getLogger(SharedView.class);
+	private static final Logger logger = PrintableLogger.of(SharedView.class);
 
 	private final ClusterSession session;
 

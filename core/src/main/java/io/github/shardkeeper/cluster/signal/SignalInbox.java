@@ -7,7 +7,6 @@ import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.cluster.ClusterSignal;
 import io.github.shardkeeper.cluster.signal.SignalStore.Handled;
@@ -15,6 +14,7 @@ import io.github.shardkeeper.cluster.signal.SignalStore.Latest;
 import io.github.shardkeeper.cluster.signal.SignalStore.Outcome;
 import io.github.shardkeeper.handler.HandlerCall;
 import io.github.shardkeeper.loop.SerialTask;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * The signals of one name on this instance: keeps the latest one until the handlers have
@@ -22,7 +22,7 @@ import io.github.shardkeeper.loop.SerialTask;
  */
 final class SignalInbox {
 
-	private static final Logger logger = LoggerFactory.getLogger(SignalInbox.class);
+	private static final Logger logger = PrintableLogger.of(SignalInbox.class);
 
 	/** Reasons of failures are kept for each session. */
 	private static final int LONGEST_MESSAGE = 300;

@@ -6,9 +6,10 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.context.SmartLifecycle;
+
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Gives signals to the {@code @OnClusterSignal} methods of the application while it runs.
@@ -17,7 +18,7 @@ import org.springframework.context.SmartLifecycle;
  */
 public final class SignalListeners implements SmartLifecycle {
 
-	private static final Logger logger = LoggerFactory.getLogger(SignalListeners.class);
+	private static final Logger logger = PrintableLogger.of(SignalListeners.class);
 
 	private final SignalMethodDetector detector;
 

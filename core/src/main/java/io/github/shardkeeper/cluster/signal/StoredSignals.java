@@ -14,7 +14,6 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.cluster.ClusterSignals;
@@ -29,6 +28,7 @@ import io.github.shardkeeper.cluster.signal.SignalStore.Outcome;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.source.PayloadConverter;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
@@ -38,7 +38,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 public final class StoredSignals implements ClusterSignals, ClusterTool {
 
-	private static final Logger logger = LoggerFactory.getLogger(StoredSignals.class);
+	private static final Logger logger = PrintableLogger.of(StoredSignals.class);
 
 	private static final Duration LONGEST_RETENTION = Duration.ofDays(365);
 

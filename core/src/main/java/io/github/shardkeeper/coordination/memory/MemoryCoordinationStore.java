@@ -12,7 +12,6 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
@@ -36,6 +35,7 @@ import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * A group in one process, for tests and first experiments without Redis. All members
@@ -47,7 +47,7 @@ import io.github.shardkeeper.shard.Token;
  */
 public final class MemoryCoordinationStore implements CoordinationStore {
 
-	private static final Logger logger = LoggerFactory.getLogger(MemoryCoordinationStore.class);
+	private static final Logger logger = PrintableLogger.of(MemoryCoordinationStore.class);
 
 	/** As on Redis. */
 	private static final int READ_AT_ONCE = 500;

@@ -10,7 +10,7 @@ import io.github.shardkeeper.redis.LuaScript;
 /** Scripts of the data plane; each begins with {@code data.lua}. Immutable. */
 record DataScripts(LuaScript acquireShard, LuaScript commit, LuaScript readDueRetries, LuaScript completeShard,
 		LuaScript sendBackDeadLetters, LuaScript recordConsumedSince, LuaScript readCheckpoint, LuaScript readStatePage,
-		LuaScript requestSeek, LuaScript listDeadLetters, LuaScript removeShard) {
+		LuaScript requestSeek, LuaScript listDeadLetters, LuaScript removeShard, LuaScript expireDeadLetters) {
 
 	static final DataScripts STANDARD = load();
 
@@ -26,7 +26,8 @@ record DataScripts(LuaScript acquireShard, LuaScript commit, LuaScript readDueRe
 				script(ScriptOutputType.MULTI, "read-state-page.lua", preludes),
 				script(ScriptOutputType.VALUE, "request-seek.lua", preludes),
 				script(ScriptOutputType.MULTI, "list-dead-letters.lua", preludes),
-				script(ScriptOutputType.INTEGER, "remove-shard.lua", preludes));
+				script(ScriptOutputType.INTEGER, "remove-shard.lua", preludes),
+				script(ScriptOutputType.INTEGER, "expire-dead-letters.lua", preludes));
 	}
 
 	private static LuaScript script(ScriptOutputType output, String file, String... preludes) {

@@ -29,7 +29,8 @@ import static io.github.shardkeeper.redis.checkpoint.CheckpointFormat.text;
 /**
  * Dead letters on Redis, in the streams that {@link ShardKeys} names, on a connection of
  * its own: {@code XRANGE}, {@code XLEN}, {@code ZCARD}, {@code XDEL},
- * {@code list-dead-letters.lua}, and {@code send-back-dead-letters.lua}. Thread-safe.
+ * {@code list-dead-letters.lua}, {@code expire-dead-letters.lua}, and
+ * {@code send-back-dead-letters.lua}. Thread-safe.
  */
 public final class RedisDeadLetterStore implements DeadLetterStore {
 
@@ -37,6 +38,9 @@ public final class RedisDeadLetterStore implements DeadLetterStore {
 	private static final int BYTES_AT_ONCE = 1_000_000;
 
 	private static final int LETTERS_AT_ONCE = 200;
+
+	/** More than the entries that a node of a stream has by default, 100. */
+	private static final int EXPIRED_AT_ONCE = 1_000;
 
 	/** Offset of an entry without one, which others have added. */
 	private static final Offset NO_OFFSET = new Offset("?");
@@ -49,6 +53,8 @@ public final class RedisDeadLetterStore implements DeadLetterStore {
 
 	private final LuaScript list;
 
+	private final LuaScript expire;
+
 	/** Creates a store; connects when it is first used. */
 	public RedisDeadLetterStore(RedisConnector connector, String keyPrefix, String group, Duration timeout) {
 		this(connector, keyPrefix, group, timeout, DataScripts.STANDARD);
@@ -60,6 +66,7 @@ public final class RedisDeadLetterStore implements DeadLetterStore {
 		this.keys = new ShardKeys(keyPrefix, group);
 		this.sendBack = scripts.sendBackDeadLetters();
 		this.list = scripts.listDeadLetters();
+		this.expire = scripts.expireDeadLetters();
 	}
 
 	@Override
@@ -155,6 +162,17 @@ public final class RedisDeadLetterStore implements DeadLetterStore {
 		}
 		String[] ids = letters.stream().map(StoredDeadLetter::id).toArray(String[]::new);
 		return this.link.call((commands) -> commands.xdel(this.keys.dead(shard), ids)).intValue();
+	}
+
+	@Override
+	public int expire(ShardId shard, Retention retention) {
+		byte[] nothing = {};
+		Duration age = retention.maxAge();
+		Long count = retention.maxCount();
+		return this.link
+			.<Long>run(this.expire, this.keys.all(shard), List.of((age != null) ? bytes(age.toMillis()) : nothing,
+					(count != null) ? bytes(count) : nothing, bytes(EXPIRED_AT_ONCE)))
+			.intValue();
 	}
 
 	@Override

@@ -18,7 +18,6 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.TopicGroups;
@@ -29,6 +28,7 @@ import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.redis.ReplicatedLink;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.text.PrintableLogger;
 
 import static io.github.shardkeeper.redis.checkpoint.CheckpointFormat.bytes;
 import static io.github.shardkeeper.redis.checkpoint.CheckpointFormat.text;
@@ -47,7 +47,7 @@ import static io.github.shardkeeper.redis.checkpoint.CheckpointFormat.text;
  */
 public final class RedisTopicGroups implements TopicGroups {
 
-	private static final Logger logger = LoggerFactory.getLogger(RedisTopicGroups.class);
+	private static final Logger logger = PrintableLogger.of(RedisTopicGroups.class);
 
 	private static final LuaScript REGISTER = script(ScriptOutputType.INTEGER, "register-group.lua");
 

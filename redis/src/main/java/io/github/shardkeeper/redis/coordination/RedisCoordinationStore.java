@@ -18,7 +18,6 @@ import java.util.stream.Collectors;
 
 import io.lettuce.core.codec.StringCodec;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CoordinationStore;
@@ -54,6 +53,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Control plane of one group on Redis, under <code>&lt;prefix&gt;:{&lt;group&gt;}</code>,
@@ -62,7 +62,7 @@ import io.github.shardkeeper.shard.Token;
  */
 public final class RedisCoordinationStore implements CoordinationStore {
 
-	private static final Logger logger = LoggerFactory.getLogger(RedisCoordinationStore.class);
+	private static final Logger logger = PrintableLogger.of(RedisCoordinationStore.class);
 
 	/** Maximum number of shards that one script returns, within few milliseconds. */
 	private static final int READ_AT_ONCE = 500;

@@ -5,16 +5,16 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardReader.RecordSink;
 import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /** Reading progress and problems of one stream. Guarded by its {@link StreamFetcher}. */
 final class FetchPosition {
 
-	private static final Logger logger = LoggerFactory.getLogger(FetchPosition.class);
+	private static final Logger logger = PrintableLogger.of(FetchPosition.class);
 
 	/** Interval of checks of a stream that cannot be read, or has a warning. */
 	static final Duration PROBE_INTERVAL = Duration.ofSeconds(2);

@@ -20,11 +20,11 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Finds records in shards above the known count, with {@code XLEN}: nobody reads them.
@@ -32,7 +32,7 @@ import io.github.shardkeeper.shard.TopicShards;
  */
 final class OrphanedStreams {
 
-	private static final Logger logger = LoggerFactory.getLogger(OrphanedStreams.class);
+	private static final Logger logger = PrintableLogger.of(OrphanedStreams.class);
 
 	private static final Duration INTERVAL = Duration.ofMinutes(5);
 

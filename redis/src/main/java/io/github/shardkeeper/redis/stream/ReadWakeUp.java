@@ -12,10 +12,10 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandKeyword;
 import io.lettuce.core.protocol.CommandType;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.RedisLink;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Ends one blocking read with {@code CLIENT UNBLOCK}, once for all requests. Nothing
@@ -24,7 +24,7 @@ import io.github.shardkeeper.redis.RedisLink;
  */
 final class ReadWakeUp {
 
-	private static final Logger logger = LoggerFactory.getLogger(ReadWakeUp.class);
+	private static final Logger logger = PrintableLogger.of(ReadWakeUp.class);
 
 	/** Time for which to retry while the read has not reached Redis. */
 	private static final long RETRY_NANOS = Duration.ofMillis(100).toNanos();

@@ -28,7 +28,6 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.SendFailedException;
 import io.github.shardkeeper.ShardTopics;
@@ -50,6 +49,7 @@ import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.ShardTrimmer;
 import io.github.shardkeeper.source.TrimRule;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Topics on Redis Streams, one stream per shard:
@@ -68,7 +68,7 @@ import io.github.shardkeeper.source.TrimRule;
  */
 public final class RedisStreamSource implements ShardSource, ShardAppender, ShardTopics, ShardTrimmer {
 
-	private static final Logger logger = LoggerFactory.getLogger(RedisStreamSource.class);
+	private static final Logger logger = PrintableLogger.of(RedisStreamSource.class);
 
 	static final RedisCodec<String, byte[]> CODEC = RedisCodec.of(StringCodec.UTF8, ByteArrayCodec.INSTANCE);
 

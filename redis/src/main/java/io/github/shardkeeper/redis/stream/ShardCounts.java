@@ -24,7 +24,6 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.LuaScript;
@@ -33,6 +32,7 @@ import io.github.shardkeeper.redis.ReplicatedLink;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Shard counts of the topics, as Redis keeps them:
@@ -54,7 +54,7 @@ final class ShardCounts {
 
 	private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
 
-	private static final Logger logger = LoggerFactory.getLogger(ShardCounts.class);
+	private static final Logger logger = PrintableLogger.of(ShardCounts.class);
 
 	private static final LuaScript RAISE = LuaScript.load(ShardCounts.class, ScriptOutputType.INTEGER,
 			"raise-shard-count.lua");

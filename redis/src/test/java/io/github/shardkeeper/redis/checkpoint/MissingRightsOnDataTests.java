@@ -29,6 +29,7 @@ import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitHistory;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
+import io.github.shardkeeper.checkpoint.DeadLetterStore.Retention;
 import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
@@ -177,6 +178,15 @@ class MissingRightsOnDataTests {
 
 	/** Operation after {@link #prepare}. */
 	private enum Operation {
+
+		EXPIRE(DataScripts.STANDARD.expireDeadLetters(), "xtrim") {
+
+			@Override
+			void performOn(Stores stores) {
+				stores.letters.expire(SHARD, new Retention(null, 0L));
+			}
+
+		},
 
 		COMMIT(DataScripts.STANDARD.commit(), "hset", "hdel", "zadd", "zrem", "xadd") {
 

@@ -1,0 +1,191 @@
+package io.github.shardkeeper.operations;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+import org.springframework.context.SmartLifecycle;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.checkpoint.DeadLetterStore;
+import io.github.shardkeeper.checkpoint.DeadLetterStore.Retention;
+import io.github.shardkeeper.coordination.MemberRuntime;
+import io.github.shardkeeper.loop.Loops;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.text.PrintableLogger;
+import io.github.shardkeeper.time.MonotonicTime;
+
+/**
+ * Removes dead letters that are too old or too many, of topics where that is configured.
+ * One instance of the group does so, for all shards of the topic; each instance for its
+ * own letters of broadcast topics. Works in small steps. Thread-safe.
+ */
+public final class DeadLetterExpiry implements SmartLifecycle {
+
+	/** Interval between two rounds over all shards. */
+	public static final Duration INTERVAL = Duration.ofMinutes(1);
+
+	private static final Logger logger = PrintableLogger.of(DeadLetterExpiry.class);
+
+	private static final int SHARDS_PER_STEP = 100;
+
+	/** Calls for a shard in a round; what remains waits for the next one. */
+	private static final int CALLS_PER_SHARD = 100;
+
+	private static final Duration PAUSE = Duration.ofMillis(100);
+
+	private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(10);
+
+	private final Map<String, Retention> retentions;
+
+	private final Predicate<String> responsible;
+
+	private final TopicSources sources;
+
+	private final DeadLetterStore letters;
+
+	private final Listener listener;
+
+	private final MemberRuntime runtime;
+
+	private final int phase;
+
+	/** Shards of this round that are still to be done; confined to the loop. */
+	private final Queue<ShardId> pending = new ArrayDeque<>();
+
+	/** Letters removed in this round by topic; confined to the loop. */
+	private final Map<String, Long> removed = new TreeMap<>();
+
+	/** Shards whose refusal has been logged; confined to the loop. */
+	private final Set<ShardId> refused = new HashSet<>();
+
+	private Loops.@Nullable Loop loop;
+
+	/**
+	 * Creates an instance that is not started.
+	 * @param retentions the letters to keep, for topics that have a limit
+	 * @param responsible returns whether this instance removes the letters of a topic now
+	 * @param phase the lifecycle phase, later than the runner's
+	 */
+	public DeadLetterExpiry(Map<String, Retention> retentions, Predicate<String> responsible, TopicSources sources,
+			DeadLetterStore letters, Listener listener, MemberRuntime runtime, int phase) {
+		this.retentions = Map.copyOf(retentions);
+		this.responsible = responsible;
+		this.sources = sources;
+		this.letters = letters;
+		this.listener = listener;
+		this.runtime = runtime;
+		this.phase = phase;
+	}
+
+	@Override
+	public synchronized void start() {
+		if (this.loop == null && !this.retentions.isEmpty()) {
+			this.loop = this.runtime.loops().start("shardkeeper-dead-letters", this::step);
+		}
+	}
+
+	/** Does a part of a round, and returns when the next one is due. */
+	MonotonicTime step() {
+		if (this.pending.isEmpty()) {
+			begin();
+		}
+		try {
+			for (int i = 0; i < SHARDS_PER_STEP && !this.pending.isEmpty(); i++) {
+				expire(this.pending.element());
+				this.pending.remove();
+			}
+		}
+		catch (StoreUnavailableException ex) {
+			logger.debug("Dead letters cannot be removed now", ex);
+			return this.runtime.clock().now().plus(PAUSE_AFTER_FAILURE);
+		}
+		if (!this.pending.isEmpty()) {
+			return this.runtime.clock().now().plus(PAUSE);
+		}
+		this.removed.forEach((topic, count) -> logger.info("Removed {} dead letters of topic '{}': {}", count, topic,
+				text(this.retentions.get(topic))));
+		this.removed.clear();
+		return this.runtime.clock().now().plus(INTERVAL);
+	}
+
+	private void begin() {
+		this.retentions.keySet()
+			.stream()
+			.filter(this.responsible)
+			.forEach((topic) -> this.sources.topics()
+				.getOrDefault(topic, TopicShards.NONE)
+				.forEach(topic, this.pending::add));
+	}
+
+	private void expire(ShardId shard) {
+		Retention retention = this.retentions.get(shard.topic());
+		try {
+			for (int i = 0; retention != null && i < CALLS_PER_SHARD; i++) {
+				int gone = this.letters.expire(shard, retention);
+				if (gone == 0) {
+					break;
+				}
+				this.removed.merge(shard.topic(), (long) gone, Long::sum);
+				this.listener.expired(shard.topic(), gone);
+			}
+			this.refused.remove(shard);
+		}
+		catch (StoreUnavailableException ex) {
+			if (!ex.isRefusal()) {
+				throw ex;
+			}
+			// May concern this shard only.
+			if (this.refused.add(shard)) {
+				logger.warn("Dead letters of {} cannot be removed; trying again. {}", shard, ex.getMessage());
+			}
+		}
+	}
+
+	private static String text(@Nullable Retention retention) {
+		if (retention == null) {
+			return "";
+		}
+		String age = (retention.maxAge() != null) ? "older than " + retention.maxAge() : "";
+		String count = (retention.maxCount() != null) ? "more than " + retention.maxCount() + " of a shard" : "";
+		return age + (age.isEmpty() || count.isEmpty() ? "" : ", or ") + count;
+	}
+
+	@Override
+	public synchronized void stop() {
+		if (this.loop != null) {
+			this.loop.close();
+			this.loop = null;
+		}
+	}
+
+	@Override
+	public synchronized boolean isRunning() {
+		return this.loop != null;
+	}
+
+	@Override
+	public int getPhase() {
+		return this.phase;
+	}
+
+	/** Counts what is removed. */
+	@FunctionalInterface
+	public interface Listener {
+
+		/** Called when letters of a topic were removed. */
+		void expired(String topic, int letters);
+
+	}
+
+}
