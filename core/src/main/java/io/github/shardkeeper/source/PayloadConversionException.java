@@ -10,12 +10,15 @@ import org.jspecify.annotations.Nullable;
  */
 public class PayloadConversionException extends RuntimeException {
 
+	private final @Nullable String target;
+
 	/**
 	 * Creates an exception.
 	 * @param message the reason
 	 */
 	public PayloadConversionException(String message) {
 		super(message);
+		this.target = null;
 	}
 
 	/**
@@ -25,10 +28,21 @@ public class PayloadConversionException extends RuntimeException {
 	 */
 	public PayloadConversionException(String message, Throwable cause) {
 		super(message, cause);
+		this.target = null;
 	}
 
 	PayloadConversionException(Type type, String reason, @Nullable Throwable cause) {
 		super("The payload cannot be converted to %s: %s".formatted(type.getTypeName(), reason), cause);
+		this.target = type.getTypeName();
+	}
+
+	/**
+	 * Returns the type that the payload cannot be converted to. Unlike the message, it
+	 * quotes nothing of the record.
+	 * @return the name of the type, {@code null} if it is not known
+	 */
+	public @Nullable String target() {
+		return this.target;
 	}
 
 }

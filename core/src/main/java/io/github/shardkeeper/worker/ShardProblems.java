@@ -16,6 +16,7 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.loop.WakeTimer;
 import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.source.PayloadConversionException;
 import io.github.shardkeeper.text.FailureText;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -201,7 +202,12 @@ final class ShardProblems {
 	 * message may quote the record.
 	 */
 	private String shown(Throwable failure) {
-		return this.showsMessages ? failure.toString() : FailureText.withoutMessage(failure);
+		if (this.showsMessages) {
+			return failure.toString();
+		}
+		String target = (failure instanceof PayloadConversionException conversion) ? conversion.target() : null;
+		return ((target != null) ? "the payload cannot be converted to %s: ".formatted(target) : "")
+				+ FailureText.withoutMessage(failure);
 	}
 
 	private void logRetry(String kind, String what, Throwable failure, Duration pause) {

@@ -274,7 +274,7 @@ public final class RedisLink<V> implements AutoCloseable {
 		}
 		StoreUnavailableException problem = (StoreUnavailableException) failure;
 		if (!byHash || !isUnknownScript(problem)) {
-			result.completeExceptionally(MissingRight.named(problem, call.script(), call.keys()));
+			result.completeExceptionally(named(problem, call.script(), call.keys()));
 			return;
 		}
 		try {
@@ -349,8 +349,13 @@ public final class RedisLink<V> implements AutoCloseable {
 			}
 		}
 		catch (StoreUnavailableException ex) {
-			throw MissingRight.named(ex, script, keys.isEmpty() ? List.of() : keys.get(0));
+			throw named(ex, script, keys.isEmpty() ? List.of() : keys.get(0));
 		}
+	}
+
+	private static StoreUnavailableException named(StoreUnavailableException failure, LuaScript script,
+			List<String> keys) {
+		return UnreadableEntry.named(MissingRight.named(failure, script, keys), script, keys);
 	}
 
 	private static boolean isUnknownScript(StoreUnavailableException failure) {

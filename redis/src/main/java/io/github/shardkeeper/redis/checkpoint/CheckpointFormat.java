@@ -16,6 +16,7 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
@@ -68,20 +69,46 @@ final class CheckpointFormat {
 		if (text.isEmpty()) {
 			return Set.of();
 		}
-		Set<Offset> offsets = new LinkedHashSet<>();
-		MAPPER.readTree(text).forEach((offset) -> offsets.add(new Offset(offset.asString())));
-		return Collections.unmodifiableSet(offsets);
+		try {
+			Set<Offset> offsets = new LinkedHashSet<>();
+			MAPPER.readTree(text).forEach((offset) -> offsets.add(new Offset(offset.asString())));
+			return Collections.unmodifiableSet(offsets);
+		}
+		catch (JacksonException | IllegalArgumentException ex) {
+			throw unreadable("ahead", ex);
+		}
+	}
+
+	/** Returns the exception for a field of a checkpoint that others have changed. */
+	static StoreUnavailableException unreadable(String field, RuntimeException failure) {
+		return new StoreUnavailableException(
+				"Redis: the field '%s' of the shard's checkpoint cannot be read, because others have changed it; restore it, or remove it with HDEL"
+					.formatted(field),
+				failure, true);
 	}
 
 	/** Reads the pending seek, and the number of the last one that was carried out. */
 	static Seeks seeks(byte[] seek, byte[] sought) {
-		long applied = (sought.length > 0) ? Long.parseLong(text(sought)) : 0;
+		long applied = number("sought", text(sought));
 		if (seek.length == 0) {
 			return (applied != 0) ? new Seeks(applied, null) : Seeks.NONE;
 		}
 		String[] parts = text(seek).split(" ", 3);
+		if (parts.length < 3) {
+			throw unreadable("seek", new IllegalArgumentException("has no three parts"));
+		}
 		return new Seeks(applied,
-				new SeekRequest(Long.parseLong(parts[0]), new Offset(parts[2]), parts[1].equals("1")));
+				new SeekRequest(number("seek", parts[0]), new Offset(parts[2]), parts[1].equals("1")));
+	}
+
+	/** Reads a number of a checkpoint; 0 if there is none. */
+	static long number(String field, String text) {
+		try {
+			return text.isEmpty() ? 0 : Long.parseLong(text);
+		}
+		catch (NumberFormatException ex) {
+			throw unreadable(field, ex);
+		}
 	}
 
 	/** Writes the properties of a failed record. */

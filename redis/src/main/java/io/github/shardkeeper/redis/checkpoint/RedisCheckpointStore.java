@@ -224,14 +224,14 @@ public final class RedisCheckpointStore implements CheckpointStore {
 		List<KeyValue<String, byte[]>> fields = this.link
 			.call((commands) -> commands.hmget(this.keys.checkpoint(shard), "offset", "fence", "commit", "before"));
 		String offset = text(fields.get(0).getValueOrElse(NOTHING));
-		Token fence = new Token(number(fields.get(1)));
+		Token fence = new Token(number("fence", fields.get(1)));
 		return new CommitHistory(offset.isEmpty() ? null : new Offset(offset),
-				new LastCommit(fence, number(fields.get(2))),
+				new LastCommit(fence, number("commit", fields.get(2))),
 				before(text(fields.get(3).getValueOrElse(NOTHING)), fence));
 	}
 
-	private static long number(KeyValue<String, byte[]> field) {
-		return field.hasValue() ? Long.parseLong(text(field.getValue())) : 0;
+	private static long number(String name, KeyValue<String, byte[]> field) {
+		return CheckpointFormat.number(name, text(field.getValueOrElse(NOTHING)));
 	}
 
 	/**
@@ -271,7 +271,7 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	public Instant consumedSince(String topic, @Nullable Instant known) {
 		byte[] since = this.fences.run(this.scripts.recordConsumedSince(), List.of(this.keys.topic(topic)),
 				List.of(bytes((known != null) ? Long.toString(known.toEpochMilli()) : "")));
-		return Instant.ofEpochMilli(Long.parseLong(text(since)));
+		return Instant.ofEpochMilli(CheckpointFormat.number("since", text(since)));
 	}
 
 	@Override

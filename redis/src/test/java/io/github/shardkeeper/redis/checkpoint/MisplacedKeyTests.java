@@ -111,6 +111,38 @@ class MisplacedKeyTests {
 		assertThat(this.letters.sendBack(SHARD, this.dead)).isOne();
 	}
 
+	@Test
+	void entryThatCannotBeReadIsNamedAndNothingIsWritten() {
+		String key = this.start + "checkpoint";
+		Object fence = this.template.opsForHash().get(key, "fence");
+		this.template.opsForHash().put(key, "fence", "{\"broken\n");
+		Map<String, String> before = dump();
+
+		for (Runnable call : List.<Runnable>of(() -> this.store.acquireNow(SHARD, new Token(8)), () -> commit(2),
+				() -> this.store.complete(SHARD, TOKEN, 0, 0))) {
+			assertThatThrownBy(call::run).isInstanceOf(StoreUnavailableException.class)
+				.hasMessageContaining("cannot read an entry of " + key)
+				.hasMessageContaining("DEL");
+		}
+		assertThat(dump()).isEqualTo(before);
+
+		this.template.opsForHash().put(key, "fence", fence);
+		assertThat(commit(2)).as("when it was restored").isEqualTo(CommitReply.COMMITTED);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "ahead, {broken", "seek, x", "seek, 1 0", "sought, x" })
+	void fieldThatCannotBeReadIsNamed(String field, String garbage) {
+		this.template.opsForHash().put(this.start + "checkpoint", field, garbage);
+
+		assertThatThrownBy(() -> this.store.acquireNow(SHARD, TOKEN)).isInstanceOf(StoreUnavailableException.class)
+			.hasMessageContaining("field '" + field + "'")
+			.matches((failure) -> ((StoreUnavailableException) failure).isRefusal());
+
+		this.template.opsForHash().delete(this.start + "checkpoint", field);
+		assertThat(this.store.acquireNow(SHARD, TOKEN)).isInstanceOf(CheckpointStore.Acquisition.Acquired.class);
+	}
+
 	/**
 	 * Operations on all shards return the others, and name the problem of this one.
 	 */
