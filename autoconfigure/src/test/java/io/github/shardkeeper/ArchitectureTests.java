@@ -72,14 +72,16 @@ class ArchitectureTests {
 		plan.put("assignment.selection",
 				Set.of("assignment.sticky", "assignment.rules", "assignment.load", "assignment", "shard"));
 		plan.put("directive", Set.of("assignment", "shard"));
-		plan.put("protocol", Set.of("directive", "assignment.sticky", "assignment.load", "assignment", "time", "shard", "text"));
+		plan.put("protocol",
+				Set.of("directive", "assignment.sticky", "assignment.load", "assignment", "time", "shard", "text"));
 		plan.put("source", Set.of("time", "shard", "text"));
 		plan.put("source.memory", Set.of("source", API, "shard"));
 		plan.put("source.fixed", Set.of("source", "shard"));
 		plan.put("template", Set.of("source", API, "shard"));
 		plan.put("checkpoint", Set.of(API, "shard"));
 		plan.put("checkpoint.memory", Set.of("checkpoint", "shard"));
-		plan.put("coordination", Set.of("directive", "protocol", "assignment", "report", "loop", "time", API, "shard", "text"));
+		plan.put("coordination",
+				Set.of("directive", "protocol", "assignment", "report", "loop", "time", API, "shard", "text"));
 		plan.put("history", Set.of("coordination", "protocol", "report", "loop", "time", API, "shard", "text"));
 		plan.put("coordination.memory", Set.of("directive", "coordination", "history", "protocol", "shard", "text"));
 		plan.put("cluster", Set.of("shard"));
@@ -95,11 +97,15 @@ class ArchitectureTests {
 		plan.put("handler.messaging", Set.of("handler", "source", API, "shard"));
 		plan.put("worker", Set.of("handler", "coordination", "checkpoint", "source", "protocol", "schedule", "loop",
 				"time", API, "shard", "text"));
-		plan.put("consumer", Set.of("directive", "worker", "handler", "coordination", "checkpoint", "source", "protocol", "loop", "time", API, "shard", "text"));
-		plan.put("operations", Set.of("directive", "coordination", "checkpoint", "source", "protocol", "schedule", "report", "loop", "time", API, "shard", "text"));
-		plan.put("test", Set.of("source.memory", "source", "coordination.memory", "coordination", "checkpoint.memory", "checkpoint", API, "shard"));
+		plan.put("consumer", Set.of("directive", "worker", "handler", "coordination", "checkpoint", "source",
+				"protocol", "loop", "time", API, "shard", "text"));
+		plan.put("operations", Set.of("directive", "coordination", "checkpoint", "source", "protocol", "schedule",
+				"report", "loop", "time", API, "shard", "text"));
+		plan.put("test", Set.of("source.memory", "source", "coordination.memory", "coordination", "checkpoint.memory",
+				"checkpoint", API, "shard"));
 		plan.put("redis", Set.of(API, "shard", "text"));
-		plan.put("redis.coordination", Set.of("directive", "redis", "coordination", "history", "protocol", API, "shard", "text"));
+		plan.put("redis.coordination",
+				Set.of("directive", "redis", "coordination", "history", "protocol", API, "shard", "text"));
 		plan.put("redis.checkpoint", Set.of("redis", "coordination", "checkpoint", API, "shard", "text"));
 		plan.put("redis.cluster",
 				Set.of("redis.coordination", "redis", "cluster.signal", "cluster.parameter", "cluster.lock",

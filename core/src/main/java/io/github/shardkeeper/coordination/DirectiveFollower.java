@@ -4,11 +4,11 @@ import java.time.Duration;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.protocol.HeartbeatReply;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
@@ -18,7 +18,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 final class DirectiveFollower {
 
-	private static final Logger logger = LoggerFactory.getLogger(DirectiveFollower.class);
+	private static final Logger logger = PrintableLogger.of(DirectiveFollower.class);
 
 	private static final Duration RETRY_PAUSE = Duration.ofMillis(200);
 

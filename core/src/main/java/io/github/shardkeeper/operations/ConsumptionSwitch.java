@@ -2,11 +2,11 @@ package io.github.shardkeeper.operations;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.context.Lifecycle;
 
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Stops and starts the consumption of this instance while its application runs. Stopping
@@ -15,7 +15,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  */
 final class ConsumptionSwitch {
 
-	private static final Logger logger = LoggerFactory.getLogger(ConsumptionSwitch.class);
+	private static final Logger logger = PrintableLogger.of(ConsumptionSwitch.class);
 
 	private final Lifecycle consumption;
 

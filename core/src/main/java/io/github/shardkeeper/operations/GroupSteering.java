@@ -18,12 +18,12 @@ import io.github.shardkeeper.directive.DirectiveStore.Outcome;
 import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
-import io.github.shardkeeper.protocol.MemberProblems;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.text.PrintableText;
 
 /**
  * Drains instances, pins, moves and pauses shards, and has the group rebalanced, from any
@@ -323,7 +323,7 @@ public final class GroupSteering {
 	}
 
 	private static String printable(String name) {
-		return MemberProblems.printable(name, MOST_NAME);
+		return PrintableText.of(name, MOST_NAME);
 	}
 
 	private Situation read() {

@@ -22,7 +22,6 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.history.MoveHistory;
-import io.github.shardkeeper.protocol.MemberProblems;
 import io.github.shardkeeper.redis.LuaScript;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
@@ -33,6 +32,7 @@ import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardMove;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.text.PrintableText;
 
 /**
  * The history of moves on Redis, in the stream
@@ -255,7 +255,7 @@ public final class RedisMoveHistory implements MoveHistory {
 	}
 
 	private static @Nullable String printable(String text, int most) {
-		return text.isBlank() ? null : MemberProblems.printable(text, most);
+		return text.isBlank() ? null : PrintableText.of(text, most);
 	}
 
 	private static String text(Map<String, byte[]> fields, String name) {
