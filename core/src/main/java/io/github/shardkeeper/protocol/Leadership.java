@@ -125,7 +125,7 @@ public final class Leadership {
 			@Nullable LoadReporting loads) {
 		this.settleTime = settleTime;
 		this.planner = new Planner(rules);
-		this.moves = new MoveDetector(rules, (shard) -> null);
+		this.moves = new MoveDetector(rules, this::askedBy);
 		this.loads = new LoadReports(loads);
 		this.contact = new StoreContact(heartbeatInterval, lease);
 		this.claims = new ClaimPeriod(lease);
@@ -224,6 +224,11 @@ public final class Leadership {
 	 */
 	@Nullable Directive asked(ShardId shard) {
 		return this.asked.get(shard);
+	}
+
+	private @Nullable String askedBy(ShardId shard) {
+		Directive directive = asked(shard);
+		return (directive != null) ? directive.by() : null;
 	}
 
 	private boolean leads() {

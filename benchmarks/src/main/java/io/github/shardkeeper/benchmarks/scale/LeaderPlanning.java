@@ -6,6 +6,7 @@ import java.util.Map;
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.protocol.GroupChanges;
+import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.protocol.GroupPicture;
 import io.github.shardkeeper.protocol.HandoverRules;
 import io.github.shardkeeper.protocol.LoadReports;
@@ -45,7 +46,7 @@ public final class LeaderPlanning {
 	 * @return the transitions
 	 */
 	public List<Transition> plan() {
-		Assignment assignment = this.strategy.assign(this.planner.request(this.picture, this.loads, 0));
+		Assignment assignment = this.strategy.assign(this.planner.request(this.picture, this.loads, Directives.NONE, 0));
 		return this.planner.plan(this.picture, assignment, 0, 0).transitions();
 	}
 
