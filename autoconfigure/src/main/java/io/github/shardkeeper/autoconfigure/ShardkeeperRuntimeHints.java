@@ -2,11 +2,13 @@ package io.github.shardkeeper.autoconfigure;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
 /**
- * Registers the scripts and the files of the dashboard as resources of a native image.
+ * Registers the scripts and the files of the dashboard as resources of a native image,
+ * and the field that {@code RedisConnector} reads.
  */
 class ShardkeeperRuntimeHints implements RuntimeHintsRegistrar {
 
@@ -22,6 +24,10 @@ class ShardkeeperRuntimeHints implements RuntimeHintsRegistrar {
 			.registerPattern("io/github/shardkeeper/dashboard/*.css")
 			.registerPattern("io/github/shardkeeper/dashboard/*.js")
 			.registerPattern("io/github/shardkeeper/dashboard/*.svg");
+		hints.reflection()
+			.registerTypeIfPresent(classLoader,
+					"org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory",
+					MemberCategory.ACCESS_DECLARED_FIELDS);
 	}
 
 }

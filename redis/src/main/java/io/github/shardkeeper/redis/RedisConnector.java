@@ -47,7 +47,8 @@ import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Opens connections with the Lettuce client of Spring's connection factory, configured by
- * {@code spring.data.redis.*}. The application uses none of them. Thread-safe.
+ * {@code spring.data.redis.*}. The application uses none of them, and its timers and
+ * traces of commands do not see them. Thread-safe.
  */
 public final class RedisConnector implements SmartLifecycle, ApplicationListener<ContextRefreshedEvent> {
 
@@ -70,6 +71,8 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	private final Set<CompletableFuture<Void>> closing = ConcurrentHashMap.newKeySet();
 
 	private final LettuceConnectionFactory factory;
+
+	private final OwnClient client;
 
 	private final ConnectionOpener opener = new ConnectionOpener();
 
@@ -102,6 +105,7 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 					"Set 'spring.data.redis.client-type: lettuce', or define a LettuceConnectionFactory bean.");
 		}
 		this.factory = lettuce;
+		this.client = new OwnClient(lettuce);
 	}
 
 	/** Returns whether this is a Redis Cluster. */
@@ -190,7 +194,7 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 		return this.opener.begin(() -> {
 			NamedNode master = Objects.requireNonNull(this.factory.getSentinelConfiguration()).getRequiredMaster();
 			StatefulRedisSentinelConnection<String, String> sentinel = opened(
-					((RedisClient) this.factory.getRequiredNativeClient()).connectSentinel(StringCodec.UTF8));
+					((RedisClient) this.client.get()).connectSentinel(StringCodec.UTF8));
 			try {
 				sentinel.setTimeout(timeout);
 				return sentinel.sync().master(String.valueOf(master.getName()));
@@ -205,7 +209,7 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	/** Refreshes the topology of a Cluster after an unanswered command; does not wait. */
 	public void refreshTopology() {
 		try {
-			if (this.factory.getNativeClient() instanceof RedisClusterClient cluster) {
+			if (this.client.find() instanceof RedisClusterClient cluster) {
 				topology(cluster).refresh();
 			}
 		}
@@ -220,7 +224,7 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	 * without a Cluster. Each check begins a refresh, without waiting for it.
 	 */
 	@Nullable BooleanSupplier watchMaster(String key) {
-		if (!(this.factory.getNativeClient() instanceof RedisClusterClient cluster)) {
+		if (!(this.client.find() instanceof RedisClusterClient cluster)) {
 			return null;
 		}
 		ClusterTopology known = topology(cluster);
@@ -241,7 +245,7 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	}
 
 	private <V> Connection<V> connect(RedisCodec<String, V> codec) {
-		AbstractRedisClient client = this.factory.getRequiredNativeClient();
+		AbstractRedisClient client = this.client.get();
 		if (client instanceof RedisClusterClient cluster) {
 			StatefulRedisClusterConnection<String, V> connection = opened(cluster.connect(codec));
 			return new Connection<>(connection, connection.async());
@@ -252,7 +256,7 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	}
 
 	private PubSubConnection connectPubSub(String channel, Duration longestRefresh) {
-		AbstractRedisClient client = this.factory.getRequiredNativeClient();
+		AbstractRedisClient client = this.client.get();
 		if (client instanceof RedisClusterClient cluster) {
 			ClusterTopology known = topology(cluster);
 			String master = known.findMaster(channel, longestRefresh);
@@ -350,6 +354,7 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 			.completeOnTimeout(null, LONGEST_CLOSE.toMillis(), TimeUnit.MILLISECONDS)
 			.exceptionally((failure) -> null)
 			.join();
+		this.client.stop();
 	}
 
 	@Override
