@@ -14,10 +14,11 @@ import io.github.shardkeeper.worker.ConsumerMeters;
 
 /**
  * Meters of consumption, all by {@code group} and {@code topic}: timer
- * {@code shardkeeper.consume} (calls, by {@code error}) and counters
- * {@code shardkeeper.records}, {@code shardkeeper.handler.failures},
- * {@code shardkeeper.dead.letters} and {@code shardkeeper.commits} (by {@code outcome}).
- * Thread-safe.
+ * {@code shardkeeper.consume} (calls, by {@code error}), timer
+ * {@code shardkeeper.commit}, and counters {@code shardkeeper.records},
+ * {@code shardkeeper.records.size}, {@code shardkeeper.retries},
+ * {@code shardkeeper.handler.failures}, {@code shardkeeper.dead.letters} and
+ * {@code shardkeeper.commits} (by {@code outcome}). Thread-safe.
  */
 public final class MicrometerConsumerMeters implements ConsumerMeters {
 
@@ -57,6 +58,12 @@ public final class MicrometerConsumerMeters implements ConsumerMeters {
 
 		private final Counter expiredDeadLetters;
 
+		private final Counter retries;
+
+		private final Counter bytes;
+
+		private final Timer commits;
+
 		private final Counter committed;
 
 		private final Counter stale;
@@ -67,6 +74,9 @@ public final class MicrometerConsumerMeters implements ConsumerMeters {
 			this.failures = registry.counter("shardkeeper.handler.failures", tags);
 			this.deadLetters = registry.counter("shardkeeper.dead.letters", tags);
 			this.expiredDeadLetters = registry.counter("shardkeeper.dead.letters.expired", tags);
+			this.retries = registry.counter("shardkeeper.retries", tags);
+			this.bytes = Counter.builder("shardkeeper.records.size").baseUnit("bytes").tags(tags).register(registry);
+			this.commits = registry.timer("shardkeeper.commit", tags);
 			this.committed = registry.counter("shardkeeper.commits", tags.and("outcome", "committed"));
 			this.stale = registry.counter("shardkeeper.commits", tags.and("outcome", "stale"));
 		}
@@ -100,6 +110,21 @@ public final class MicrometerConsumerMeters implements ConsumerMeters {
 		@Override
 		public void deadLettersExpired(int letters) {
 			this.expiredDeadLetters.increment(letters);
+		}
+
+		@Override
+		public void handledBytes(long size) {
+			this.bytes.increment(size);
+		}
+
+		@Override
+		public void retried() {
+			this.retries.increment();
+		}
+
+		@Override
+		public void commitAnswered(Duration latency) {
+			this.commits.record(latency);
 		}
 
 		@Override

@@ -1,8 +1,10 @@
 package io.github.shardkeeper.autoconfigure;
 
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 
 import io.micrometer.core.instrument.MeterRegistry;
 
@@ -31,6 +33,7 @@ import io.github.shardkeeper.actuate.ClusterParametersEndpoint;
 import io.github.shardkeeper.actuate.ClusterParametersWebExtension;
 import io.github.shardkeeper.actuate.LoopsHealthIndicator;
 import io.github.shardkeeper.actuate.MicrometerConsumerMeters;
+import io.github.shardkeeper.actuate.MicrometerGroupMeters;
 import io.github.shardkeeper.actuate.MicrometerLoopMeters;
 import io.github.shardkeeper.actuate.MicrometerSendMeters;
 import io.github.shardkeeper.actuate.ShardMovesEndpoint;
@@ -41,21 +44,26 @@ import io.github.shardkeeper.actuate.ShardsFieldCheck;
 import io.github.shardkeeper.actuate.ShardsWebExtension;
 import io.github.shardkeeper.autoconfigure.ClusterParametersConfiguration.ParametersInUse;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.cluster.session.ClusterSession;
 import io.github.shardkeeper.consumer.PublishedEvents;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.HeartbeatScheduler;
+import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.handler.CallObserver;
 import io.github.shardkeeper.history.MoveReporter;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.loop.LoopThreads;
 import io.github.shardkeeper.observation.CallObservations;
+import io.github.shardkeeper.operations.ConsumptionSampler;
 import io.github.shardkeeper.operations.GroupReporter;
 import io.github.shardkeeper.operations.GroupSteering;
 import io.github.shardkeeper.operations.OperationAudit;
 import io.github.shardkeeper.operations.ShardOperations;
+import io.github.shardkeeper.shard.ShardMove;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.template.SendObserver;
@@ -216,10 +224,56 @@ public final class ShardkeeperActuatorAutoConfiguration {
 
 	}
 
+	/**
+	 * Properties of the meters.
+	 *
+	 * @param sampleInterval Time between two readings of lag, dead letters, retries and
+	 * states of shards. With 0s there are no such meters. At least 1s, or 0s.
+	 * @param perShard Whether meters of lag, dead letters and retries have a tag for the
+	 * shard. Their number grows with that of the shards.
+	 */
+	@ConfigurationProperties("management.metrics.shardkeeper")
+	record MeterProperties(@DefaultValue("30s") Duration sampleInterval, @DefaultValue("false") boolean perShard) {
+
+		MeterProperties {
+			if (!sampleInterval.isZero() && sampleInterval.compareTo(Duration.ofSeconds(1)) < 0) {
+				throw new ShardkeeperConfigurationException(
+						"'management.metrics.shardkeeper.sample-interval' is less than 1s",
+						"Write 1s or more, for example 30s, or 0s for no samples");
+			}
+		}
+
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(MeterRegistry.class)
 	@ConditionalOnBean(MeterRegistry.class)
+	@EnableConfigurationProperties(MeterProperties.class)
 	static class MeterConfiguration {
+
+		@Bean
+		MicrometerGroupMeters shardkeeperGroupMeters(MeterRegistry registry, ShardCoordinator coordinator,
+				ShardConsumerRunner runner, HeartbeatScheduler heartbeats, MeterProperties properties) {
+			MicrometerGroupMeters meters = new MicrometerGroupMeters(registry, coordinator, runner,
+					properties.perShard());
+			heartbeats.onAnswer(meters::heartbeatAnswered);
+			return meters;
+		}
+
+		@Bean(ShardkeeperAutoConfiguration.MOVE_METERS)
+		Consumer<ShardMove> shardkeeperMoveMeters(MicrometerGroupMeters meters) {
+			return meters::moved;
+		}
+
+		@Bean
+		ConsumptionSampler shardkeeperConsumptionSampler(ShardCoordinator coordinator, CoordinationStore store,
+				CheckpointStore checkpoints, ObjectProvider<DeadLetterStore> letters, TopicSources sources,
+				ShardConsumerRunner runner, MemberRuntime runtime, MeterProperties properties,
+				MicrometerGroupMeters meters) {
+			return new ConsumptionSampler(coordinator, store, checkpoints, letters.getIfAvailable(), sources,
+					runner::shards, runner::problems, runtime, InstantSource.system(), properties.sampleInterval(),
+					ShardConsumerRunner.PHASE + 1, meters);
+		}
 
 		@Bean
 		@ConditionalOnMissingBean(ConsumerMeters.class)

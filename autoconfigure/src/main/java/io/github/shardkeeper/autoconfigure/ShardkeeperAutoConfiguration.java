@@ -3,12 +3,14 @@ package io.github.shardkeeper.autoconfigure;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -62,6 +64,7 @@ import io.github.shardkeeper.operations.RoutedShardTopics;
 import io.github.shardkeeper.operations.StoredDeadLetters;
 import io.github.shardkeeper.operations.StoredRetiredTopics;
 import io.github.shardkeeper.operations.StoredShardPositions;
+import io.github.shardkeeper.shard.ShardMove;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.ShardAppender;
@@ -96,6 +99,9 @@ public final class ShardkeeperAutoConfiguration {
 
 	/** Moves that wait to be logged, if no history is kept. */
 	private static final int PENDING_MOVES = 1_000;
+
+	/** Name of the bean that counts moves. */
+	static final String MOVE_METERS = "shardkeeperMoveMeters";
 
 	/** Injected wherever a property is used: nothing starts before all are valid. */
 	@Bean
@@ -227,12 +233,17 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	MoveRecorder shardkeeperMoveRecorder(ShardCoordinator coordinator, CoordinationStore store,
 			ObjectProvider<MoveHistory> history, ShardkeeperSettings settings, MemberRuntime runtime,
-			ApplicationEventPublisher publisher) {
+			ApplicationEventPublisher publisher, @Qualifier(MOVE_METERS) ObjectProvider<Consumer<ShardMove>> meters) {
 		String group = coordinator.settings().group();
 		boolean kept = settings.history().maxMoves() > 0;
+		PublishedEvents published = new PublishedEvents(group, publisher);
+		Consumer<ShardMove> counted = meters.getIfAvailable(() -> (move) -> {
+		});
 		MoveRecorder recorder = new MoveRecorder(group, kept ? history.getIfAvailable() : null, store.notes(),
-				kept ? settings.history().maxMoves() : PENDING_MOVES, runtime.loops(), runtime.clock(),
-				new PublishedEvents(group, publisher)::moved, ShardConsumerRunner.PHASE - 1);
+				kept ? settings.history().maxMoves() : PENDING_MOVES, runtime.loops(), runtime.clock(), (move) -> {
+					published.moved(move);
+					counted.accept(move);
+				}, ShardConsumerRunner.PHASE - 1);
 		coordinator.addMoveListener(recorder);
 		return recorder;
 	}

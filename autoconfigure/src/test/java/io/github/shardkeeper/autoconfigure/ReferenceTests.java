@@ -47,15 +47,17 @@ class ReferenceTests {
 			.ended(new Offset("1"), null);
 		Map<String, String> documented = rows("endpoint.md", "| meter | type | tags | counts |");
 
-		assertThat(registry.getMeters().stream().map((meter) -> meter.getId().getName()).distinct())
-			.containsExactlyInAnyOrderElementsOf(documented.keySet());
+		// MonitoringFilesTests compares all meters of an application, in both directions.
+		assertThat(documented.keySet())
+			.containsAll(registry.getMeters().stream().map((meter) -> meter.getId().getName()).toList());
 		String page = Files.readString(REFERENCE.resolve("endpoint.md"));
 		for (Meter meter : registry.getMeters()) {
 			String row = page.lines()
 				.filter((line) -> line.startsWith("| `" + meter.getId().getName() + "` |"))
 				.findFirst()
 				.orElseThrow();
-			assertThat(row).contains("| " + meter.getId().getType().name().toLowerCase(Locale.ROOT) + " |");
+			assertThat(row)
+				.containsPattern("\\| " + meter.getId().getType().name().toLowerCase(Locale.ROOT) + "(, \\w+)? \\|");
 			assertThat(row)
 				.contains(meter.getId().getTags().stream().map(Tag::getKey).map((key) -> "`" + key + "`").toList());
 		}

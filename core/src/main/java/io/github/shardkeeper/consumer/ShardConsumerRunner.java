@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
@@ -398,6 +399,22 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 				problems.putIfAbsent(shard, ShardWorker.Problem.alarm("Records cannot be read: " + noReads));
 			}
 		});
+	}
+
+	/** Returns the shards of the group that this instance consumes or still drains. */
+	public Set<ShardId> shards() {
+		Running current = this.running;
+		Set<ShardId> shards = new TreeSet<>();
+		if (current != null) {
+			current.workers.shards().forEach(shards::add);
+		}
+		return shards;
+	}
+
+	/** Returns the size of all records that are read ahead. */
+	public long bufferedBytes() {
+		Running current = this.running;
+		return (current != null) ? current.context.budget().used() : 0;
 	}
 
 	/**

@@ -229,6 +229,11 @@ final class CoordinatorLoop {
 		return this.membership.member() != null && this.lease.isHeld(this.clock.now());
 	}
 
+	/** Returns zero without a lease. */
+	Duration leaseRemaining() {
+		return isConnected() ? this.clock.now().until(this.lease.endsAt()) : Duration.ZERO;
+	}
+
 	/** Returns zero before the end of the lease, also if it was ended early. */
 	Duration sinceEndOfLease() {
 		Duration since = this.lease.endsAt().until(this.clock.now());

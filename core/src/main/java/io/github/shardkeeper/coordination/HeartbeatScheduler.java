@@ -4,11 +4,15 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.loop.Loops;
+import io.github.shardkeeper.loop.MeterGuard;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
 import io.github.shardkeeper.protocol.LoadReport;
@@ -26,6 +30,8 @@ import io.github.shardkeeper.time.StoreClock;
  * Thread-safe.
  */
 public final class HeartbeatScheduler implements AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(HeartbeatScheduler.class);
 
 	private final CoordinationStore store;
 
@@ -54,6 +60,9 @@ public final class HeartbeatScheduler implements AutoCloseable {
 
 	private volatile Loops.@Nullable Loop loop;
 
+	/** Guarded, because it may be of the application. */
+	private volatile @Nullable MeterGuard<Consumer<Duration>> latency;
+
 	/** Creates a scheduler that is not started. */
 	public HeartbeatScheduler(CoordinationStore store, Lease lease, Duration interval, MemberRuntime runtime) {
 		this.store = store;
@@ -63,6 +72,15 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		this.clock = runtime.clock();
 		this.storeClock = new StoreClock(lease.margin());
 		this.nextBeat = this.clock.now();
+	}
+
+	/**
+	 * Sets who receives the time from each heartbeat to its answer, on the thread of the
+	 * heartbeats; must not block.
+	 */
+	public void onAnswer(Consumer<Duration> listener) {
+		this.latency = new MeterGuard<>(listener,
+				(failure) -> logger.warn("Heartbeats cannot be timed; they continue. Logged once", failure));
 	}
 
 	/** Starts the loops; no heartbeat is sent before a session begins. */
@@ -228,6 +246,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		if (reply instanceof HeartbeatReply.Alive alive) {
 			this.storeClock.answered(sentAt, alive.serverTimeMillis(), this.clock.now());
 			reported(beating, load);
+			Duration took = sentAt.until(this.clock.now());
 			answered(beating, alive, sentAt, hears);
 			if (seenUnconfirmed) {
 				// This answer only confirmed; the next one contains everything.
@@ -235,6 +254,11 @@ public final class HeartbeatScheduler implements AutoCloseable {
 			}
 			else {
 				beating.forgotten(forgetRequests);
+			}
+			// Last: the lease is renewed.
+			MeterGuard<Consumer<Duration>> timer = this.latency;
+			if (timer != null) {
+				timer.count((times) -> times.accept(took));
 			}
 		}
 		else {

@@ -250,6 +250,11 @@ public final class ShardCoordinator implements AutoCloseable {
 		return isConnected() ? Optional.empty() : Optional.of(this.loop.sinceEndOfLease());
 	}
 
+	/** Returns the time until the lease ends unless it is renewed; zero without one. */
+	public Duration leaseRemaining() {
+		return this.loop.leaseRemaining();
+	}
+
 	/**
 	 * Returns whether this member has no lease because the store has refused it for some
 	 * seconds, or because its settings do not fit the group's: waiting does not help.

@@ -15,6 +15,10 @@ public interface LoopMeters {
 
 	};
 
+	/** Called when a loop starts, before its first step. */
+	default void started(String loop) {
+	}
+
 	/** Counts a step that failed and is repeated. */
 	void failed(String loop);
 

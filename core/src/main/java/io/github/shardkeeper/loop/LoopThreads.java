@@ -93,6 +93,7 @@ public final class LoopThreads implements Loops {
 			this.watchdog = startWatchdog();
 		}
 		this.loops.add(loop);
+		this.meters.count((counters) -> counters.started(loop.name()));
 		try {
 			loop.begin();
 		}

@@ -1,7 +1,6 @@
 package io.github.shardkeeper.operations;
 
 import java.lang.ref.SoftReference;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -41,7 +40,6 @@ import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.text.PrintableText;
 import io.github.shardkeeper.time.MonotonicClock;
@@ -332,15 +330,7 @@ public final class GroupReporter {
 	}
 
 	private @Nullable LagReport lag(ShardId shard, Offset offset) {
-		if (!this.sources.names().contains(shard.topic())) {
-			return null;
-		}
-		ShardSource.Lag lag = this.sources.of(shard.topic()).lag(shard, offset);
-		if (lag == null) {
-			return null;
-		}
-		Duration age = lag.age();
-		return new LagReport(lag.records(), (age != null) ? age.toMillis() : null);
+		return ConsumptionSampler.lag(this.sources, shard, offset);
 	}
 
 	private static @Nullable String text(ApplicationVersion version) {

@@ -124,7 +124,8 @@ public final class BufferBudget {
 		}
 	}
 
-	long used() {
+	/** Returns the size of what is read ahead, in bytes. */
+	public long used() {
 		return this.used.get();
 	}
 

@@ -43,6 +43,14 @@ public interface ConsumerMeters {
 		default void deadLettered() {
 		}
 
+		/** Called with the total size of the payloads of handled records. */
+		default void handledBytes(long bytes) {
+		}
+
+		/** Called when a failed call is to be repeated, at once or later. */
+		default void retried() {
+		}
+
 		/**
 		 * Called when dead letters were removed because they were too old or too many.
 		 */
@@ -54,6 +62,10 @@ public interface ConsumerMeters {
 		 * @param accepted whether it was accepted; otherwise a newer owner exists
 		 */
 		default void committed(boolean accepted) {
+		}
+
+		/** Called with the time from the sending of a commit to its answer. */
+		default void commitAnswered(Duration latency) {
 		}
 
 	}

@@ -194,7 +194,9 @@ final class DeliveryResults {
 			return;
 		}
 		this.order.remove(delivery);
+		long bytes = 0;
 		for (TrackedRecord record : delivery.records()) {
+			bytes += record.source().size();
 			record.handled((record == delivery.last()) ? changes : JournaledState.Changes.NONE);
 			if (done) {
 				this.progress.done(record, result.begun());
@@ -208,7 +210,11 @@ final class DeliveryResults {
 		int records = delivery.records().size();
 		this.scope.calls().handled(records);
 		this.owned.reached(MovePhase.FIRST_RECORD, result.ended());
-		this.scope.meters().count((meters) -> meters.handled(records, result.begun().until(result.ended())));
+		long size = bytes;
+		this.scope.meters().count((meters) -> {
+			meters.handled(records, result.begun().until(result.ended()));
+			meters.handledBytes(size);
+		});
 	}
 
 	private void clearProblem() {
@@ -284,6 +290,7 @@ final class DeliveryResults {
 		if (decision instanceof Decision.Retry retry) {
 			delivery.waitUntil(this.context.clock().now().plus(retry.pause()));
 			this.order.retry(delivery);
+			this.scope.meters().count(TopicMeters::retried);
 			this.problems.callFailed(this.handler.name(), delivery.where(), failure, retry.pause());
 			return;
 		}
@@ -313,6 +320,7 @@ final class DeliveryResults {
 		FailedRecord failed = failedRecord(record, decision, calls, failure);
 		if (decision instanceof Decision.RetryLater later) {
 			this.progress.retryLater(record, failed, later.delay(), now);
+			this.scope.meters().count(TopicMeters::retried);
 			log(Level.WARN, "retry", "%s failed at offset %s of %s; it is retried in %d ms, and the shard continues"
 				.formatted(this.handler.name(), failed.offset(), this.owned, later.delay().toMillis()), failure);
 		}

@@ -229,13 +229,26 @@ final class ShardCommits {
 	}
 
 	private CompletableFuture<CommitReply> send(Sent commit) {
+		MonotonicTime sentAt = this.context.clock().now();
 		CompletableFuture<CommitReply> reply = this.checkpoints.commit(this.owned.shard(), this.owned.token(),
 				commit.commit);
 		commit.reply = reply;
 		if (!reply.isDone()) {
-			reply.whenComplete((answer, failure) -> this.wake.run());
+			reply.whenComplete((answer, failure) -> {
+				if (failure == null) {
+					count(sentAt);
+				}
+				this.wake.run();
+			});
+		}
+		else if (!reply.isCompletedExceptionally()) {
+			count(sentAt);
 		}
 		return reply;
+	}
+
+	private void count(MonotonicTime sentAt) {
+		this.meters.count((meters) -> meters.commitAnswered(sentAt.until(this.context.clock().now())));
 	}
 
 	private Outcome processAnswer(Sent answered, CompletableFuture<CommitReply> future) {

@@ -207,7 +207,8 @@ public final class WorkerContext {
 		return new MeterGuard<>((registered != null) ? registered : TopicMeters.NONE, WorkerContext::notCounted);
 	}
 
-	BufferBudget budget() {
+	/** Returns the budget of what all shards read ahead. */
+	public BufferBudget budget() {
 		return this.budget;
 	}
 
