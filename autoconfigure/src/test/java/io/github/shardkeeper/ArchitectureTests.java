@@ -115,7 +115,7 @@ class ArchitectureTests {
 		plan.put("sls", Set.of("source", API, "shard", "text"));
 		plan.put("observation", Set.of("template", "handler", "source", API, "shard"));
 		plan.put("actuate", Set.of("consumer", "worker", "operations", "cluster", "history", "coordination", "template",
-				"report", "loop", API, "shard"));
+				"report", "loop", API, "shard", "text"));
 		plan.put("dashboard", Set.of("loop", "time"));
 		plan.put("autoconfigure", Set.of("actuate", "observation", "kafka", "sls", "cluster.memory", "cluster.signal",
 				"cluster.parameter", "cluster.lock", "cluster.barrier", "cluster.session", "cluster", "redis.cluster",

@@ -15,13 +15,13 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.operations.ConsumptionSample;
 import io.github.shardkeeper.report.LagReport;
 import io.github.shardkeeper.shard.ShardMove;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Meters of the group and of this instance in it: gauges of the session and of the
@@ -31,7 +31,7 @@ import io.github.shardkeeper.shard.ShardMove;
  */
 public final class MicrometerGroupMeters implements Consumer<ConsumptionSample>, AutoCloseable {
 
-	private static final Logger logger = LoggerFactory.getLogger(MicrometerGroupMeters.class);
+	private static final Logger logger = PrintableLogger.of(MicrometerGroupMeters.class);
 
 	private final MeterRegistry registry;
 

@@ -237,12 +237,11 @@ public final class ShardkeeperAutoConfiguration {
 		String group = coordinator.settings().group();
 		boolean kept = settings.history().maxMoves() > 0;
 		PublishedEvents published = new PublishedEvents(group, publisher);
-		Consumer<ShardMove> counted = meters.getIfAvailable(() -> (move) -> {
-		});
 		MoveRecorder recorder = new MoveRecorder(group, kept ? history.getIfAvailable() : null, store.notes(),
 				kept ? settings.history().maxMoves() : PENDING_MOVES, runtime.loops(), runtime.clock(), (move) -> {
 					published.moved(move);
-					counted.accept(move);
+					// The meters need the runner, whose events go through this recorder.
+					meters.ifAvailable((counted) -> counted.accept(move));
 				}, ShardConsumerRunner.PHASE - 1);
 		coordinator.addMoveListener(recorder);
 		return recorder;

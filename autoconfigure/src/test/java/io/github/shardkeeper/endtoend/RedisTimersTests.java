@@ -51,8 +51,7 @@ class RedisTimersTests {
 
 		await().atMost(Duration.ofSeconds(30)).until(() -> commands(meters).contains("SET"));
 		// HELLO and CLIENT are from opening the application's own connection.
-		assertThat(commands(meters)).doesNotContain("EVALSHA", "EVAL", "XREAD", "XADD", "SUBSCRIBE", "HGET",
-				"HMGET");
+		assertThat(commands(meters)).doesNotContain("EVALSHA", "EVAL", "XREAD", "XADD", "SUBSCRIBE", "HGET", "HMGET");
 	}
 
 	private static Set<String> commands(MeterRegistry meters) {

@@ -8,7 +8,6 @@ import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.loop.Loops;
@@ -17,6 +16,7 @@ import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
 import io.github.shardkeeper.protocol.LoadReport;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -31,7 +31,7 @@ import io.github.shardkeeper.time.StoreClock;
  */
 public final class HeartbeatScheduler implements AutoCloseable {
 
-	private static final Logger logger = LoggerFactory.getLogger(HeartbeatScheduler.class);
+	private static final Logger logger = PrintableLogger.of(HeartbeatScheduler.class);
 
 	private final CoordinationStore store;
 

@@ -15,7 +15,6 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.context.SmartLifecycle;
 
@@ -35,6 +34,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
@@ -44,7 +44,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 public final class ConsumptionSampler implements SmartLifecycle {
 
-	private static final Logger logger = LoggerFactory.getLogger(ConsumptionSampler.class);
+	private static final Logger logger = PrintableLogger.of(ConsumptionSampler.class);
 
 	/** One step stays short. */
 	private static final int SHARDS_PER_STEP = 100;

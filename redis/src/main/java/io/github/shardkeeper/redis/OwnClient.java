@@ -14,7 +14,6 @@ import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.tracing.Tracing;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
@@ -23,6 +22,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
 import org.springframework.util.ReflectionUtils;
 
+import io.github.shardkeeper.text.PrintableLogger;
+
 /**
  * The client that the connections come from. It is the application's, unless that times
  * or traces its commands: heartbeats and blocking reads would spoil both. Then it is a
@@ -30,7 +31,7 @@ import org.springframework.util.ReflectionUtils;
  */
 final class OwnClient {
 
-	private static final Logger logger = LoggerFactory.getLogger(OwnClient.class);
+	private static final Logger logger = PrintableLogger.of(OwnClient.class);
 
 	private final LettuceConnectionFactory factory;
 

@@ -46,7 +46,8 @@ public final class LeaderPlanning {
 	 * @return the transitions
 	 */
 	public List<Transition> plan() {
-		Assignment assignment = this.strategy.assign(this.planner.request(this.picture, this.loads, Directives.NONE, 0));
+		Assignment assignment = this.strategy
+			.assign(this.planner.request(this.picture, this.loads, Directives.NONE, 0));
 		return this.planner.plan(this.picture, assignment, 0, 0).transitions();
 	}
 
