@@ -95,7 +95,11 @@ final class OwnClient {
 	}
 
 	private void create(RedisConfiguration configuration, ClientResources resources) {
+		// Marks them as shared: a copy shuts down what its original had created.
 		ClientResources silent = resources.mutate()
+			.eventLoopGroupProvider(resources.eventLoopGroupProvider())
+			.eventExecutorGroup(resources.eventExecutorGroup())
+			.timer(resources.timer())
 			.commandLatencyRecorder(CommandLatencyRecorder.disabled())
 			.tracing(Tracing.disabled())
 			.build();
