@@ -211,6 +211,16 @@ public interface CheckpointStore extends AutoCloseable {
 					.formatted(getClass().getName(), topic));
 	}
 
+	/**
+	 * Returns the transactions in which the handlers of a topic are called.
+	 * @param topic the topic
+	 * @return the transactions; {@code null} if its commits are written apart from what
+	 * handlers write
+	 */
+	default @Nullable CallTransactions transactions(String topic) {
+		return null;
+	}
+
 	@Override
 	void close();
 

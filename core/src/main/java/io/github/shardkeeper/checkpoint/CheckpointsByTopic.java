@@ -94,6 +94,11 @@ public final class CheckpointsByTopic implements CheckpointStore {
 	}
 
 	@Override
+	public @Nullable CallTransactions transactions(String topic) {
+		return this.parts.of(topic).transactions(topic);
+	}
+
+	@Override
 	public void close() {
 	}
 

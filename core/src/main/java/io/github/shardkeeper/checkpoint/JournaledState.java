@@ -97,6 +97,22 @@ public final class JournaledState {
 		return Changes.NONE;
 	}
 
+	/**
+	 * Returns the changes that the writes of a call would make, if it is the only one.
+	 */
+	public Map<String, @Nullable String> changes(StateView view) {
+		if (view.isUntouched()) {
+			return Map.of();
+		}
+		Map<String, @Nullable String> changes = new HashMap<>();
+		view.writes(this.entries).forEach((key, json) -> {
+			if (!Objects.equals(this.entries.get(key), json)) {
+				changes.put(key, json);
+			}
+		});
+		return changes;
+	}
+
 	private boolean isOutdated(StateView view) {
 		return this.shared && !view.isCurrent(this.entries, this.keyChanges);
 	}

@@ -134,7 +134,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 					this.coordinator.settings().group());
 			return;
 		}
-		handlers.forEach((topic, handler) -> this.settings.consumers().apply(topic).check(handler));
+		handlers.forEach(this::check);
 		WorkerThreads.Running runningThreads = this.threads.start();
 		ShardReaders readers = new ShardReaders(this.sources.having(handlers.keySet()), this.sources::name,
 				this.startPositions, this.runtime.clock());
@@ -197,6 +197,14 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		catch (RuntimeException | Error ex) {
 			shutDown(current);
 			throw ex;
+		}
+	}
+
+	private void check(String topic, ShardHandler handler) {
+		ConsumerSettings consumer = this.settings.consumers().apply(topic);
+		consumer.check(handler);
+		if (this.checkpoints.transactions(topic) != null) {
+			consumer.checkTransacted(handler);
 		}
 	}
 

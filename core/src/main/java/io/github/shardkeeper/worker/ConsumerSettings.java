@@ -68,6 +68,30 @@ public record ConsumerSettings(Commits commits, Ordering ordering, int concurren
 		}
 	}
 
+	/**
+	 * Checks that the method of a handler can be called in transactions that contain the
+	 * commits.
+	 * @throws ShardkeeperConfigurationException if it cannot
+	 */
+	public void checkTransacted(ShardHandler handler) {
+		String instead = "Set 'consumer.transaction' to 'none', or %s";
+		if (handler.shape() == HandlerShape.LOOP) {
+			throw refused(handler, "takes no records, but 'consumer.transaction' is 'jdbc'",
+					instead.formatted("take records: there is no offset to write in the transaction"));
+		}
+		if (this.commits.mode() == CommitMode.MANUAL) {
+			throw refused(handler,
+					"has the 'consumer.commit.mode' 'manual', but 'consumer.transaction' is 'jdbc': the transaction ends with the call, and commits its records",
+					instead.formatted("the mode to 'background'"));
+		}
+		if (this.ordering != Ordering.SHARD) {
+			throw refused(handler,
+					"has the 'consumer.ordering' '%s', but 'consumer.transaction' is 'jdbc': all transactions of a shard write the same row, so calls would wait for each other, or roll each other back"
+						.formatted(text(this.ordering)),
+					instead.formatted("the ordering to 'shard', with more shards instead of concurrent calls"));
+		}
+	}
+
 	private static ShardkeeperConfigurationException refused(ShardHandler handler, String what, String instead) {
 		return new ShardkeeperConfigurationException(
 				"The @ShardConsumer method %s %s (for topic '%s').".formatted(handler.name(), what, handler.topic()),

@@ -2,12 +2,17 @@ package io.github.shardkeeper.worker;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.Acknowledgment;
+import io.github.shardkeeper.checkpoint.CallTransactions;
+import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
+import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
@@ -33,7 +38,9 @@ final class DeliveryCalls {
 
 	private final boolean batch;
 
-	private final boolean haltsAtUnreadable;
+	private final boolean splitsAtUnreadable;
+
+	private final @Nullable Transacted transacted;
 
 	/**
 	 * Concurrent call that has returned last, linked to those before it. Not a queue:
@@ -44,14 +51,15 @@ final class DeliveryCalls {
 	/** Next call to process, linked to later ones. */
 	private @Nullable ConcurrentCall firstReturned;
 
-	DeliveryCalls(ShardScope scope, JournaledState state, DeliveryResults results) {
+	DeliveryCalls(ShardScope scope, JournaledState state, DeliveryResults results, @Nullable Transacted transacted) {
 		this.scope = scope;
 		this.handler = scope.handler();
 		this.context = scope.context();
 		this.state = state;
 		this.results = results;
 		this.batch = this.handler.shape() == HandlerShape.BATCH;
-		this.haltsAtUnreadable = scope.settings().onFailure() == ConsumerSettings.OnFailure.HALT;
+		this.splitsAtUnreadable = transacted != null || scope.settings().onFailure() == ConsumerSettings.OnFailure.HALT;
+		this.transacted = transacted;
 	}
 
 	/** Calls the handler on this thread, while no other call for the shard runs. */
@@ -125,7 +133,7 @@ final class DeliveryCalls {
 				readable.add(converted);
 			}
 		}
-		if (readable.isEmpty() || this.haltsAtUnreadable && !unreadable.isEmpty()) {
+		if (readable.isEmpty() || this.splitsAtUnreadable && !unreadable.isEmpty()) {
 			return notCalled(delivery, unreadable, null, begun);
 		}
 		return callHandler(delivery, readable, unreadable, begun, concurrently);
@@ -142,7 +150,8 @@ final class DeliveryCalls {
 		JournaledState seen = this.handler.takesState() ? this.state : null;
 		Acknowledgment acknowledgment = this.handler.takesAcknowledgment() ? this.results.acknowledgmentOf(delivery)
 				: null;
-		HandlerCalls.StateCall code = (view) -> this.handler.handle(converted, owned, view, acknowledgment);
+		HandlerCalls.StateCall plain = (view) -> this.handler.handle(converted, owned, view, acknowledgment);
+		HandlerCalls.StateCall code = (this.transacted != null) ? this.transacted.transaction(delivery, plain) : plain;
 		HandlerCalls.Result call = concurrently ? this.scope.calls().callConcurrently(seen, begun, code)
 				: this.scope.calls().callHandler(seen, begun, code);
 		return new Result(delivery, unreadable, call, begun, this.context.clock().now());
@@ -187,9 +196,145 @@ final class DeliveryCalls {
 	record Result(Delivery delivery, List<Unreadable> unreadable, HandlerCalls.@Nullable Result call,
 			MonotonicTime begun, MonotonicTime ended) {
 
+		/** Returns it with another failure of its call, {@code null} for none. */
+		Result withFailure(@Nullable Throwable failure) {
+			HandlerCalls.Result made = Objects.requireNonNull(this.call);
+			return new Result(this.delivery, this.unreadable,
+					new HandlerCalls.Result(made.view(), failure, failure != null && made.interrupted()), this.begun,
+					this.ended);
+		}
+
 	}
 
 	record Unreadable(TrackedRecord record, PayloadConversionException failure) {
+
+	}
+
+	/**
+	 * Calls in transactions of the application, which contain the commits of their
+	 * records. Between two calls nothing is uncommitted, so the state of the shard in
+	 * memory is that of the store. Confined to the shard's worker, which makes the calls
+	 * itself.
+	 */
+	static final class Transacted {
+
+		private final CallTransactions transactions;
+
+		private final OwnedShard owned;
+
+		private final WorkerContext context;
+
+		private final ShardProgress progress;
+
+		private final ShardCommits commits;
+
+		/** Commit in the last transaction, {@code null} if it had none. */
+		private @Nullable Commit commit;
+
+		private CallTransactions.@Nullable Result outcome;
+
+		/** Result of the last call until its transaction is settled. */
+		private @Nullable Result unsettled;
+
+		Transacted(CallTransactions transactions, ShardScope scope, ShardProgress progress, ShardCommits commits) {
+			this.transactions = transactions;
+			this.owned = scope.owned();
+			this.context = scope.context();
+			this.progress = progress;
+			this.commits = commits;
+		}
+
+		/** Returns whether everything is committed; otherwise that becomes due. */
+		boolean mayCall() {
+			this.progress.commitSoon();
+			return this.commits.isIdle() && this.progress.commitDue() == null;
+		}
+
+		/** Returns a call that runs another one in a transaction. */
+		HandlerCalls.StateCall transaction(Delivery delivery, HandlerCalls.StateCall code) {
+			return (view) -> {
+				this.commit = null;
+				CallTransactions.Result ended = this.transactions.call(this.owned.shard(), this.owned.token(), () -> {
+					code.run(view);
+					if (Thread.currentThread().isInterrupted()) {
+						throw new InterruptedException("The call returned with its thread interrupted");
+					}
+					Commit last = this.commits.inTransaction(delivery.records(),
+							(view != null) ? this.progress.state().changes(view) : Map.of());
+					this.commit = last;
+					return last;
+				});
+				this.outcome = ended;
+				if (ended instanceof CallTransactions.Result.Failed failed) {
+					throw failed.failure();
+				}
+			};
+		}
+
+		void returned(Result result) {
+			this.unsettled = result;
+		}
+
+		/** Returns the last call if its transaction is not settled, else {@code null}. */
+		@Nullable Result unsettled() {
+			return this.unsettled;
+		}
+
+		/**
+		 * Settles the last call.
+		 * @return its result, with a failure of it; {@code null} if a newer owner has the
+		 * shard
+		 * @throws StoreUnavailableException if the call has to be repeated, or if it is
+		 * not known yet whether its transaction was committed: then it stays unsettled
+		 */
+		@Nullable Result settle(Result result) {
+			CallTransactions.Result ended = this.outcome;
+			if (ended instanceof CallTransactions.Result.Unknown unknown) {
+				ended = find(unknown);
+			}
+			this.outcome = null;
+			this.unsettled = null;
+			if (ended instanceof CallTransactions.Result.Unavailable unavailable) {
+				throw unavailable.failure();
+			}
+			if (ended instanceof CallTransactions.Result.Stale) {
+				return null;
+			}
+			if (ended instanceof CallTransactions.Result.Committed) {
+				return result.withFailure(null);
+			}
+			HandlerCalls.Result made = result.call();
+			return (ended instanceof CallTransactions.Result.Failed failed && made != null && made.failure() == null)
+					? result.withFailure(failed.failure()) : result;
+		}
+
+		/** Leaves it open what became of the last call, because the shard is lost. */
+		void drop() {
+			if (this.outcome instanceof CallTransactions.Result.Unknown) {
+				this.outcome = new CallTransactions.Result.Stale();
+			}
+		}
+
+		/** Returns the commit of the last call, {@code null} if it was not written. */
+		@Nullable Commit takeCommit(Result settled) {
+			Commit written = (settled.call() != null && settled.call().failure() == null) ? this.commit : null;
+			this.commit = null;
+			return written;
+		}
+
+		/** Finds out in the store what became of a transaction without an answer. */
+		private CallTransactions.Result find(CallTransactions.Result.Unknown unknown) {
+			Acquisition reply = this.context.checkpoints().acquireNow(this.owned.shard(), this.owned.token());
+			if (!(reply instanceof Acquisition.Acquired acquired)) {
+				return new CallTransactions.Result.Stale();
+			}
+			Commit sent = this.commit;
+			if (sent != null && acquired.lastCommit() == sent.number().attempt()) {
+				return new CallTransactions.Result.Committed();
+			}
+			return (unknown.outage() != null) ? new CallTransactions.Result.Unavailable(unknown.outage())
+					: new CallTransactions.Result.Failed(unknown.failure());
+		}
 
 	}
 

@@ -56,6 +56,8 @@ final class DeliveryResults {
 
 	private final FailurePolicy policy;
 
+	private final boolean transacted;
+
 	private final boolean manual;
 
 	/** Whether a record is done only with all before it: its state depends on theirs. */
@@ -88,6 +90,7 @@ final class DeliveryResults {
 		this.intake = intake;
 		this.policy = new FailurePolicy(scope.settings());
 		this.maxConversionFailures = scope.settings().maxConversionFailures();
+		this.transacted = scope.context().checkpoints().transactions(scope.topic()) != null;
 		this.manual = scope.settings().commits().mode() == CommitMode.MANUAL;
 		this.manualWithState = this.manual && this.handler.takesState();
 	}
@@ -109,8 +112,9 @@ final class DeliveryResults {
 	void process(DeliveryCalls.Result result) {
 		Delivery delivery = result.delivery();
 		HandlerCalls.Result call = result.call();
-		if (call == null && delivery.records().size() > 1 && this.policy.unreadable() instanceof Decision.Halt) {
-			// The records before the unreadable one are handled; the shard halts at it.
+		if (call == null && delivery.records().size() > 1
+				&& (this.transacted || this.policy.unreadable() instanceof Decision.Halt)) {
+			// The records before an unreadable one are handled, and committed, before it.
 			this.order.remove(delivery);
 			this.intake.addParts(delivery.single());
 			return;

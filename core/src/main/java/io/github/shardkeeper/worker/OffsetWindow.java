@@ -1,6 +1,7 @@
 package io.github.shardkeeper.worker;
 
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -111,6 +112,25 @@ final class OffsetWindow {
 		return this.position;
 	}
 
+	/** Returns where the window would be if some more of its records were done. */
+	Position positionAfter(Collection<TrackedRecord> more) {
+		Offset after = this.position;
+		Set<Offset> ahead = new LinkedHashSet<>();
+		boolean first = true;
+		for (TrackedRecord next : this.records) {
+			boolean isDone = next.isDone() || more.contains(next);
+			first &= isDone;
+			if (first) {
+				after = next.offset();
+			}
+			else if (isDone) {
+				ahead.add(next.identity());
+			}
+		}
+		ahead.addAll(this.doneBefore);
+		return new Position(after, ahead);
+	}
+
 	/** Returns the identities of the done records after the position, in order. */
 	Set<Offset> ahead() {
 		if (this.doneInside == 0 && this.doneBefore.isEmpty()) {
@@ -128,6 +148,15 @@ final class OffsetWindow {
 		// Not read yet, so after all records of the window.
 		ahead.addAll(this.doneBefore);
 		return ahead;
+	}
+
+	/**
+	 * Position of a window.
+	 *
+	 * @param ahead the identities of the done records after the offset, in order
+	 */
+	record Position(@Nullable Offset offset, Set<Offset> ahead) {
+
 	}
 
 }

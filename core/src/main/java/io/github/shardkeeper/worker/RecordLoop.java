@@ -5,6 +5,9 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.checkpoint.CallTransactions;
+import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.loop.WakeTimer;
@@ -47,6 +50,11 @@ final class RecordLoop implements ShardOwnership.Loop {
 
 	private final DeliveryResults results;
 
+	private final DeliveryCalls.@Nullable Transacted transacted;
+
+	/** Whether the last transaction was refused because of a newer owner. */
+	private boolean fenced;
+
 	private final boolean inOrder;
 
 	private final boolean commitsEachBatch;
@@ -66,7 +74,10 @@ final class RecordLoop implements ShardOwnership.Loop {
 		this.intake = new RecordIntake(scope, progress, batches ? settings.batchSize() : 1);
 		this.order = DeliveryOrder.of(settings, this.intake.share());
 		this.results = new DeliveryResults(scope, progress, this.order, this.intake);
-		this.calls = new DeliveryCalls(scope, progress.state(), this.results);
+		CallTransactions transactions = this.context.checkpoints().transactions(scope.topic());
+		this.transacted = (transactions != null) ? new DeliveryCalls.Transacted(transactions, scope, progress, commits)
+				: null;
+		this.calls = new DeliveryCalls(scope, progress.state(), this.results, this.transacted);
 	}
 
 	@Override
@@ -95,7 +106,7 @@ final class RecordLoop implements ShardOwnership.Loop {
 		MonotonicTime end = now.plus(MAX_TURN);
 		for (int deliveries = 0; deliveries < MAX_DELIVERIES_PER_TURN; deliveries++) {
 			collectResults();
-			Outcome stop = Outcome.after(this.commits.advance(now));
+			Outcome stop = this.fenced ? Outcome.FENCED : Outcome.after(this.commits.advance(now));
 			if (stop != null) {
 				return stop;
 			}
@@ -114,7 +125,7 @@ final class RecordLoop implements ShardOwnership.Loop {
 
 	private boolean mayHandOut(MonotonicTime now) {
 		if (this.results.isHalted(now) || this.scope.lifecycle().isLeaving() || this.commits.mustWait()
-				|| this.progress.isMoving()) {
+				|| this.progress.isMoving() || this.transacted != null && !this.transacted.mayCall()) {
 			return false;
 		}
 		if (this.scope.lifecycle().isPaused() || !this.context.lease().permitsHandOut(now)) {
@@ -144,6 +155,11 @@ final class RecordLoop implements ShardOwnership.Loop {
 		}
 		if (this.inOrder) {
 			DeliveryCalls.Result result = callHere(delivery, now);
+			if (this.transacted != null) {
+				this.transacted.returned(result);
+				settle(this.transacted);
+				return result.ended();
+			}
 			this.results.process(result);
 			if (this.commitsEachBatch) {
 				this.progress.commitSoon();
@@ -170,8 +186,42 @@ final class RecordLoop implements ShardOwnership.Loop {
 		}
 	}
 
+	/** Processes the last call in a transaction once it is known what became of it. */
+	private void settle(DeliveryCalls.Transacted made) {
+		DeliveryCalls.Result result = made.unsettled();
+		if (result == null) {
+			return;
+		}
+		try {
+			if (this.scope.owned().isLost()) {
+				// Its new owner reads from the store what became of it.
+				made.drop();
+			}
+			DeliveryCalls.Result settled = made.settle(result);
+			if (settled != null) {
+				this.results.process(settled);
+				Commit written = made.takeCommit(settled);
+				if (written != null) {
+					this.commits.writtenInTransaction(written);
+				}
+				return;
+			}
+			this.fenced = true;
+		}
+		catch (StoreUnavailableException ex) {
+			if (made.unsettled() == null) {
+				this.order.retry(result.delivery());
+			}
+			throw ex;
+		}
+		this.order.retry(result.delivery());
+	}
+
 	@Override
 	public boolean collectResults() {
+		if (this.transacted != null) {
+			settle(this.transacted);
+		}
 		if (!this.inOrder) {
 			for (DeliveryCalls.ConcurrentCall next = this.calls.nextReturned(); next != null; next = this.calls
 				.nextReturned()) {

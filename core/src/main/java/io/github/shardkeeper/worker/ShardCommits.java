@@ -1,8 +1,11 @@
 package io.github.shardkeeper.worker;
 
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
@@ -55,6 +58,9 @@ final class ShardCommits {
 
 	private final boolean waitsForEach;
 
+	/** Whether commits are also parts of transactions: see {@link #inTransaction}. */
+	private final boolean transacted;
+
 	private final Runnable wake;
 
 	private final MeterGuard<TopicMeters> meters;
@@ -77,6 +83,9 @@ final class ShardCommits {
 
 	private boolean writeBackRequired;
 
+	/** Whether the store has lost what a transacted shard has committed. */
+	private boolean gone;
+
 	/** Creates commits; {@code earlier} are those before a seek, if any. */
 	ShardCommits(Acquisition.Acquired acquired, @Nullable ShardCommits earlier, ShardProgress progress,
 			ShardScope scope) {
@@ -84,6 +93,7 @@ final class ShardCommits {
 		this.context = scope.context();
 		this.checkpoints = this.context.checkpoints();
 		this.waitsForEach = scope.settings().commits().mode() == CommitMode.BATCH;
+		this.transacted = this.checkpoints.transactions(scope.topic()) != null;
 		this.wake = scope.wake();
 		this.meters = scope.meters();
 		this.progress = progress;
@@ -130,9 +140,18 @@ final class ShardCommits {
 		return this.sent != null && (this.waitsForEach || this.progress.isCommitFull());
 	}
 
-	/** Writes everything with the next commit, because the store may have lost some. */
+	/**
+	 * Writes everything with the next commit, because the store may have lost some. Not
+	 * if it is a database with what handlers have written: what that says counts.
+	 */
 	void requireWriteBack() {
-		this.writeBackRequired = true;
+		this.writeBackRequired = !this.transacted;
+	}
+
+	/** Processes that the store has lost the checkpoint. */
+	void checkpointGone() {
+		this.gone = this.transacted;
+		requireWriteBack();
 	}
 
 	/**
@@ -150,6 +169,9 @@ final class ShardCommits {
 
 	private Outcome advance(MonotonicTime now, boolean flush) {
 		while (true) {
+			if (this.gone) {
+				return Outcome.FENCED;
+			}
 			Sent underWay = this.sent;
 			if (underWay != null) {
 				CompletableFuture<CommitReply> reply = (underWay.reply != null) ? underWay.reply : send(underWay);
@@ -168,13 +190,39 @@ final class ShardCommits {
 				}
 			}
 			else if (flush ? this.progress.commitDue() != null : this.progress.isCommitDue(now)) {
-				prepare(new CommitNumber(++this.attempts, this.acknowledgedCommit, this.acquisition),
-						this.progress.state().takeUncommitted(), false);
+				prepare(nextNumber(), this.progress.state().takeUncommitted(), false);
 			}
 			else {
 				return Outcome.DONE;
 			}
 		}
+	}
+
+	private CommitNumber nextNumber() {
+		return new CommitNumber(++this.attempts, this.acknowledgedCommit, this.acquisition);
+	}
+
+	/**
+	 * Returns the commit of records that are done once it is written, as the last part of
+	 * the transaction in which they were handled. Only while there is no other commit to
+	 * send or to wait for.
+	 */
+	Commit inTransaction(Collection<TrackedRecord> records, Map<String, @Nullable String> changes) {
+		OffsetWindow.Position position = this.progress.window().positionAfter(records);
+		Set<Offset> taken = new LinkedHashSet<>();
+		records.stream().filter(TrackedRecord::isOfQueue).forEach((record) -> taken.add(record.offset()));
+		return new Commit(nextNumber(), position.offset(), position.ahead(), changes, List.of(), taken, List.of());
+	}
+
+	/**
+	 * Processes that a transaction with a commit of records that are done now is over.
+	 */
+	void writtenInTransaction(Commit commit) {
+		ShardProgress.PendingCommit contents = this.progress.pending();
+		this.progress.state().takeUncommitted();
+		this.progress.commitPrepared();
+		this.meters.count((meters) -> meters.committed(true));
+		acknowledged(commit, contents);
 	}
 
 	private void prepare(CommitNumber number, Map<String, @Nullable String> changes, boolean whole) {
@@ -277,14 +325,18 @@ final class ShardCommits {
 	}
 
 	private void committed(Sent answered) {
-		this.acknowledgedCommit = answered.commit.number().attempt();
-		this.acknowledgedOffset = answered.commit.offset();
-		this.progress.committed(answered.contents, this.context.clock().now());
+		acknowledged(answered.commit, answered.contents);
 		if (answered.whole) {
 			logger.info("The store has lost writes: {} was written back at offset {}, with {} entries of state",
 					this.owned, answered.commit.offset(), answered.commit.changes().size());
 		}
-		Offset offset = answered.commit.offset();
+	}
+
+	private void acknowledged(Commit commit, ShardProgress.PendingCommit contents) {
+		this.acknowledgedCommit = commit.number().attempt();
+		this.acknowledgedOffset = commit.offset();
+		this.progress.committed(contents, this.context.clock().now());
+		Offset offset = commit.offset();
 		if (offset != null) {
 			this.context.reader().committed(this.owned.shard(), offset);
 		}
@@ -293,6 +345,9 @@ final class ShardCommits {
 	/** Adds a commit to the next one, because the store has lost the checkpoint. */
 	private Outcome gone(Sent lost) {
 		this.sent = null;
+		if (this.transacted) {
+			return Outcome.FENCED;
+		}
 		this.progress.notCommitted(lost.contents, this.context.clock().now());
 		this.writeBackRequired = true;
 		return lost.whole ? Outcome.CHECKPOINT_MISSING : Outcome.DONE;

@@ -371,7 +371,7 @@ public final class ShardWorker {
 			}
 			case PENDING -> this.attentionDue = true;
 			case STALE -> fenced(Token.NONE);
-			case GONE -> commits.requireWriteBack();
+			case GONE -> commits.checkpointGone();
 		}
 	}
 

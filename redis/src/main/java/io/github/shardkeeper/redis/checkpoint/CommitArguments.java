@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.github.shardkeeper.checkpoint.CheckpointJson;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.Commit.Retry;
 import io.github.shardkeeper.checkpoint.FailedRecord;
@@ -27,7 +28,7 @@ final class CommitArguments {
 		to.add(commit.number().acknowledged());
 		to.add(commit.number().acquisition());
 		to.add((commit.offset() != null) ? commit.offset().value() : "");
-		to.add(CheckpointFormat.offsets(commit.ahead()));
+		to.add(CheckpointJson.offsets(commit.ahead()));
 		to.add(commit.seek());
 		to.add(puts);
 		to.add(commit.changes().size() - puts);
@@ -59,7 +60,7 @@ final class CommitArguments {
 	}
 
 	private void add(FailedRecord record) {
-		this.arguments.add(CheckpointFormat.about(record));
+		this.arguments.add(CheckpointJson.about(record));
 		this.arguments.add(record.payload());
 	}
 

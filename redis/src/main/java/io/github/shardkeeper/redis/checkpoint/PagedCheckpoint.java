@@ -87,7 +87,7 @@ final class PagedCheckpoint {
 	private Checkpoint checkpoint() {
 		String offset = text(bytes(2));
 		String retryDueIn = text(bytes(4));
-		return new Checkpoint(offset.isEmpty() ? null : new Offset(offset), CheckpointFormat.offsets(text(bytes(3))),
+		return new Checkpoint(offset.isEmpty() ? null : new Offset(offset), CheckpointFormat.ahead(text(bytes(3))),
 				this.state, retryDueIn.isEmpty() ? null : Duration.ofMillis(Long.parseLong(retryDueIn)));
 	}
 

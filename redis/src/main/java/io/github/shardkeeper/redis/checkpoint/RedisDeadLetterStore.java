@@ -16,6 +16,7 @@ import io.lettuce.core.StreamMessage;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.checkpoint.CheckpointJson;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.redis.LuaScript;
 import io.github.shardkeeper.redis.RedisConnector;
@@ -95,7 +96,7 @@ public final class RedisDeadLetterStore implements DeadLetterStore {
 	}
 
 	private static StoredDeadLetter letter(String id, byte[] offset, byte[] about, byte[] payload) {
-		return new StoredDeadLetter(id, CheckpointFormat
+		return new StoredDeadLetter(id, CheckpointJson
 			.failedRecord((offset.length == 0) ? NO_OFFSET : new Offset(text(offset)), about, payload));
 	}
 

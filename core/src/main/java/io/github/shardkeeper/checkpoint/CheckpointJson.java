@@ -1,0 +1,114 @@
+package io.github.shardkeeper.checkpoint;
+
+import java.nio.charset.StandardCharsets;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+import io.github.shardkeeper.shard.Offset;
+
+/**
+ * Parts of a checkpoint as JSON, for stores. Does not use the application's mapper,
+ * because instances of different versions share a store. Has no state.
+ *
+ * <ul>
+ * <li>Offsets are an array, because they may be any text.</li>
+ * <li>The properties of a failed record, all but offset and payload, are one line:
+ * <code>{"attempts":5,"rounds":1,"key":"42","headers":{"trace":"7f"},"timestamp":"…","failedAt":"…",
+ * "exception":"…","stackTrace":"…"}</code>. Scripts of Redis rely on {@code attempts}
+ * being first.</li>
+ * </ul>
+ */
+public final class CheckpointJson {
+
+	private static final JsonMapper MAPPER = new JsonMapper();
+
+	private CheckpointJson() {
+	}
+
+	/** Writes offsets, none as empty text. */
+	public static String offsets(Set<Offset> offsets) {
+		if (offsets.isEmpty()) {
+			return "";
+		}
+		ArrayNode array = MAPPER.createArrayNode();
+		offsets.forEach((offset) -> array.add(offset.value()));
+		return MAPPER.writeValueAsString(array);
+	}
+
+	/** Reads offsets, and keeps their order. */
+	public static Set<Offset> offsets(String text) {
+		if (text.isEmpty()) {
+			return Set.of();
+		}
+		Set<Offset> offsets = new LinkedHashSet<>();
+		MAPPER.readTree(text).forEach((offset) -> offsets.add(new Offset(offset.asString())));
+		return Collections.unmodifiableSet(offsets);
+	}
+
+	/** Writes the properties of a failed record, in UTF-8. */
+	public static byte[] about(FailedRecord record) {
+		ObjectNode about = MAPPER.createObjectNode();
+		about.put("attempts", record.attempts());
+		about.put("rounds", record.rounds());
+		if (record.key() != null) {
+			about.put("key", record.key());
+		}
+		if (!record.headers().isEmpty()) {
+			ObjectNode headers = about.putObject("headers");
+			record.headers().forEach(headers::put);
+		}
+		about.put("timestamp", record.timestamp().toString());
+		about.put("failedAt", record.failedAt().toString());
+		about.put("exception", record.exception());
+		about.put("stackTrace", record.stackTrace());
+		return MAPPER.writeValueAsString(about).getBytes(StandardCharsets.UTF_8);
+	}
+
+	/**
+	 * Reads a failed record. Omits properties that cannot be read, because others have
+	 * written them: the payload must not be lost, nor the other letters be blocked.
+	 */
+	public static FailedRecord failedRecord(Offset offset, byte[] about, byte[] payload) {
+		JsonNode root = root(about);
+		Map<String, String> headers = new LinkedHashMap<>();
+		root.path("headers")
+			.properties()
+			.forEach((header) -> headers.put(header.getKey(), header.getValue().asString("")));
+		JsonNode key = root.path("key");
+		int attempts = Math.max(root.path("attempts").asInt(0), 0);
+		return new FailedRecord(offset, key.isString() ? key.asString() : null, payload, headers,
+				instant(root, "timestamp"), attempts, (attempts > 0) ? Math.max(root.path("rounds").asInt(0), 0) : 0,
+				root.path("exception").asString(""), root.path("stackTrace").asString(""), instant(root, "failedAt"));
+	}
+
+	private static JsonNode root(byte[] about) {
+		try {
+			return MAPPER.readTree(about);
+		}
+		catch (JacksonException ex) {
+			return MAPPER.createObjectNode();
+		}
+	}
+
+	private static Instant instant(JsonNode root, String field) {
+		String text = root.path(field).asString("");
+		try {
+			return Instant.parse(text);
+		}
+		catch (DateTimeException ex) {
+			return Instant.EPOCH;
+		}
+	}
+
+}

@@ -1,0 +1,113 @@
+package io.github.shardkeeper.jdbc;
+
+import java.time.Duration;
+import java.util.function.Supplier;
+
+import javax.sql.DataSource;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+
+/**
+ * Transactions of the store. A transaction of the application in which a step is made
+ * does not contain it: its own end must not decide about it. Thread-safe.
+ */
+final class DatabaseSteps {
+
+	private static final int ATTEMPTS = 10;
+
+	private final PlatformTransactionManager transactionManager;
+
+	private final DataSource dataSource;
+
+	private final TransactionTemplate transactions;
+
+	private final JdbcTemplate jdbc;
+
+	private final Duration lockWait;
+
+	DatabaseSteps(PlatformTransactionManager transactionManager, DataSource dataSource, Duration lockWait) {
+		this.transactionManager = transactionManager;
+		this.dataSource = unwrapped(dataSource);
+		this.lockWait = lockWait;
+		this.transactions = new TransactionTemplate(transactionManager);
+		this.transactions.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+		this.jdbc = new JdbcTemplate(this.dataSource);
+		// Also limits the wait for a lock.
+		this.jdbc.setQueryTimeout((int) Math.max(1, lockWait.toSeconds()));
+	}
+
+	/** Transactions are bound to the data source behind the proxy. */
+	private static DataSource unwrapped(DataSource dataSource) {
+		DataSource target = (dataSource instanceof TransactionAwareDataSourceProxy proxy) ? proxy.getTargetDataSource()
+				: null;
+		return (target != null) ? target : dataSource;
+	}
+
+	/** Returns the template for statements in the current transaction. */
+	JdbcTemplate jdbc() {
+		return this.jdbc;
+	}
+
+	DataSource dataSource() {
+		return this.dataSource;
+	}
+
+	Duration lockWait() {
+		return this.lockWait;
+	}
+
+	TransactionTemplate transactions() {
+		return this.transactions;
+	}
+
+	/**
+	 * Makes a step in a transaction of its own, again if another one has interfered.
+	 * @param what the step, as a verb with its object, for messages
+	 * @throws StoreUnavailableException if the database cannot be used
+	 */
+	<T> T run(String what, Supplier<T> step) {
+		for (int attempt = 1;; attempt++) {
+			try {
+				T result = this.transactions.execute((status) -> {
+					requireTransaction();
+					return step.get();
+				});
+				if (result == null) {
+					throw new IllegalStateException("A step without a result: " + what);
+				}
+				return result;
+			}
+			catch (DataAccessException | TransactionException ex) {
+				if (attempt == ATTEMPTS || !DatabaseFailure.isConflict(ex)) {
+					throw DatabaseFailure.explain(what, ex, this.lockWait);
+				}
+			}
+		}
+	}
+
+	/**
+	 * Checks that statements of {@link #jdbc()} are part of the current transaction.
+	 * @throws ShardkeeperConfigurationException if they are not
+	 */
+	void requireTransaction() {
+		if (!TransactionSynchronizationManager.hasResource(this.dataSource)) {
+			throw new ShardkeeperConfigurationException(
+					"The transactions of %s do not contain statements of the DataSource %s."
+						.formatted(this.transactionManager.getClass().getName(), this.dataSource),
+					"Set 'shardkeeper.jdbc.transaction-manager' to the name of the PlatformTransactionManager bean of the "
+							+ "primary DataSource. A JpaTransactionManager has to know that DataSource; JTA and reactive "
+							+ "transaction managers are not supported.");
+		}
+	}
+
+}

@@ -1,0 +1,403 @@
+package io.github.shardkeeper.jdbc;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.checkpoint.CallTransactions;
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
+import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
+import io.github.shardkeeper.checkpoint.CommitHistory;
+import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
+import io.github.shardkeeper.checkpoint.Seeks;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+/**
+ * Checkpoints in the application's database.
+ * <p>
+ * <b>The fence.</b> An old owner's transaction may be open when a new owner acquires the
+ * shard: <pre>
+ * update … set token = 8 where token &lt; 8    waits for a transaction that has written the row
+ * commit                                    from now on no commit under 7 finds its row
+ * select …                                  a new transaction: it sees the last one under 7
+ * </pre> So each transaction of an earlier owner either ended before the new one reads,
+ * or is rolled back. That needs no isolation above READ COMMITTED; above it, the database
+ * refuses the earlier owner's update instead of finding no row.
+ * <p>
+ * Thread-safe. Acquisitions and commits run on threads of the store, because JDBC blocks.
+ */
+final class JdbcCheckpointStore implements CheckpointStore {
+
+	private static final Logger logger = LoggerFactory.getLogger(JdbcCheckpointStore.class);
+
+	private static final int THREADS = 8;
+
+	private static final int CONSISTENT_READS = 3;
+
+	private final JdbcDataPlane database;
+
+	private final DatabaseSteps steps;
+
+	private final ShardTable shards;
+
+	private final ShardContents contents;
+
+	private final CallTransactions transactions;
+
+	private final @Nullable CheckpointStore earlier;
+
+	private final ThreadPoolExecutor executor;
+
+	JdbcCheckpointStore(JdbcDataPlane database, @Nullable CheckpointStore earlier) {
+		this.database = database;
+		this.steps = database.steps();
+		this.shards = database.shards();
+		this.contents = database.contents();
+		this.transactions = new JdbcTransactions(database);
+		this.earlier = earlier;
+		AtomicInteger number = new AtomicInteger();
+		this.executor = new ThreadPoolExecutor(THREADS, THREADS, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
+				(task) -> {
+					Thread thread = new Thread(task, "shardkeeper-jdbc-" + number.incrementAndGet());
+					thread.setDaemon(true);
+					return thread;
+				});
+		this.executor.allowCoreThreadTimeOut(true);
+	}
+
+	@Override
+	public CallTransactions transactions(String topic) {
+		return this.transactions;
+	}
+
+	private <T> CompletableFuture<T> onOwnThread(Supplier<T> step) {
+		try {
+			return CompletableFuture.supplyAsync(step, (Executor) this.executor);
+		}
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			return CompletableFuture
+				.failedFuture(new StoreUnavailableException("No thread for the database is available: " + ex, ex));
+		}
+	}
+
+	@Override
+	public CompletableFuture<Acquisition> acquire(ShardId shard, Token token) {
+		return onOwnThread(() -> acquireHere(shard, token));
+	}
+
+	private Acquisition acquireHere(ShardId shard, Token token) {
+		String what = "acquire " + shard;
+		boolean raised = this.steps.run(what, () -> this.shards.raise(shard, token, this.database.clock().millis()));
+		if (!raised) {
+			Optional<ShardRow> row = this.steps.run(what, () -> {
+				// Waits for a transaction under the same token whose end had no answer.
+				this.shards.lock(shard, token);
+				return Optional.ofNullable(this.shards.read(shard));
+			});
+			if (row.isEmpty()) {
+				Acquisition.@Nullable Refused refused = create(shard, token);
+				return (refused != null) ? refused : acquireHere(shard, token);
+			}
+		}
+		// In another transaction: its snapshot is newer than the fence.
+		return this.steps.run(what, () -> {
+			ShardRow row = Objects.requireNonNull(this.shards.read(shard));
+			return !row.token().equals(token) ? new Acquisition.Refused(row.token()) : new Acquisition.Acquired(
+					checkpoint(shard, row), row.seeks(), row.lastCommit(), row.before(), row.acquired());
+		});
+	}
+
+	private Checkpoint checkpoint(ShardId shard, ShardRow row) {
+		Long first = this.contents.firstRetry(shard);
+		return new Checkpoint(row.offset(), row.ahead(), this.contents.state(shard),
+				(first != null) ? Duration.ofMillis(Math.max(0, first - this.database.clock().millis())) : null);
+	}
+
+	/**
+	 * Adds the row of a shard, with the checkpoint that it had in another store. That
+	 * store refuses earlier owners from then on.
+	 */
+	private Acquisition.@Nullable Refused create(ShardId shard, Token token) {
+		Checkpoint taken = null;
+		Acquisition reply = (this.earlier != null) ? this.earlier.acquireNow(shard, token) : null;
+		if (reply instanceof Acquisition.Refused refused) {
+			return refused;
+		}
+		if (reply instanceof Acquisition.Acquired acquired) {
+			taken = acquired.checkpoint();
+		}
+		if (insert(shard, taken) && taken != null && taken.offset() != null) {
+			logger.info(
+					"{} is consumed in transactions of the database from now on; its offset {} and {} entries of state "
+							+ "are taken over from where they were. Dead letters and the retry queue stay there",
+					shard, taken.offset(), taken.state().size());
+		}
+		return null;
+	}
+
+	private boolean insert(ShardId shard, @Nullable Checkpoint taken) {
+		try {
+			return this.steps.run("add the row of " + shard, () -> {
+				this.shards.insert(shard);
+				if (taken != null) {
+					Commit commit = new Commit(CommitNumber.ofWhole(1), taken.offset(), taken.ahead(),
+							new HashMap<>(taken.state()), List.of(), Set.of(), List.of());
+					this.shards.write(shard, Objects.requireNonNull(this.shards.read(shard)), commit,
+							this.database.clock().millis());
+					this.contents.write(shard, commit, 0, this.database.clock().millis());
+				}
+				return true;
+			});
+		}
+		catch (StoreUnavailableException ex) {
+			if (ex.getCause() instanceof DuplicateKeyException) {
+				// Another instance was first.
+				return false;
+			}
+			throw ex;
+		}
+	}
+
+	@Override
+	public CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit) {
+		return onOwnThread(() -> this.steps.run("commit " + shard, () -> commitHere(shard, token, commit)));
+	}
+
+	private CommitReply commitHere(ShardId shard, Token token, Commit commit) {
+		ShardRow row = this.shards.lock(shard) ? this.shards.read(shard) : null;
+		if (row == null || row.token().compareTo(token) < 0) {
+			return CommitReply.GONE;
+		}
+		if (!row.token().equals(token)) {
+			return CommitReply.STALE;
+		}
+		CommitNumber number = commit.number();
+		if (!restsOn(row, number.acquisition())) {
+			return CommitReply.GONE;
+		}
+		if (number.attempt() <= row.lastCommit()) {
+			return (number.attempt() == row.lastCommit()) ? CommitReply.COMMITTED : CommitReply.STALE;
+		}
+		if (row.lastCommit() < number.acknowledged()) {
+			return CommitReply.GONE;
+		}
+		long nowMillis = this.database.clock().millis();
+		this.shards.write(shard, row, commit, nowMillis);
+		this.contents.write(shard, commit, row.lastLetter(), nowMillis);
+		return CommitReply.COMMITTED;
+	}
+
+	private static boolean restsOn(ShardRow row, long acquisition) {
+		return acquisition == 0 || acquisition == row.acquired();
+	}
+
+	@Override
+	public DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except) {
+		return this.steps.run("read the retry queue of " + shard,
+				() -> this.contents.due(shard, limit, bytes, except, this.database.clock().millis()));
+	}
+
+	@Override
+	public CompletionReply complete(ShardId shard, Token token, long acknowledged, long acquisition) {
+		return this.steps.run("complete " + shard, () -> {
+			ShardRow row = this.shards.lock(shard) ? this.shards.read(shard) : null;
+			if (row != null && row.token().compareTo(token) > 0) {
+				return CompletionReply.STALE;
+			}
+			if (row == null || !row.token().equals(token) || row.lastCommit() < acknowledged
+					|| !restsOn(row, acquisition)) {
+				return CompletionReply.GONE;
+			}
+			if (row.completed()) {
+				return CompletionReply.COMPLETED;
+			}
+			if (row.seeks().pending() != null || this.contents.countRetries(shard) > 0) {
+				return CompletionReply.PENDING;
+			}
+			this.shards.complete(shard);
+			return CompletionReply.COMPLETED;
+		});
+	}
+
+	@Override
+	public Checkpoint read(ShardId shard) {
+		return this.steps.run("read " + shard, () -> {
+			for (int reads = 1;; reads++) {
+				if (reads == CONSISTENT_READS) {
+					this.shards.lock(shard);
+				}
+				ShardRow before = this.shards.read(shard);
+				if (before == null) {
+					return new Checkpoint(null, Map.of());
+				}
+				Checkpoint checkpoint = checkpoint(shard, before);
+				if (reads == CONSISTENT_READS || before.equals(this.shards.read(shard))) {
+					return checkpoint;
+				}
+			}
+		});
+	}
+
+	@Override
+	public Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
+		return this.steps.run("read offsets", () -> this.shards.readAll(shards, ShardRow::offset));
+	}
+
+	@Override
+	public Map<ShardId, Offset> offsets(Collection<ShardId> shards,
+			BiConsumer<ShardId, StoreUnavailableException> unreadable) {
+		try {
+			return offsets(shards);
+		}
+		catch (StoreUnavailableException ex) {
+			shards.forEach((shard) -> unreadable.accept(shard, ex));
+			return Map.of();
+		}
+	}
+
+	@Override
+	public Long countStateEntries(ShardId shard) {
+		return this.steps.run("count the state of " + shard, () -> this.contents.countState(shard));
+	}
+
+	@Override
+	public CommitHistory commits(ShardId shard) {
+		return this.steps.run("read " + shard, () -> {
+			ShardRow row = this.shards.read(shard);
+			return (row != null)
+					? new CommitHistory(row.offset(), new LastCommit(row.token(), row.lastCommit()),
+							row.token().equals(Token.NONE) ? null : row.before())
+					: new CommitHistory(null, LastCommit.NONE, null);
+		});
+	}
+
+	@Override
+	public @Nullable SeekRequest seek(ShardId shard, Offset after, boolean clearsState) {
+		if (!this.steps.run("seek " + shard, () -> this.shards.lock(shard))) {
+			insertWithoutOwner(shard);
+		}
+		return this.steps.<Optional<SeekRequest>>run("seek " + shard, () -> {
+			ShardRow row = this.shards.lock(shard) ? this.shards.read(shard) : null;
+			if (row == null || row.completed()) {
+				return Optional.empty();
+			}
+			SeekRequest request = new SeekRequest(row.seeks().nextNumber(this.database.clock().millis()), after,
+					clearsState);
+			this.shards.write(shard, new Seeks(row.seeks().applied(), request));
+			return Optional.of(request);
+		}).orElse(null);
+	}
+
+	/** The seek decides about the offset, so none is taken over; the state is. */
+	private void insertWithoutOwner(ShardId shard) {
+		insert(shard, (this.earlier != null) ? this.earlier.read(shard) : null);
+	}
+
+	@Override
+	public Map<ShardId, Seeks> seeks(Collection<ShardId> shards) {
+		return this.steps.run("read seeks", () -> {
+			Map<ShardId, Seeks> seeks = this.shards.readAll(shards, ShardRow::seeks);
+			shards.forEach((shard) -> seeks.putIfAbsent(shard, Seeks.NONE));
+			return seeks;
+		});
+	}
+
+	@Override
+	public Instant consumedSince(String topic, @Nullable Instant known) {
+		try {
+			return this.steps.run("read since when '%s' is consumed".formatted(topic),
+					() -> consumedSinceHere(topic, known));
+		}
+		catch (StoreUnavailableException ex) {
+			if (!(ex.getCause() instanceof DuplicateKeyException)) {
+				throw ex;
+			}
+			// Another instance was first.
+			return consumedSince(topic, known);
+		}
+	}
+
+	private Instant consumedSinceHere(String topic, @Nullable Instant known) {
+		JdbcTemplate jdbc = this.steps.jdbc();
+		String table = this.database.topics();
+		String group = this.database.group();
+		List<Long> stored = jdbc.queryForList(
+				"select consumed_since from %s where group_name = ? and topic = ?".formatted(table), Long.class, group,
+				topic);
+		Instant wanted = (known != null) ? known : this.database.clock().instant().truncatedTo(ChronoUnit.MILLIS);
+		if (stored.isEmpty()) {
+			jdbc.update("insert into %s (group_name, topic, consumed_since) values (?, ?, ?)".formatted(table), group,
+					topic, wanted.toEpochMilli());
+			return wanted;
+		}
+		Instant since = Instant.ofEpochMilli(stored.get(0));
+		if (known != null && known.isBefore(since)) {
+			jdbc.update("update %s set consumed_since = ? where group_name = ? and topic = ? and consumed_since > ?"
+				.formatted(table), known.toEpochMilli(), group, topic, known.toEpochMilli());
+			return known;
+		}
+		return since;
+	}
+
+	@Override
+	public Removal remove(String topic, Token newest) {
+		SortedSet<ShardId> removed = new TreeSet<>();
+		SortedSet<ShardId> kept = new TreeSet<>();
+		for (ShardId shard : this.steps.run("find the shards of '%s'".formatted(topic),
+				() -> this.shards.shards(topic))) {
+			boolean isRemoved = this.steps.run("remove " + shard, () -> {
+				ShardRow row = this.shards.lock(shard) ? this.shards.read(shard) : null;
+				if (row != null && row.token().compareTo(newest) > 0) {
+					return false;
+				}
+				this.contents.delete(shard);
+				this.shards.delete(shard);
+				return true;
+			});
+			(isRemoved ? removed : kept).add(shard);
+		}
+		if (kept.isEmpty()) {
+			this.steps.run("remove '%s'".formatted(topic),
+					() -> this.steps.jdbc()
+						.update("delete from %s where group_name = ? and topic = ?".formatted(this.database.topics()),
+								this.database.group(), topic));
+		}
+		return new Removal(removed, kept);
+	}
+
+	@Override
+	public void close() {
+		this.executor.shutdown();
+	}
+
+}

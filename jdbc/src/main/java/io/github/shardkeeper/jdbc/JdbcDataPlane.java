@@ -1,0 +1,107 @@
+package io.github.shardkeeper.jdbc;
+
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.regex.Pattern;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.PlatformTransactionManager;
+
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.DeadLetterStore;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+
+/**
+ * Data plane of one group in the database of the application, in the tables
+ * {@code shardkeeper_shard}, {@code shardkeeper_state}, {@code shardkeeper_retry},
+ * {@code shardkeeper_dead_letter} and {@code shardkeeper_topic}. Its times are those of
+ * the instances' clocks. Thread-safe.
+ */
+public final class JdbcDataPlane {
+
+	private static final Pattern PREFIX = Pattern.compile("[A-Za-z_][A-Za-z0-9_.$]{0,99}");
+
+	private final DatabaseSteps steps;
+
+	private final ShardTable shards;
+
+	private final ShardContents contents;
+
+	private final String topics;
+
+	private final String group;
+
+	private final InstantSource clock;
+
+	/**
+	 * Creates a data plane; uses the database when it is first used.
+	 * @param transactionManager the application's transactions
+	 * @param dataSource the data source of these transactions
+	 * @param tablePrefix the beginning of the tables' names
+	 * @param lockWait the maximum time that a statement waits, in whole seconds
+	 */
+	public JdbcDataPlane(PlatformTransactionManager transactionManager, DataSource dataSource, String tablePrefix,
+			String group, Duration lockWait) {
+		this(transactionManager, dataSource, tablePrefix, group, lockWait, InstantSource.system());
+	}
+
+	JdbcDataPlane(PlatformTransactionManager transactionManager, DataSource dataSource, String tablePrefix,
+			String group, Duration lockWait, InstantSource clock) {
+		if (!PREFIX.matcher(tablePrefix).matches()) {
+			throw new ShardkeeperConfigurationException(
+					"'shardkeeper.jdbc.table-prefix' is '%s', which cannot begin the name of a table."
+						.formatted(tablePrefix),
+					"Use letters, digits and underscores, after the name of a schema and a dot if the tables are in another one, "
+							+ "such as 'shardkeeper_' or 'messaging.shardkeeper_'.");
+		}
+		this.steps = new DatabaseSteps(transactionManager, dataSource, lockWait);
+		this.shards = new ShardTable(this.steps.jdbc(), tablePrefix, group);
+		this.contents = new ShardContents(this.steps.jdbc(), tablePrefix, this.shards);
+		this.topics = tablePrefix + "topic";
+		this.group = group;
+		this.clock = clock;
+	}
+
+	/**
+	 * Opens the checkpoints.
+	 * @param earlier the store from which the checkpoint of a shard that has no row yet
+	 * is taken over; {@code null} for none
+	 */
+	public CheckpointStore checkpoints(@Nullable CheckpointStore earlier) {
+		return new JdbcCheckpointStore(this, earlier);
+	}
+
+	/** Opens the dead letters. */
+	public DeadLetterStore deadLetters() {
+		return new JdbcDeadLetterStore(this);
+	}
+
+	DatabaseSteps steps() {
+		return this.steps;
+	}
+
+	ShardTable shards() {
+		return this.shards;
+	}
+
+	ShardContents contents() {
+		return this.contents;
+	}
+
+	/** Returns the name of the table of topics. */
+	String topics() {
+		return this.topics;
+	}
+
+	String group() {
+		return this.group;
+	}
+
+	InstantSource clock() {
+		return this.clock;
+	}
+
+}

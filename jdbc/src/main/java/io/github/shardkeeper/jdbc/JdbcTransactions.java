@@ -1,0 +1,153 @@
+package io.github.shardkeeper.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.dao.QueryTimeoutException;
+import org.springframework.jdbc.BadSqlGrammarException;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.UnexpectedRollbackException;
+
+import io.github.shardkeeper.checkpoint.CallTransactions;
+import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+/**
+ * Transactions of the application with the commits of their shards. Thread-safe.
+ */
+final class JdbcTransactions implements CallTransactions {
+
+	private static final int SECONDS_TO_CHECK = 2;
+
+	private final JdbcDataPlane database;
+
+	JdbcTransactions(JdbcDataPlane database) {
+		this.database = database;
+	}
+
+	@Override
+	public Result call(ShardId shard, Token token, Call call) {
+		Attempt attempt = new Attempt(shard, token, call);
+		try {
+			this.database.steps().transactions().executeWithoutResult(attempt::run);
+		}
+		catch (UnexpectedRollbackException ex) {
+			// A part of the handler has marked the transaction, and the handler returned.
+			return new Result.Failed(ex);
+		}
+		catch (DataAccessException | TransactionException ex) {
+			return attempt.ended(ex);
+		}
+		Result before = attempt.result;
+		return (before != null) ? before : new Result.Committed();
+	}
+
+	/** One transaction. Confined to its thread. */
+	private final class Attempt {
+
+		private final ShardId shard;
+
+		private final Token token;
+
+		private final Call call;
+
+		/** Why the transaction is rolled back, {@code null} if it is to be committed. */
+		private @Nullable Result result;
+
+		private boolean written;
+
+		Attempt(ShardId shard, Token token, Call call) {
+			this.shard = shard;
+			this.token = token;
+			this.call = call;
+		}
+
+		void run(TransactionStatus status) {
+			DatabaseSteps steps = JdbcTransactions.this.database.steps();
+			steps.requireTransaction();
+			Commit commit;
+			try {
+				commit = this.call.run();
+			}
+			catch (Throwable ex) {
+				status.setRollbackOnly();
+				this.result = isConnected() ? new Result.Failed(ex) : unavailable(ex);
+				return;
+			}
+			try {
+				this.written = write(commit);
+				if (!this.written) {
+					this.result = new Result.Stale();
+					status.setRollbackOnly();
+				}
+			}
+			catch (DataAccessException ex) {
+				status.setRollbackOnly();
+				this.result = (isOurs(ex) || !isConnected()) ? unavailable(ex) : new Result.Failed(ex);
+			}
+		}
+
+		private boolean write(Commit commit) {
+			JdbcDataPlane database = JdbcTransactions.this.database;
+			long nowMillis = database.clock().millis();
+			if (!database.shards().commit(this.shard, this.token, commit, nowMillis)) {
+				return false;
+			}
+			database.contents().write(this.shard, commit, 0, nowMillis);
+			return true;
+		}
+
+		/**
+		 * Returns whether a failure of the commit's statements has another cause than the
+		 * call. The call has one in a transaction that the database has aborted because
+		 * of an error that the handler has caught.
+		 */
+		private boolean isOurs(DataAccessException failure) {
+			return DatabaseFailure.isConflict(failure) || failure instanceof BadSqlGrammarException
+					|| failure instanceof QueryTimeoutException
+					|| failure instanceof PessimisticLockingFailureException;
+		}
+
+		/** Returns whether the transaction's connection still reaches the database. */
+		private boolean isConnected() {
+			DatabaseSteps steps = JdbcTransactions.this.database.steps();
+			try {
+				Connection connection = DataSourceUtils.getConnection(steps.dataSource());
+				try {
+					return connection.isValid(SECONDS_TO_CHECK);
+				}
+				finally {
+					DataSourceUtils.releaseConnection(connection, steps.dataSource());
+				}
+			}
+			catch (SQLException | CannotGetJdbcConnectionException ex) {
+				return false;
+			}
+		}
+
+		/** Returns the result if the transaction did not begin, or its end failed. */
+		Result ended(RuntimeException failure) {
+			if (this.written) {
+				return new Result.Unknown(failure,
+						DatabaseFailure.isOutage(failure) ? unavailable(failure).failure() : null);
+			}
+			// Without its end nothing is stored.
+			return (this.result != null) ? this.result : unavailable(failure);
+		}
+
+		private Result.Unavailable unavailable(Throwable failure) {
+			return new Result.Unavailable(DatabaseFailure.explain("run the transaction of " + this.shard, failure,
+					JdbcTransactions.this.database.steps().lockWait()));
+		}
+
+	}
+
+}

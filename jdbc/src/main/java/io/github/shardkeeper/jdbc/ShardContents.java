@@ -1,0 +1,277 @@
+package io.github.shardkeeper.jdbc;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import io.github.shardkeeper.checkpoint.CheckpointJson;
+import io.github.shardkeeper.checkpoint.CheckpointStore.DueRecords;
+import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
+import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+
+/**
+ * Tables {@code state}, {@code retry} and {@code dead_letter}: what belongs to a shard
+ * beside its row. Only in a transaction; writes only after the shard's row was locked.
+ * Thread-safe.
+ */
+final class ShardContents {
+
+	private static final String KEY = ShardTable.KEY;
+
+	/** Limit of what one answer of the database brings into memory. */
+	private static final int BYTES_AT_ONCE = 1_000_000;
+
+	private static final int ROWS_AT_ONCE = 20;
+
+	private static final String LETTER_SUFFIX = "-0";
+
+	private final JdbcTemplate jdbc;
+
+	private final ShardTable shards;
+
+	private final String state;
+
+	private final String retry;
+
+	private final String letters;
+
+	ShardContents(JdbcTemplate jdbc, String prefix, ShardTable shards) {
+		this.jdbc = jdbc;
+		this.shards = shards;
+		this.state = prefix + "state";
+		this.retry = prefix + "retry";
+		this.letters = prefix + "dead_letter";
+	}
+
+	Map<String, String> state(ShardId shard) {
+		Map<String, String> entries = new HashMap<>();
+		this.jdbc.query("select entry_key, entry_value from %s where %s".formatted(this.state, KEY), (row) -> {
+			entries.put(text(row, 1), text(row, 2));
+		}, this.shards.key(shard));
+		return entries;
+	}
+
+	long countState(ShardId shard) {
+		return count(this.state, shard);
+	}
+
+	private long count(String table, ShardId shard) {
+		Long number = this.jdbc.queryForObject("select count(*) from %s where %s".formatted(table, KEY), Long.class,
+				this.shards.key(shard));
+		return (number != null) ? number : 0;
+	}
+
+	private static String text(ResultSet row, int column) throws SQLException {
+		return StoredText.decode(Objects.requireNonNull(row.getString(column)));
+	}
+
+	/** Writes what a commit changes beside the shard's row. */
+	void write(ShardId shard, Commit commit, long lastLetter, long nowMillis) {
+		writeState(shard, commit.changes());
+		for (Offset taken : commit.taken()) {
+			deleteRetry(shard, taken);
+		}
+		for (Commit.Retry retried : commit.retries()) {
+			writeRetry(shard, retried.record(), nowMillis + retried.delay().toMillis());
+		}
+		long number = lastLetter;
+		for (FailedRecord letter : commit.deadLetters()) {
+			number++;
+			this.jdbc.update(
+					"insert into %s (group_name, topic, shard_id, letter_number, offset_value, about, payload) values (?, ?, ?, ?, ?, ?, ?)"
+						.formatted(this.letters),
+					this.shards.key(shard, number, StoredText.encode(letter.offset().value()),
+							CheckpointJson.about(letter), letter.payload()));
+		}
+	}
+
+	void writeState(ShardId shard, Map<String, @Nullable String> changes) {
+		List<Object[]> removed = new ArrayList<>();
+		List<Object[]> written = new ArrayList<>();
+		changes.forEach((key, value) -> {
+			removed.add(this.shards.key(shard, StoredText.hash(key)));
+			if (value != null) {
+				written.add(
+						this.shards.key(shard, StoredText.hash(key), StoredText.encode(key), StoredText.encode(value)));
+			}
+		});
+		if (!removed.isEmpty()) {
+			this.jdbc.batchUpdate("delete from %s where %s and key_hash = ?".formatted(this.state, KEY), removed);
+		}
+		if (!written.isEmpty()) {
+			this.jdbc.batchUpdate(
+					"insert into %s (group_name, topic, shard_id, key_hash, entry_key, entry_value) values (?, ?, ?, ?, ?, ?)"
+						.formatted(this.state),
+					written);
+		}
+	}
+
+	private void deleteRetry(ShardId shard, Offset offset) {
+		this.jdbc.update("delete from %s where %s and offset_hash = ?".formatted(this.retry, KEY),
+				this.shards.key(shard, StoredText.hash(offset.value())));
+	}
+
+	/** Puts a record into the retry queue; replaces one with the same offset. */
+	void writeRetry(ShardId shard, FailedRecord record, long dueMillis) {
+		deleteRetry(shard, record.offset());
+		this.jdbc.update(
+				"insert into %s (group_name, topic, shard_id, offset_hash, offset_value, due_at, record_size, about, payload) values (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+					.formatted(this.retry),
+				this.shards.key(shard, StoredText.hash(record.offset().value()),
+						StoredText.encode(record.offset().value()), dueMillis, record.size(),
+						CheckpointJson.about(record), record.payload()));
+	}
+
+	/** Returns the time in milliseconds at which the first retry is due. */
+	@Nullable Long firstRetry(ShardId shard) {
+		return this.jdbc.queryForObject("select min(due_at) from %s where %s".formatted(this.retry, KEY), Long.class,
+				this.shards.key(shard));
+	}
+
+	long countRetries(ShardId shard) {
+		return count(this.retry, shard);
+	}
+
+	/**
+	 * Reads due records; see {@link io.github.shardkeeper.checkpoint.CheckpointStore}.
+	 */
+	DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except, long nowMillis) {
+		List<FailedRecord> due = new ArrayList<>();
+		long room = bytes;
+		for (Waiting next : waiting(shard, limit + except.size() + 1)) {
+			boolean wanted = !except.contains(next.offset);
+			if (limit == 0 || next.dueMillis > nowMillis
+					|| wanted && (due.size() == limit || !due.isEmpty() && next.size > room)) {
+				return new DueRecords(due, Duration.ofMillis(Math.max(0, next.dueMillis - nowMillis)));
+			}
+			FailedRecord record = wanted ? retry(shard, next.offset) : null;
+			if (record != null) {
+				due.add(record);
+				room -= next.size;
+			}
+		}
+		return new DueRecords(due, null);
+	}
+
+	private List<Waiting> waiting(ShardId shard, int limit) {
+		List<Waiting> waiting = new ArrayList<>();
+		query("select offset_value, due_at, record_size from %s where %s order by due_at".formatted(this.retry, KEY),
+				limit, (row) -> {
+					waiting.add(new Waiting(new Offset(text(row, 1)), row.getLong(2), row.getLong(3)));
+					return true;
+				}, this.shards.key(shard));
+		waiting.sort(Waiting.ORDER);
+		return waiting;
+	}
+
+	private @Nullable FailedRecord retry(ShardId shard, Offset offset) {
+		List<FailedRecord> found = this.jdbc.query(
+				"select about, payload from %s where %s and offset_hash = ?".formatted(this.retry, KEY),
+				(row, number) -> CheckpointJson.failedRecord(offset, bytes(row, 1), bytes(row, 2)),
+				this.shards.key(shard, StoredText.hash(offset.value())));
+		return found.isEmpty() ? null : found.get(0);
+	}
+
+	private static byte[] bytes(ResultSet row, int column) throws SQLException {
+		byte[] bytes = row.getBytes(column);
+		return (bytes != null) ? bytes : new byte[0];
+	}
+
+	private void query(String sql, int limit, RowReader reader, Object[] arguments) {
+		this.jdbc.query((connection) -> {
+			var statement = connection.prepareStatement(sql);
+			statement.setMaxRows(limit);
+			statement.setFetchSize(Math.min(limit, ROWS_AT_ONCE));
+			return statement;
+		}, (statement) -> {
+			for (int i = 0; i < arguments.length; i++) {
+				statement.setObject(i + 1, arguments[i]);
+			}
+		}, (rows) -> {
+			boolean more = true;
+			while (more && rows.next()) {
+				more = reader.read(rows);
+			}
+			return more;
+		});
+	}
+
+	List<StoredDeadLetter> letters(ShardId shard, @Nullable String after, int limit) {
+		List<StoredDeadLetter> found = new ArrayList<>();
+		long[] bytes = { 0 };
+		query("select letter_number, offset_value, about, payload from %s where %s and letter_number > ? order by letter_number"
+			.formatted(this.letters, KEY), limit, (row) -> {
+				StoredDeadLetter letter = letter(row);
+				found.add(letter);
+				bytes[0] += letter.record().size();
+				return bytes[0] < BYTES_AT_ONCE;
+			}, this.shards.key(shard, (after != null) ? number(after) : 0L));
+		return found;
+	}
+
+	private static StoredDeadLetter letter(ResultSet row) throws SQLException {
+		return new StoredDeadLetter(row.getLong(1) + LETTER_SUFFIX,
+				CheckpointJson.failedRecord(new Offset(text(row, 2)), bytes(row, 3), bytes(row, 4)));
+	}
+
+	/** Returns the number in an id, -1 if no dead letter of this store has that id. */
+	private static long number(String id) {
+		int end = id.length() - LETTER_SUFFIX.length();
+		boolean ours = id.endsWith(LETTER_SUFFIX) && end > 0 && end < 19
+				&& id.chars().limit(end).allMatch((c) -> c >= '0' && c <= '9');
+		return ours ? Long.parseLong(id.substring(0, end)) : -1;
+	}
+
+	@Nullable StoredDeadLetter letter(ShardId shard, String id) {
+		List<StoredDeadLetter> found = this.jdbc
+			.query("select letter_number, offset_value, about, payload from %s where %s and letter_number = ?"
+				.formatted(this.letters, KEY), (row, number) -> letter(row), this.shards.key(shard, number(id)));
+		return found.isEmpty() ? null : found.get(0);
+	}
+
+	/** Deletes a dead letter, and returns whether it existed. */
+	boolean deleteLetter(ShardId shard, String id) {
+		return this.jdbc.update("delete from %s where %s and letter_number = ?".formatted(this.letters, KEY),
+				this.shards.key(shard, number(id))) == 1;
+	}
+
+	long countLetters(ShardId shard) {
+		return count(this.letters, shard);
+	}
+
+	void delete(ShardId shard) {
+		for (String table : List.of(this.state, this.retry, this.letters)) {
+			this.jdbc.update("delete from %s where %s".formatted(table, KEY), this.shards.key(shard));
+		}
+	}
+
+	@FunctionalInterface
+	private interface RowReader {
+
+		/** Reads a row, and returns whether to continue. */
+		boolean read(ResultSet row) throws SQLException;
+
+	}
+
+	private record Waiting(Offset offset, long dueMillis, long size) {
+
+		private static final Comparator<Waiting> ORDER = Comparator.comparingLong(Waiting::dueMillis)
+			.thenComparing((waiting) -> waiting.offset.value());
+
+	}
+
+}

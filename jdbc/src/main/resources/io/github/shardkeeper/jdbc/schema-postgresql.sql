@@ -1,0 +1,61 @@
+create table if not exists shardkeeper_shard (
+  group_name     varchar(100) not null,
+  topic          varchar(100) not null,
+  shard_id       varchar(200) not null,
+  token          bigint not null,
+  commit_number  bigint not null,
+  acquired_at    bigint not null,
+  before_token   bigint not null,
+  before_commit  bigint not null,
+  offset_value   text,
+  ahead          text,
+  sought         bigint not null,
+  seek_number    bigint,
+  seek_after     text,
+  seek_clears    smallint,
+  completed      smallint not null,
+  last_letter    bigint not null,
+  committed_at   bigint not null,
+  primary key (group_name, topic, shard_id)
+);
+
+create table if not exists shardkeeper_state (
+  group_name     varchar(100) not null,
+  topic          varchar(100) not null,
+  shard_id       varchar(200) not null,
+  key_hash       varchar(64) not null,
+  entry_key      text not null,
+  entry_value    text not null,
+  primary key (group_name, topic, shard_id, key_hash)
+);
+
+create table if not exists shardkeeper_retry (
+  group_name     varchar(100) not null,
+  topic          varchar(100) not null,
+  shard_id       varchar(200) not null,
+  offset_hash    varchar(64) not null,
+  offset_value   text not null,
+  due_at         bigint not null,
+  record_size    bigint not null,
+  about          bytea not null,
+  payload        bytea not null,
+  primary key (group_name, topic, shard_id, offset_hash)
+);
+
+create table if not exists shardkeeper_dead_letter (
+  group_name     varchar(100) not null,
+  topic          varchar(100) not null,
+  shard_id       varchar(200) not null,
+  letter_number  bigint not null,
+  offset_value   text not null,
+  about          bytea not null,
+  payload        bytea not null,
+  primary key (group_name, topic, shard_id, letter_number)
+);
+
+create table if not exists shardkeeper_topic (
+  group_name     varchar(100) not null,
+  topic          varchar(100) not null,
+  consumed_since bigint not null,
+  primary key (group_name, topic)
+);

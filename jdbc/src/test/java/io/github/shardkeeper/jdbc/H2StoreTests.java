@@ -1,0 +1,9 @@
+package io.github.shardkeeper.jdbc;
+
+class H2StoreTests extends JdbcStoreContracts {
+
+	H2StoreTests() {
+		super(TestDatabase.H2);
+	}
+
+}

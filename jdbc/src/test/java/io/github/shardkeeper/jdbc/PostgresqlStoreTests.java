@@ -1,0 +1,9 @@
+package io.github.shardkeeper.jdbc;
+
+class PostgresqlStoreTests extends JdbcStoreContracts {
+
+	PostgresqlStoreTests() {
+		super(TestDatabase.POSTGRESQL);
+	}
+
+}
