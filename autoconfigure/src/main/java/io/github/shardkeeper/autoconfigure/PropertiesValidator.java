@@ -15,10 +15,12 @@ import io.github.shardkeeper.assignment.ShardTraits;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Assignment;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Broadcast;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Buffer;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.CallTransaction;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Commit;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Consumer;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Handover;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.History;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Jdbc;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Load;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Mode;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Redis;
@@ -108,6 +110,7 @@ final class PropertiesValidator {
 		validate(this.properties.session());
 		validate(this.properties.handover());
 		validate(this.properties.redis());
+		validate(this.properties.jdbc());
 		requireAtLeast("shardkeeper.rebalance.settle-time", this.properties.rebalance().settleTime(), Duration.ZERO);
 		validate(this.properties.template());
 		validate(this.properties.signals());
@@ -177,6 +180,10 @@ final class PropertiesValidator {
 					"Set the timeout to at most %s, or the lease to at least %s.".formatted(text(maxWait),
 							text(redis.waitTimeout().multipliedBy(REPLICA_WAITS_PER_LEASE))));
 		}
+	}
+
+	private void validate(Jdbc jdbc) {
+		requireBetween("shardkeeper.jdbc.lock-wait", jdbc.lockWait(), Duration.ofSeconds(1), Duration.ofMinutes(5));
 	}
 
 	private void validate(Template template) {
@@ -266,6 +273,12 @@ final class PropertiesValidator {
 		});
 		if (topic.mode() == Mode.BROADCAST) {
 			validateBroadcast(name, topic);
+			if (this.properties.consumer().overriddenBy(topic.consumer()).transaction() == CallTransaction.JDBC) {
+				reject("'shardkeeper.topics.%s.mode' is 'broadcast', but its 'consumer.transaction' is 'jdbc': the rows in the database are those of the group."
+					.formatted(name),
+						"Set 'shardkeeper.topics.%s.consumer.transaction' to 'none', or the mode to 'coordinated'."
+							.formatted(name));
+			}
 		}
 		validate(this.properties.consumer().overriddenBy(topic.consumer()), new ConsumerNames(name, topic.consumer()));
 	}

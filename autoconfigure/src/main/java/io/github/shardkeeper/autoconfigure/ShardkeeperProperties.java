@@ -49,6 +49,7 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
  * @param observations Observations of handler calls and sent records.
  * @param kafka Topics in Kafka.
  * @param sls Topics in Aliyun LogHub (SLS).
+ * @param jdbc Transactions of the application's database that contain the offsets.
  * @param topics Topics by name. Names with other characters than letters, digits and
  * dashes must be written in brackets.
  * @param parameters Defaults of cluster parameters by name, as text; a list or an object
@@ -64,8 +65,8 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 		@DefaultValue Consumer consumer, @DefaultValue Broadcast broadcast, @DefaultValue Template template,
 		@DefaultValue Signals signals, @DefaultValue History history, @DefaultValue Observations observations,
 		@DefaultValue @NestedConfigurationProperty KafkaSourceProperties kafka,
-		@DefaultValue @NestedConfigurationProperty SlsSourceProperties sls, @DefaultValue Map<String, Topic> topics,
-		@DefaultValue Map<String, String> parameters) {
+		@DefaultValue @NestedConfigurationProperty SlsSourceProperties sls, @DefaultValue Jdbc jdbc,
+		@DefaultValue Map<String, Topic> topics, @DefaultValue Map<String, String> parameters) {
 
 	/**
 	 * Store of the group.
@@ -90,6 +91,53 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * tried again. At least 1ms, at most a third of the lease.
 	 */
 	public record Redis(@DefaultValue("0") int waitForReplicas, @DefaultValue("1s") Duration waitTimeout) {
+
+	}
+
+	/**
+	 * Transactions of the application's database that contain the offsets.
+	 *
+	 * @param initializeSchema Database in which the tables are created at startup: an
+	 * embedded one, any (always), or none (never).
+	 * @param tablePrefix Beginning of the tables' names, with the schema and a dot if
+	 * they are in another one. Letters, digits and underscores.
+	 * @param lockWait Maximum time that a statement waits for a lock of the database,
+	 * above all that of a shard's row. In whole seconds, 1s to 5m.
+	 * @param transactionManager Name of the PlatformTransactionManager bean of the
+	 * transactions. Defaults to the only or primary one.
+	 */
+	public record Jdbc(@DefaultValue("embedded") InitializeSchema initializeSchema,
+			@DefaultValue("shardkeeper_") String tablePrefix, @DefaultValue("10s") Duration lockWait,
+			@Nullable String transactionManager) {
+
+	}
+
+	/**
+	 * Database in which tables are created at startup.
+	 */
+	public enum InitializeSchema {
+
+		/** An embedded database only, such as H2 in memory. */
+		EMBEDDED,
+
+		/** Any database. */
+		ALWAYS,
+
+		/** None: the application creates them, for example with Flyway. */
+		NEVER
+
+	}
+
+	/**
+	 * Transaction in which a handler is called.
+	 */
+	public enum CallTransaction {
+
+		/** None of Shardkeeper's. Commits are written in the background. */
+		NONE,
+
+		/** One of the application's database that also contains the offset. */
+		JDBC
 
 	}
 
@@ -273,6 +321,8 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param showExceptionMessages Whether the problems of shards, in health, endpoint
 	 * and Redis, have the messages of exceptions, which may quote records. If not, they
 	 * name class and place, and only the log has the message.
+	 * @param transaction Transaction of each call, with the offset as its last part:
+	 * none, or one of the application's database (jdbc).
 	 */
 	public record Consumer(@DefaultValue("16") int threads, @DefaultValue Commit commit,
 			@DefaultValue("shard") Ordering ordering, @DefaultValue("8") int concurrency,
@@ -280,7 +330,8 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 			@DefaultValue("16MB") DataSize maxPayloadSize, @DefaultValue Retry retry,
 			@DefaultValue("dead-letter") OnFailure onFailure, @DefaultValue RetryQueue retryQueue,
 			@DefaultValue DeadLetterLimits deadLetters, @DefaultValue("5m") Duration longCall,
-			@DefaultValue("20") int maxConversionFailures, @DefaultValue("false") boolean showExceptionMessages) {
+			@DefaultValue("20") int maxConversionFailures, @DefaultValue("false") boolean showExceptionMessages,
+			@DefaultValue("none") CallTransaction transaction) {
 
 		/** Returns these settings with those that a topic overrides. */
 		Consumer overriddenBy(TopicConsumer topic) {
@@ -296,7 +347,8 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 					(topic.deadLetters() != null) ? this.deadLetters.overriddenBy(topic.deadLetters())
 							: this.deadLetters,
 					or(topic.longCall(), this.longCall), or(topic.maxConversionFailures(), this.maxConversionFailures),
-					or(topic.showExceptionMessages(), this.showExceptionMessages));
+					or(topic.showExceptionMessages(), this.showExceptionMessages),
+					or(topic.transaction(), this.transaction));
 		}
 
 	}
@@ -459,17 +511,21 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * and Redis, have the messages of exceptions, which may quote records. If not, they
 	 * name class and place, and only the log has the message. Defaults to
 	 * shardkeeper.consumer.show-exception-messages.
+	 * @param transaction Transaction of each call, with the offset as its last part:
+	 * none, or one of the application's database (jdbc). Defaults to
+	 * shardkeeper.consumer.transaction.
 	 */
 	public record TopicConsumer(@Nullable TopicCommit commit, @Nullable Ordering ordering,
 			@Nullable Integer concurrency, @Nullable Integer maxAhead, @Nullable Integer batchSize,
 			@Nullable TopicBuffer buffer, @Nullable DataSize maxPayloadSize, @Nullable TopicRetry retry,
 			@Nullable OnFailure onFailure, @Nullable TopicRetryQueue retryQueue,
 			@Nullable TopicDeadLetterLimits deadLetters, @Nullable Duration longCall,
-			@Nullable Integer maxConversionFailures, @Nullable Boolean showExceptionMessages) {
+			@Nullable Integer maxConversionFailures, @Nullable Boolean showExceptionMessages,
+			@Nullable CallTransaction transaction) {
 
 		/** Overrides nothing. */
 		static final TopicConsumer NONE = new TopicConsumer(null, null, null, null, null, null, null, null, null, null,
-				null, null, null, null);
+				null, null, null, null, null);
 
 	}
 

@@ -15,6 +15,7 @@ class ShardkeeperRuntimeHints implements RuntimeHintsRegistrar {
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
 		hints.resources()
+			.registerPattern("io/github/shardkeeper/jdbc/*.sql")
 			.registerPattern("io/github/shardkeeper/redis/*.lua")
 			.registerPattern("io/github/shardkeeper/redis/coordination/*.lua")
 			.registerPattern("io/github/shardkeeper/redis/checkpoint/*.lua")

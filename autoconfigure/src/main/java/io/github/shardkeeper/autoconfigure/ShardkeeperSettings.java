@@ -20,6 +20,7 @@ import org.springframework.core.retry.RetryPolicy;
 
 import io.github.shardkeeper.ShardSelector;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Buffer;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.CallTransaction;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Commit;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Consumer;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.DeadLetterLimits;
@@ -192,6 +193,19 @@ final class ShardkeeperSettings {
 	StoredSignals.Settings signals() {
 		return new StoredSignals.Settings(this.properties.signals().retention(),
 				this.properties.signals().maxPayloadSize().toBytes());
+	}
+
+	/**
+	 * Returns the configured topics whose handlers are called in a transaction, or not.
+	 */
+	Set<String> topics(CallTransaction transaction) {
+		Consumer all = this.properties.consumer();
+		return this.properties.topics()
+			.entrySet()
+			.stream()
+			.filter((topic) -> all.overriddenBy(topic.getValue().consumer()).transaction() == transaction)
+			.map(Map.Entry::getKey)
+			.collect(Collectors.toUnmodifiableSet());
 	}
 
 	Set<String> broadcastTopics() {

@@ -122,6 +122,10 @@ final class ConsumingShard {
 		run();
 	}
 
+	ShardHandler handler() {
+		return this.handler;
+	}
+
 	/** A new owner begins, and an operator has paused the shard before. */
 	void restartPaused() {
 		this.tokens++;

@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.checkpoint.CallTransactions;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitHistory;
@@ -55,6 +56,8 @@ public final class FaultyCheckpoints implements CheckpointStore {
 	/** Why nothing works, {@code null} if it does. */
 	private String problem;
 
+	private CallTransactions transactions;
+
 	private boolean refuses;
 
 	private int reads;
@@ -73,6 +76,16 @@ public final class FaultyCheckpoints implements CheckpointStore {
 	public FaultyCheckpoints(InstantSource clock) {
 		this.clock = clock;
 		this.store = new MemoryCheckpointStore(clock);
+	}
+
+	/** From now on handlers are called in these transactions. */
+	public void transact(CallTransactions calls) {
+		this.transactions = calls;
+	}
+
+	@Override
+	public CallTransactions transactions(String topic) {
+		return this.transactions;
 	}
 
 	/** From now on commits are written, but not answered before the test wants it. */

@@ -7,9 +7,12 @@ import java.util.regex.Pattern;
 import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.transaction.PlatformTransactionManager;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -21,6 +24,8 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  * the instances' clocks. Thread-safe.
  */
 public final class JdbcDataPlane {
+
+	private static final Logger logger = LoggerFactory.getLogger(JdbcDataPlane.class);
 
 	private static final Pattern PREFIX = Pattern.compile("[A-Za-z_][A-Za-z0-9_.$]{0,99}");
 
@@ -77,6 +82,20 @@ public final class JdbcDataPlane {
 	/** Opens the dead letters. */
 	public DeadLetterStore deadLetters() {
 		return new JdbcDeadLetterStore(this);
+	}
+
+	/**
+	 * Checks that the transactions contain statements of the data source, if the database
+	 * can be reached.
+	 * @throws ShardkeeperConfigurationException if they do not
+	 */
+	public void checkTransactions() {
+		try {
+			this.steps.run("begin a transaction", () -> true);
+		}
+		catch (StoreUnavailableException ex) {
+			logger.warn("The transactions of the database cannot be checked yet. {}", ex.getMessage());
+		}
 	}
 
 	DatabaseSteps steps() {

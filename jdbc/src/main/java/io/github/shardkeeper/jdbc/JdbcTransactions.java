@@ -18,6 +18,7 @@ import org.springframework.transaction.UnexpectedRollbackException;
 import io.github.shardkeeper.checkpoint.CallTransactions;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.Token;
 
 /**
@@ -43,7 +44,7 @@ final class JdbcTransactions implements CallTransactions {
 			// A part of the handler has marked the transaction, and the handler returned.
 			return new Result.Failed(ex);
 		}
-		catch (DataAccessException | TransactionException ex) {
+		catch (DataAccessException | TransactionException | ShardkeeperConfigurationException ex) {
 			return attempt.ended(ex);
 		}
 		Result before = attempt.result;

@@ -1,0 +1,346 @@
+package io.github.shardkeeper.endtoend;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ApplicationContextInitializer;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+import io.github.shardkeeper.DeadLetter;
+import io.github.shardkeeper.DeadLetterFilter;
+import io.github.shardkeeper.DeadLetters;
+import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardPositions;
+import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.ShardStateReader;
+import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.ShardTemplate.Appended;
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.jdbc.TestDatabase;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.test.EmbeddedGroup;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Whole applications whose handlers write rows in transactions that contain the offset.
+ */
+class JdbcTransactionTests {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+	private static final DeadLetterFilter ALL = DeadLetterFilter.topic("orders");
+
+	private static final ShardId SHARD = ShardId.of("orders", 0);
+
+	@RegisterExtension
+	private final EmbeddedGroup instances = EmbeddedGroup.inMemory("shardkeeper.topics.orders.shards=1",
+			"shardkeeper.topics.orders.consumer.transaction=jdbc", "shardkeeper.consumer.retry.max-attempts=2",
+			"shardkeeper.consumer.retry.initial-interval=1ms");
+
+	private HikariDataSource database;
+
+	@AfterEach
+	void close() {
+		this.instances.close();
+		this.database.close();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void rowsStateAndOffsetAreStoredTogether(TestDatabase kind) {
+		open(kind);
+		ConfigurableApplicationContext instance = start(Single.class, "one");
+		List<Appended> sent = send(instance, "a", "b", "c");
+
+		awaitRows("a", "b", "c");
+		Offset last = sent.get(2).offset();
+		assertThat(committedOffset()).isEqualTo(last.value());
+		assertThat(instance.getBean(CheckpointStore.class).read(SHARD).offset()).isEqualTo(last);
+		assertThat(instance.getBean("embeddedGroupCheckpointStore", CheckpointStore.class).read(SHARD).offset())
+			.as("the group's store has other topics only")
+			.isNull();
+		assertThat(instance.getBean(ShardStateReader.class).read(SHARD, Long.class)).isEqualTo(Map.of("rows", 3L));
+		instance.close();
+
+		send(start(Single.class, "two"), "d");
+		awaitRows("a", "b", "c", "d");
+		assertThat(state()).containsEntry("rows", "4");
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void failedCallLeavesNoRow(TestDatabase kind) {
+		open(kind);
+		ConfigurableApplicationContext instance = start(Single.class, "one");
+		Orders orders = instance.getBean(Orders.class);
+		orders.failing.add("bad");
+		orders.failingOnce.add("shaky");
+		send(instance, "shaky", "bad", "good");
+
+		awaitRows("shaky", "good");
+		DeadLetters letters = instance.getBean(DeadLetters.class);
+		List<DeadLetter> given = Awaitility.await()
+			.atMost(PATIENCE)
+			.until(() -> letters.list(ALL, null, 10).letters(), (found) -> !found.isEmpty());
+		assertThat(given).singleElement().satisfies((letter) -> {
+			assertThat(letter.text()).isEqualTo("bad");
+			assertThat(letter.attempts()).isEqualTo(2);
+		});
+		assertThat(state()).containsEntry("rows", "2");
+
+		orders.failing.clear();
+		assertThat(letters.sendBack(given.get(0).id()).letters()).isOne();
+		awaitRows("shaky", "good", "bad");
+		Awaitility.await().atMost(PATIENCE).until(() -> letters.waiting("orders").get(SHARD) == 0);
+		assertThat(state()).containsEntry("rows", "3");
+	}
+
+	/** PostgreSQL aborts the transaction; the handler must not lose its rows silently. */
+	@ParameterizedTest
+	@EnumSource
+	void rowsOfAnAbortedTransactionAreAFailureOfTheCall(TestDatabase kind) {
+		open(kind);
+		ConfigurableApplicationContext instance = start(Single.class, "one");
+		instance.getBean(Orders.class).catching.add("caught");
+		send(instance, "caught", "next");
+
+		awaitLast("next");
+		if (kind == TestDatabase.POSTGRESQL) {
+			assertThat(rows()).containsExactly("next");
+			assertThat(instance.getBean(DeadLetters.class).list(ALL, null, 10).letters()).singleElement()
+				.satisfies((letter) -> assertThat(letter.exception()).contains("current transaction is aborted"));
+		}
+		else {
+			assertThat(rows()).containsExactly("caught", "next");
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void recordsOfABatchAreOneTransactionAndFailAlone(TestDatabase kind) {
+		open(kind);
+		ConfigurableApplicationContext instance = start(Batch.class, "one");
+		BatchOrders orders = instance.getBean(BatchOrders.class);
+		orders.failing.add("bad");
+		String[] sent = IntStream.range(0, 100)
+			.mapToObj((number) -> (number == 37) ? "bad" : "order-" + number)
+			.toArray(String[]::new);
+		send(instance, sent);
+
+		awaitRows(IntStream.range(0, 100)
+			.filter((number) -> number != 37)
+			.mapToObj((number) -> "order-" + number)
+			.toArray(String[]::new));
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.until(() -> instance.getBean(DeadLetters.class).count("orders").get(SHARD) == 1);
+		assertThat(orders.transactions).isNotEmpty().doesNotContain("");
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void failedRecordsAreRetriedFromTheQueue(TestDatabase kind) {
+		open(kind);
+		ConfigurableApplicationContext instance = start(Single.class, "one",
+				"shardkeeper.topics.orders.consumer.on-failure=retry-queue",
+				"shardkeeper.consumer.retry-queue.delays=100ms,100ms,1h");
+		Orders orders = instance.getBean(Orders.class);
+		orders.failing.add("bad");
+		send(instance, "bad", "good");
+		awaitRows("good");
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.until(() -> instance.getBean(DeadLetters.class).waiting("orders").get(SHARD) == 1);
+		orders.failing.clear();
+
+		awaitRows("good", "bad");
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.until(() -> instance.getBean(DeadLetters.class).waiting("orders").get(SHARD) == 0);
+		assertThat(state()).containsEntry("rows", "2");
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void shardIsConsumedFromAnotherPosition(TestDatabase kind) {
+		open(kind);
+		ConfigurableApplicationContext instance = start(Single.class, "one");
+		List<Appended> sent = send(instance, "a", "b", "c");
+		awaitRows("a", "b", "c");
+
+		instance.getBean(ShardPositions.class).seek(SHARD, StartPosition.parse(sent.get(1).offset().value()));
+
+		awaitRows("a", "b", "c", "b", "c");
+		assertThat(committedOffset()).isEqualTo(sent.get(2).offset().value());
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void checkpointOfEarlierConsumptionIsTakenOver(TestDatabase kind) {
+		open(kind);
+		String none = "shardkeeper.topics.orders.consumer.transaction=none";
+		ConfigurableApplicationContext before = start(Single.class, "one", none);
+		send(before, "a", "b");
+		awaitRows("a", "b");
+		before.close();
+
+		send(start(Single.class, "two"), "c");
+
+		awaitRows("a", "b", "c");
+		assertThat(state()).containsEntry("rows", "3");
+	}
+
+	private void open(TestDatabase kind) {
+		this.database = kind.create();
+		client().sql("create table booked (id varchar(100) not null)").update();
+		client().sql("create table guarded (id varchar(100) primary key)").update();
+		client().sql("insert into guarded (id) values ('taken')").update();
+	}
+
+	private ConfigurableApplicationContext start(Class<?> application, String name, String... properties) {
+		HikariDataSource pool = this.database;
+		SpringApplicationBuilder builder = new SpringApplicationBuilder(application).initializers(
+				(ApplicationContextInitializer<ConfigurableApplicationContext>) (context) -> context.getBeanFactory()
+					.registerSingleton("dataSource", pool));
+		return this.instances.start(builder, name, properties);
+	}
+
+	private static List<Appended> send(ConfigurableApplicationContext instance, String... orders) {
+		ShardTemplate template = instance.getBean(ShardTemplate.class);
+		return Stream.of(orders).map((order) -> template.send("orders", "k", order)).toList();
+	}
+
+	private JdbcClient client() {
+		return JdbcClient.create((DataSource) this.database);
+	}
+
+	private List<String> rows() {
+		return client().sql("select id from booked").query(String.class).list();
+	}
+
+	private void awaitLast(String id) {
+		Awaitility.await().atMost(PATIENCE).until(() -> rows().contains(id));
+	}
+
+	private void awaitRows(String... ids) {
+		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(rows()).containsExactlyInAnyOrder(ids));
+	}
+
+	private String committedOffset() {
+		return client().sql("select offset_value from shardkeeper_shard where topic = 'orders'")
+			.query(String.class)
+			.single();
+	}
+
+	private Map<String, String> state() {
+		Map<String, String> state = new ConcurrentHashMap<>();
+		client().sql("select entry_key, entry_value from shardkeeper_state").query((row) -> {
+			state.put(row.getString(1), row.getString(2));
+		});
+		return state;
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Single {
+
+		@Bean
+		Orders orders(JdbcClient client) {
+			return new Orders(client);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Batch {
+
+		@Bean
+		BatchOrders orders(JdbcClient client) {
+			return new BatchOrders(client);
+		}
+
+	}
+
+	static class Orders {
+
+		private final JdbcClient client;
+
+		private final Set<String> failing = ConcurrentHashMap.newKeySet();
+
+		private final Set<String> failingOnce = ConcurrentHashMap.newKeySet();
+
+		private final Set<String> catching = ConcurrentHashMap.newKeySet();
+
+		Orders(JdbcClient client) {
+			this.client = client;
+		}
+
+		@ShardConsumer("orders")
+		void book(String id, ShardState state) {
+			state.increment("rows", 1);
+			this.client.sql("insert into booked (id) values (?)").param(id).update();
+			if (this.catching.contains(id)) {
+				try {
+					this.client.sql("insert into guarded (id) values ('taken')").update();
+				}
+				catch (RuntimeException ex) {
+					return;
+				}
+			}
+			if (this.failingOnce.remove(id) || this.failing.contains(id)) {
+				throw new IllegalStateException("cannot book " + id);
+			}
+		}
+
+	}
+
+	static class BatchOrders {
+
+		private final JdbcClient client;
+
+		private final Set<String> failing = ConcurrentHashMap.newKeySet();
+
+		private final Set<String> transactions = ConcurrentHashMap.newKeySet();
+
+		BatchOrders(JdbcClient client) {
+			this.client = client;
+		}
+
+		@ShardConsumer("orders")
+		void book(List<String> orders) {
+			this.transactions.add(TransactionSynchronizationManager.isActualTransactionActive() ? "active" : "");
+			for (String id : orders) {
+				this.client.sql("insert into booked (id) values (?)").param(id).update();
+				if (this.failing.contains(id)) {
+					throw new IllegalStateException("cannot book " + id);
+				}
+			}
+		}
+
+	}
+
+}
