@@ -48,7 +48,7 @@ class ArchitectureTests {
 	private static final long LARGEST_ROOM = 28;
 
 	/** Directories of the modules whose classes are on the class path of this test. */
-	private static final Set<String> MODULES = Set.of("core", "test", "redis", "kafka", "sls", "autoconfigure");
+	private static final Set<String> MODULES = Set.of("core", "test", "redis", "kafka", "sls", "jdbc", "autoconfigure");
 
 	private static final JavaClasses CLASSES = new ClassFileImporter()
 		.withImportOption(new ImportOption.DoNotIncludeTests())
@@ -114,17 +114,11 @@ class ArchitectureTests {
 		plan.put("kafka", Set.of("source", "loop", "time", API, "shard", "text"));
 		plan.put("sls", Set.of("source", API, "shard", "text"));
 		plan.put("observation", Set.of("template", "handler", "source", API, "shard"));
-		plan.put("actuate", Set.of("consumer", "worker", "operations", "cluster", "history", "coordination", "template",
-				"report", "loop", API, "shard", "text"));
+		plan.put("actuate", Set.of("consumer", "worker", "operations", "cluster", "history", "coordination", "template", "report", "loop", API, "shard", "text"));
 		plan.put("dashboard", Set.of("loop", "time"));
-		plan.put("autoconfigure", Set.of("actuate", "observation", "kafka", "sls", "cluster.memory", "cluster.signal",
-				"cluster.parameter", "cluster.lock", "cluster.barrier", "cluster.session", "cluster", "redis.cluster",
-				"redis.stream", "redis.checkpoint", "redis.coordination", "redis", "operations", "consumer", "worker",
-				"handler.messaging", "handler", "coordination.memory", "history", "coordination", "checkpoint.memory",
-				"checkpoint", "template", "source.memory", "source.fixed", "source", "schedule", "protocol",
-				"assignment.selection", "assignment.load", "assignment", "loop", "time", API, "shard"));
-		plan.put("autoconfigure.dashboard",
-				Set.of("autoconfigure", "dashboard", "operations", "history", "report", "loop", "time"));
+		plan.put("autoconfigure", Set.of("actuate", "observation", "kafka", "sls", "cluster.memory", "cluster.signal", "cluster.parameter", "cluster.lock", "cluster.barrier", "cluster.session", "cluster", "redis.cluster", "redis.stream", "redis.checkpoint", "redis.coordination", "redis", "operations", "consumer", "worker", "handler.messaging", "handler", "coordination.memory", "history", "coordination", "checkpoint.memory", "checkpoint", "template", "source.memory", "source.fixed", "source", "schedule", "protocol", "assignment.selection", "assignment.load", "assignment", "loop", "time", API, "shard", "jdbc"));
+		plan.put("autoconfigure.dashboard", Set.of("autoconfigure", "dashboard", "operations", "history", "report", "loop", "time"));
+		plan.put("jdbc", Set.of("checkpoint", API, "shard", "text"));
 
 		assertThat(lines(arrows(ArchitectureTests::room))).containsExactlyInAnyOrderElementsOf(lines(plan));
 		List<String> below = new ArrayList<>();
@@ -228,11 +222,12 @@ class ArchitectureTests {
 				"embedded-redis"));
 		plan.put("redis", Set.of("lettuce", "spring", "spring-data", "slf4j"));
 		plan.put("redis.coordination", Set.of("lettuce", "jackson", "slf4j"));
-		plan.put("redis.checkpoint", Set.of("lettuce", "jackson", "slf4j"));
+		plan.put("redis.checkpoint", Set.of("lettuce", "slf4j"));
 		plan.put("redis.cluster", Set.of("lettuce"));
 		plan.put("redis.stream", Set.of("lettuce", "slf4j"));
 		plan.put("kafka", Set.of("apache-kafka", "slf4j"));
 		plan.put("sls", Set.of("aliyun-log", "httpclient", "jackson", "slf4j"));
+		plan.put("jdbc", Set.of("spring", "slf4j"));
 		plan.put("observation", Set.of("micrometer"));
 		plan.put("actuate", Set.of("spring-boot", "micrometer", "slf4j"));
 		plan.put("dashboard", Set.of("spring", "spring-boot", "servlet", "reactor"));
@@ -292,7 +287,7 @@ class ArchitectureTests {
 					callers("java.time.InstantSource", "system"), callers("java.time.Clock"))
 			.flatMap(Set::stream)
 			.collect(Collectors.toSet()))).containsExactlyInAnyOrder("MemoryCoordinationStore", "MemoryCheckpointStore",
-					"MemoryMoveHistory", "MemoryStreamSource", "MeterConfiguration", "OperationAudit",
+					"MemoryMoveHistory", "MemoryStreamSource", "JdbcDataPlane", "MeterConfiguration", "OperationAudit",
 					"ShardConsumerRunner", "SlsShardSource");
 	}
 
@@ -378,6 +373,7 @@ class ArchitectureTests {
 		Map<String, String> libraries = new LinkedHashMap<>();
 		libraries.put("java.", "");
 		libraries.put("javax.net.", "");
+		libraries.put("javax.sql", "");
 		libraries.put(ROOT, "");
 		libraries.put("org.jspecify.", "");
 		libraries.put("org.springframework.boot.", "spring-boot");

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.autoconfigure;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -20,10 +21,15 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.thread.Threading;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Condition;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.context.annotation.Primary;
 import org.springframework.context.annotation.ImportRuntimeHints;
+import org.springframework.context.annotation.Primary;
 import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotatedTypeMetadata;
 
 import io.github.shardkeeper.DeadLetters;
 import io.github.shardkeeper.RetiredTopics;
@@ -65,6 +71,7 @@ import io.github.shardkeeper.operations.StoredDeadLetters;
 import io.github.shardkeeper.operations.StoredRetiredTopics;
 import io.github.shardkeeper.operations.StoredShardPositions;
 import io.github.shardkeeper.shard.ShardMove;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.ShardAppender;
@@ -92,9 +99,9 @@ import io.github.shardkeeper.worker.ConsumerMeters;
 @EnableConfigurationProperties(ShardkeeperProperties.class)
 @ImportRuntimeHints(ShardkeeperRuntimeHints.class)
 @Import({ RedisStoreConfiguration.class, MemoryStoreConfiguration.class, KafkaSourceConfiguration.class,
-		SlsSourceConfiguration.class, JdbcTransactionConfiguration.class, UnknownStoreConfiguration.class,
-		MessagingConfiguration.class, ObservationConfiguration.class, ClusterToolsConfiguration.class,
-		ClusterParametersConfiguration.class, NoClusterToolsConfiguration.class })
+		SlsSourceConfiguration.class, JdbcTransactionConfiguration.class, MessagingConfiguration.class,
+		ObservationConfiguration.class, ClusterToolsConfiguration.class, ClusterParametersConfiguration.class,
+		NoClusterToolsConfiguration.class })
 public final class ShardkeeperAutoConfiguration {
 
 	/** Moves that wait to be logged, if no history is kept. */
@@ -325,6 +332,37 @@ public final class ShardkeeperAutoConfiguration {
 	@ConditionalOnBean(ShardTemplate.class)
 	ShardTemplateFlush shardkeeperTemplateFlush(ShardTemplate template) {
 		return new ShardTemplateFlush(template);
+	}
+
+	/**
+	 * Fails startup for an unknown {@code shardkeeper.store}, before beans are missing.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@Conditional(UnknownStoreConfiguration.OnUnknownStore.class)
+	static class UnknownStoreConfiguration {
+
+		@Bean
+		MemoryStreamSource shardkeeperSource(Environment environment) {
+			throw new ShardkeeperConfigurationException(
+					"'shardkeeper.store' is '%s', which is not a store.".formatted(OnUnknownStore.store(environment)),
+					"Set it to 'redis' or 'memory'.");
+		}
+
+		static class OnUnknownStore implements Condition {
+
+			private static final Set<String> KNOWN = Set.of("redis", "memory");
+
+			@Override
+			public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
+				return !KNOWN.contains(store(context.getEnvironment()).toLowerCase(Locale.ROOT));
+			}
+
+			static String store(Environment environment) {
+				return environment.getProperty("shardkeeper.store", "redis");
+			}
+
+		}
+
 	}
 
 }

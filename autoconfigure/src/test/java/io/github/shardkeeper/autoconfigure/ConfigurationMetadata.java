@@ -83,12 +83,15 @@ final class ConfigurationMetadata {
 
 		static Property of(String prefix, JsonNode node) {
 			return new Property(prefix + node.path("name").asString(), node.path("type").asString(),
-					defaultValue(node.path("defaultValue").asString("")), node.path("description").asString(""),
-					node.path("deprecation").path("reason").asString(""));
+					defaultValue(node.path("type").asString(), node.path("defaultValue").asString("")),
+					node.path("description").asString(""), node.path("deprecation").path("reason").asString(""));
 		}
 
 		/** Returns a default as a user writes it. */
-		private static String defaultValue(String text) {
+		private static String defaultValue(String type, String text) {
+			if (type.equals("java.lang.String")) {
+				return text;
+			}
 			return text.startsWith("[") ? text.substring(1, text.length() - 1).replace(", ", ",")
 					: text.replace('_', '-');
 		}

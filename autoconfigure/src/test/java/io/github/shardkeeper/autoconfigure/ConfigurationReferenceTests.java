@@ -164,7 +164,8 @@ class ConfigurationReferenceTests {
 				beans.add(property.name());
 			}
 		}
-		assertThat(beans).containsExactly("shardkeeper.topics.<name>.names-bean", "shardkeeper.topics.<name>.selector");
+		assertThat(beans).containsExactly("shardkeeper.jdbc.transaction-manager",
+				"shardkeeper.topics.<name>.names-bean", "shardkeeper.topics.<name>.selector");
 	}
 
 	@Test
@@ -220,7 +221,7 @@ class ConfigurationReferenceTests {
 
 	private static List<Path> mainSources() throws IOException {
 		List<Path> sources = new ArrayList<>();
-		for (String module : List.of("core", "redis", "kafka", "sls", "test", "autoconfigure")) {
+		for (String module : List.of("core", "redis", "kafka", "sls", "jdbc", "test", "autoconfigure")) {
 			try (Stream<Path> files = Files.walk(PROJECT.resolve(module).resolve("src/main/java"))) {
 				files.filter((file) -> file.toString().endsWith(".java")).forEach(sources::add);
 			}

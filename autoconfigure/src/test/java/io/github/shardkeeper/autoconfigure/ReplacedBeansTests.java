@@ -78,9 +78,9 @@ class ReplacedBeansTests {
 			ClusterView.class, ClusterLocks.class, DoubleBarriers.class, ClusterSignals.class, ClusterParameters.class);
 
 	private static final List<Class<?>> CONFIGURATIONS = List.of(ShardkeeperAutoConfiguration.class,
-			RedisStoreConfiguration.class, MemoryStoreConfiguration.class, UnknownStoreConfiguration.class,
-			MessagingConfiguration.class, ObservationConfiguration.class, ClusterToolsConfiguration.class,
-			ClusterParametersConfiguration.class, ShardkeeperActuatorAutoConfiguration.class);
+			RedisStoreConfiguration.class, MemoryStoreConfiguration.class, MessagingConfiguration.class,
+			ObservationConfiguration.class, ClusterToolsConfiguration.class, ClusterParametersConfiguration.class,
+			ShardkeeperActuatorAutoConfiguration.class);
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(
