@@ -1,0 +1,285 @@
+package io.github.shardkeeper.autoconfigure;
+
+import java.util.List;
+import java.util.UUID;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.init.ScriptUtils;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionStatus;
+
+import io.github.shardkeeper.Acknowledgment;
+import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.DeadLetterStore;
+import io.github.shardkeeper.jdbc.JdbcDataPlane;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class JdbcTransactionConfigurationTests {
+
+	private static final String JDBC = "shardkeeper.topics.orders.consumer.transaction=jdbc";
+
+	private HikariDataSource database;
+
+	private ApplicationContextRunner runner;
+
+	@BeforeEach
+	void open() {
+		this.database = empty();
+		this.runner = new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(ShardkeeperAutoConfiguration.class, JacksonAutoConfiguration.class,
+					DataSourceTransactionManagerAutoConfiguration.class))
+			.withBean("dataSource", DataSource.class, () -> this.database, (bean) -> bean.setPrimary(true))
+			.withPropertyValues("shardkeeper.group=shop", "shardkeeper.store=memory",
+					"shardkeeper.topics.orders.shards=1", "shardkeeper.topics.visits.shards=1");
+	}
+
+	@AfterEach
+	void close() {
+		this.database.close();
+	}
+
+	private static HikariDataSource empty() {
+		HikariDataSource pool = new HikariDataSource();
+		pool.setJdbcUrl("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
+		pool.setMinimumIdle(0);
+		return pool;
+	}
+
+	@Test
+	void nothingIsCreatedWithoutSuchATopic() {
+		this.runner.run((context) -> {
+			assertThat(context).doesNotHaveBean(JdbcTransactionConfiguration.Database.class);
+			assertThat(tables()).isEmpty();
+		});
+	}
+
+	@Test
+	void topicsWithTransactionsAreInTheDatabaseAndOthersInTheStore() {
+		this.runner.withPropertyValues(JDBC).run((context) -> {
+			CheckpointStore store = context.getBean(CheckpointStore.class);
+			assertThat(store.transactions("orders")).isNotNull();
+			assertThat(store.transactions("visits")).isNull();
+			store.seek(ShardId.of("orders", 0), new Offset("7"), false);
+			store.seek(ShardId.of("visits", 0), new Offset("8"), false);
+			assertThat(rows()).containsExactly("orders");
+			assertThat(context.getBean(DeadLetterStore.class).countRetries(List.of(ShardId.of("orders", 0))))
+				.containsValue(0L);
+		});
+	}
+
+	@Test
+	void transactionOfAllTopicsCanBeSwitchedOffForOne() {
+		this.runner
+			.withPropertyValues("shardkeeper.consumer.transaction=jdbc",
+					"shardkeeper.topics.visits.consumer.transaction=none")
+			.run((context) -> {
+				CheckpointStore store = context.getBean(CheckpointStore.class);
+				assertThat(store.transactions("orders")).isNotNull();
+				assertThat(store.transactions("unknown")).isNotNull();
+				assertThat(store.transactions("visits")).isNull();
+			});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "embedded, true", "always, true", "never, false" })
+	void tablesAreCreatedAsConfigured(String mode, boolean created) {
+		this.runner
+			.withPropertyValues(JDBC, "shardkeeper.jdbc.initialize-schema=" + mode,
+					"shardkeeper.jdbc.table-prefix=my_shards_")
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(tables()).hasSize(created ? 5 : 0).allMatch((name) -> name.startsWith("MY_SHARDS_"));
+			});
+	}
+
+	@Test
+	void namedTransactionManagerAndItsDataSourceAreUsed() {
+		try (HikariDataSource other = empty()) {
+			this.runner.withPropertyValues(JDBC, "shardkeeper.jdbc.transaction-manager=second")
+				.withBean("first", PlatformTransactionManager.class, () -> new JdbcTransactionManager(this.database))
+				.withBean("second", PlatformTransactionManager.class, () -> new JdbcTransactionManager(other))
+				.run((context) -> {
+					context.getBean(CheckpointStore.class).seek(ShardId.of("orders", 0), new Offset("7"), false);
+					assertThat(rows(other)).containsExactly("orders");
+					assertThat(tables()).isEmpty();
+				});
+		}
+	}
+
+	@Test
+	void transactionsOfAnotherDatabaseFailStartup() {
+		try (HikariDataSource other = empty()) {
+			this.runner.withPropertyValues(JDBC)
+				.withBean("manager", PlatformTransactionManager.class, () -> new OtherTransactions(other))
+				.run((context) -> assertFailure(context, "do not contain statements of the DataSource",
+						"shardkeeper.jdbc.transaction-manager"));
+		}
+	}
+
+	@Test
+	void missingTransactionManagerFailsStartup() {
+		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(ShardkeeperAutoConfiguration.class))
+			.withPropertyValues("shardkeeper.group=shop", "shardkeeper.store=memory",
+					"shardkeeper.topics.orders.shards=1", JDBC)
+			.run((context) -> assertFailure(context, "there is no PlatformTransactionManager bean",
+					"spring-boot-starter-jdbc"));
+		this.runner.withPropertyValues(JDBC, "shardkeeper.jdbc.transaction-manager=missing")
+			.run((context) -> assertFailure(context, "is 'missing'", "transactionManager"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "shardkeeper.jdbc.lock-wait=10ms", "shardkeeper.jdbc.table-prefix=1;drop",
+			"shardkeeper.topics.orders.mode=broadcast" })
+	void wrongPropertiesFailStartup(String property) {
+		this.runner.withPropertyValues(JDBC, property)
+			.run((context) -> assertFailure(context, property.contains("broadcast")
+					? "'shardkeeper.topics.orders.mode' is 'broadcast'" : property.substring(0, property.indexOf('=')),
+					""));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "key", "none" })
+	void concurrentCallsFailStartup(String ordering) {
+		this.runner.withPropertyValues(JDBC, "shardkeeper.topics.orders.consumer.ordering=" + ordering)
+			.withBean(Orders.class)
+			.run((context) -> assertFailure(context, "'consumer.ordering' '%s'".formatted(ordering),
+					"'consumer.transaction' to 'none'"));
+	}
+
+	@Test
+	void manualAcknowledgmentFailsStartup() {
+		this.runner.withPropertyValues(JDBC, "shardkeeper.topics.orders.consumer.commit.mode=manual")
+			.withBean(Acknowledging.class)
+			.run((context) -> assertFailure(context, "'consumer.commit.mode' 'manual'", "'background'"));
+	}
+
+	@Test
+	void handlerWithoutRecordsFailsStartup() {
+		this.runner.withPropertyValues(JDBC, "shardkeeper.topics.orders.source=fixed")
+			.withBean(Looping.class)
+			.run((context) -> assertFailure(context, "takes no records", "there is no offset"));
+	}
+
+	/** Parsed only: H2 understands the types of other databases in their modes. */
+	@ParameterizedTest
+	@CsvSource({ "postgresql, PostgreSQL", "mysql, MySQL", "mariadb, MariaDB", "oracle, Oracle" })
+	void scriptsHaveTheSameTablesAsThatOfH2(String platform, String mode) throws Exception {
+		try (HikariDataSource ours = empty(); HikariDataSource other = new HikariDataSource()) {
+			other.setJdbcUrl("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1;MODE=" + mode);
+			for (HikariDataSource pool : List.of(ours, other)) {
+				try (var connection = pool.getConnection()) {
+					ScriptUtils.executeSqlScript(connection, new ClassPathResource(
+							"schema-" + ((pool == ours) ? "h2" : platform) + ".sql", JdbcDataPlane.class));
+				}
+			}
+			assertThat(columns(other)).isEqualTo(columns(ours)).hasSize(42);
+		}
+	}
+
+	private static List<String> columns(DataSource dataSource) {
+		return JdbcClient.create(dataSource)
+			.sql("select upper(table_name || '.' || column_name) from information_schema.columns "
+					+ "where upper(table_schema) = 'PUBLIC' order by 1")
+			.query(String.class)
+			.list();
+	}
+
+	private static void assertFailure(AssertableApplicationContext context, String what, String instead) {
+		assertThat(context).hasFailed();
+		Throwable cause = context.getStartupFailure();
+		while (!(cause instanceof ShardkeeperConfigurationException) && cause.getCause() != null) {
+			cause = cause.getCause();
+		}
+		assertThat(cause).isInstanceOfSatisfying(ShardkeeperConfigurationException.class,
+				(failure) -> assertThat(failure.getDescription() + " " + failure.getAction()).contains(what, instead));
+	}
+
+	private List<String> tables() {
+		return JdbcClient.create(this.database)
+			.sql("select table_name from information_schema.tables where table_schema = 'PUBLIC'")
+			.query(String.class)
+			.list();
+	}
+
+	private List<String> rows() {
+		return rows(this.database);
+	}
+
+	private static List<String> rows(DataSource dataSource) {
+		return JdbcClient.create(dataSource).sql("select topic from shardkeeper_shard").query(String.class).list();
+	}
+
+	/** Transactions whose resource is no data source, as those of JTA. */
+	private static final class OtherTransactions implements PlatformTransactionManager {
+
+		private final JdbcTransactionManager transactions;
+
+		OtherTransactions(DataSource dataSource) {
+			this.transactions = new JdbcTransactionManager(dataSource);
+		}
+
+		@Override
+		public TransactionStatus getTransaction(TransactionDefinition definition) {
+			return this.transactions.getTransaction(definition);
+		}
+
+		@Override
+		public void commit(TransactionStatus status) {
+			this.transactions.commit(status);
+		}
+
+		@Override
+		public void rollback(TransactionStatus status) {
+			this.transactions.rollback(status);
+		}
+
+	}
+
+	static class Orders {
+
+		@ShardConsumer("orders")
+		void book(String order) {
+		}
+
+	}
+
+	static class Acknowledging {
+
+		@ShardConsumer("orders")
+		void book(String order, Acknowledgment acknowledgment) {
+		}
+
+	}
+
+	static class Looping {
+
+		@ShardConsumer(value = "orders", interval = "1s")
+		void run() {
+		}
+
+	}
+
+}
