@@ -26,6 +26,8 @@ final class Instances implements AutoCloseable {
 
 	private final Thread killer = new Thread(this::killAll, "instances-killer");
 
+	private final Class<?> application;
+
 	private final ToIntFunction<String> redisPort;
 
 	private final Path directory;
@@ -43,6 +45,12 @@ final class Instances implements AutoCloseable {
 	 * @param directory for their traces and logs
 	 */
 	Instances(ToIntFunction<String> redisPort, Path directory, String group, int shards) {
+		this(TracingInstance.class, redisPort, directory, group, shards);
+	}
+
+	/** The same, for instances of another application. */
+	Instances(Class<?> application, ToIntFunction<String> redisPort, Path directory, String group, int shards) {
+		this.application = application;
 		this.redisPort = redisPort;
 		this.directory = directory;
 		this.group = group;
@@ -55,7 +63,7 @@ final class Instances implements AutoCloseable {
 		List<String> command = new ArrayList<>(List.of(
 				Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m",
 				"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path"),
-				TracingInstance.class.getName(), "--spring.main.banner-mode=off", "--shardkeeper.group=" + this.group,
+				this.application.getName(), "--spring.main.banner-mode=off", "--shardkeeper.group=" + this.group,
 				"--shardkeeper.instance-id=" + name, "--shardkeeper.consumer.commit.interval=200ms",
 				"--spring.data.redis.port=" + this.redisPort.applyAsInt(name),
 				"--shardkeeper.topics." + TracingInstance.TOPIC + ".shards=" + this.shards,

@@ -1,0 +1,64 @@
+package io.github.shardkeeper.jdbc;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+
+/**
+ * A PostgreSQL server that can be restarted with its data, on the same port. Its open
+ * transactions are aborted then. Confined to one thread.
+ */
+public final class RestartedPostgresql implements AutoCloseable {
+
+	private final Path data;
+
+	private final int port;
+
+	private EmbeddedPostgres server;
+
+	/** Starts a server with its data in a directory. */
+	public RestartedPostgresql(Path data) {
+		this.data = data;
+		this.server = start(0);
+		this.port = this.server.getPort();
+	}
+
+	private EmbeddedPostgres start(int wanted) {
+		EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder()
+			.setDataDirectory(this.data)
+			.setCleanDataDirectory(false);
+		if (wanted != 0) {
+			builder.setPort(wanted);
+		}
+		try {
+			return builder.start();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/** Returns the address of the database. */
+	public String url() {
+		return this.server.getJdbcUrl("postgres", "postgres");
+	}
+
+	/** Stops the server and starts it again. */
+	public void restart() {
+		close();
+		this.server = start(this.port);
+	}
+
+	@Override
+	public void close() {
+		try {
+			this.server.close();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}
