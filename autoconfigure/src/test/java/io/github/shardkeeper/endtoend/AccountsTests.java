@@ -1,5 +1,7 @@
 package io.github.shardkeeper.endtoend;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -58,8 +60,10 @@ class AccountsTests {
 	private Instances instances;
 
 	@BeforeEach
-	void start() {
-		this.redis = EmbeddedRedis.start("--appendonly", "yes", "--appendfsync", "always");
+	void start() throws IOException {
+		// Its own directory: others of this JVM would load the same file.
+		this.redis = EmbeddedRedis.start("--appendonly", "yes", "--appendfsync", "always", "--dir",
+				Files.createDirectory(this.directory.resolve("redis")).toString());
 		this.database = new RestartedPostgresql(this.directory.resolve("postgresql"));
 		this.instances = new Instances(AccountsInstance.class, (name) -> this.redis.port(), this.directory, GROUP, 1);
 		client().sql("create table account (id int primary key, balance bigint not null)").update();

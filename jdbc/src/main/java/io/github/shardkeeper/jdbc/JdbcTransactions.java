@@ -11,14 +11,12 @@ import org.springframework.dao.QueryTimeoutException;
 import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.datasource.DataSourceUtils;
-import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.UnexpectedRollbackException;
 
 import io.github.shardkeeper.checkpoint.CallTransactions;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.Token;
 
 /**
@@ -44,7 +42,7 @@ final class JdbcTransactions implements CallTransactions {
 			// A part of the handler has marked the transaction, and the handler returned.
 			return new Result.Failed(ex);
 		}
-		catch (DataAccessException | TransactionException | ShardkeeperConfigurationException ex) {
+		catch (RuntimeException ex) {
 			return attempt.ended(ex);
 		}
 		Result before = attempt.result;
