@@ -113,12 +113,19 @@ class ArchitectureTests {
 		plan.put("redis.stream", Set.of("redis", "source", API, "shard", "text"));
 		plan.put("kafka", Set.of("source", "loop", "time", API, "shard", "text"));
 		plan.put("sls", Set.of("source", API, "shard", "text"));
-		plan.put("observation", Set.of("template", "handler", "source", API, "shard"));
-		plan.put("actuate", Set.of("consumer", "worker", "operations", "cluster", "history", "coordination", "template", "report", "loop", API, "shard", "text"));
-		plan.put("dashboard", Set.of("loop", "time"));
-		plan.put("autoconfigure", Set.of("actuate", "observation", "kafka", "sls", "cluster.memory", "cluster.signal", "cluster.parameter", "cluster.lock", "cluster.barrier", "cluster.session", "cluster", "redis.cluster", "redis.stream", "redis.checkpoint", "redis.coordination", "redis", "operations", "consumer", "worker", "handler.messaging", "handler", "coordination.memory", "history", "coordination", "checkpoint.memory", "checkpoint", "template", "source.memory", "source.fixed", "source", "schedule", "protocol", "assignment.selection", "assignment.load", "assignment", "loop", "time", API, "shard", "jdbc"));
-		plan.put("autoconfigure.dashboard", Set.of("autoconfigure", "dashboard", "operations", "history", "report", "loop", "time"));
 		plan.put("jdbc", Set.of("checkpoint", API, "shard", "text"));
+		plan.put("observation", Set.of("template", "handler", "source", API, "shard"));
+		plan.put("actuate", Set.of("consumer", "worker", "operations", "cluster", "history", "coordination", "template",
+				"report", "loop", API, "shard", "text"));
+		plan.put("dashboard", Set.of("loop", "time"));
+		plan.put("autoconfigure", Set.of("actuate", "observation", "kafka", "sls", "cluster.memory", "cluster.signal",
+				"cluster.parameter", "cluster.lock", "cluster.barrier", "cluster.session", "cluster", "redis.cluster",
+				"redis.stream", "redis.checkpoint", "redis.coordination", "redis", "operations", "consumer", "worker",
+				"handler.messaging", "handler", "coordination.memory", "history", "coordination", "checkpoint.memory",
+				"checkpoint", "template", "source.memory", "source.fixed", "source", "schedule", "protocol",
+				"assignment.selection", "assignment.load", "assignment", "loop", "time", API, "shard", "jdbc"));
+		plan.put("autoconfigure.dashboard",
+				Set.of("autoconfigure", "dashboard", "operations", "history", "report", "loop", "time"));
 
 		assertThat(lines(arrows(ArchitectureTests::room))).containsExactlyInAnyOrderElementsOf(lines(plan));
 		List<String> below = new ArrayList<>();

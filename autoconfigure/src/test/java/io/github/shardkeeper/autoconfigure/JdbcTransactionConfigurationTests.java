@@ -195,7 +195,7 @@ class JdbcTransactionConfigurationTests {
 							"schema-" + ((pool == ours) ? "h2" : platform) + ".sql", JdbcDataPlane.class));
 				}
 			}
-			assertThat(columns(other)).isEqualTo(columns(ours)).hasSize(42);
+			assertThat(columns(other)).isEqualTo(columns(ours)).hasSize(43);
 		}
 	}
 

@@ -24,7 +24,6 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -41,6 +40,7 @@ import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Checkpoints in the application's database.
@@ -58,7 +58,7 @@ import io.github.shardkeeper.shard.Token;
  */
 final class JdbcCheckpointStore implements CheckpointStore {
 
-	private static final Logger logger = LoggerFactory.getLogger(JdbcCheckpointStore.class);
+	private static final Logger logger = PrintableLogger.of(JdbcCheckpointStore.class);
 
 	private static final int THREADS = 8;
 

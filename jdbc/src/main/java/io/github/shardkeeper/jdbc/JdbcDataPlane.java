@@ -8,7 +8,6 @@ import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.transaction.PlatformTransactionManager;
 
@@ -16,6 +15,7 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Data plane of one group in the database of the application, in the tables
@@ -25,7 +25,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  */
 public final class JdbcDataPlane {
 
-	private static final Logger logger = LoggerFactory.getLogger(JdbcDataPlane.class);
+	private static final Logger logger = PrintableLogger.of(JdbcDataPlane.class);
 
 	private static final Pattern PREFIX = Pattern.compile("[A-Za-z_][A-Za-z0-9_.$]{0,99}");
 

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.jdbc;
 
+import java.time.Duration;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -94,6 +95,17 @@ final class JdbcDeadLetterStore implements DeadLetterStore {
 				() -> (int) letters.stream()
 					.filter((letter) -> this.contents.deleteLetter(shard, letter.id()))
 					.count());
+	}
+
+	@Override
+	public int expire(ShardId shard, Retention retention) {
+		return this.steps.run("remove expired dead letters of " + shard, () -> {
+			Duration maxAge = retention.maxAge();
+			Long maxCount = retention.maxCount();
+			long tooMany = (maxCount != null) ? this.contents.countLetters(shard) - maxCount : 0;
+			long oldestMillis = (maxAge != null) ? this.database.clock().millis() - maxAge.toMillis() : Long.MIN_VALUE;
+			return this.contents.expireLetters(shard, tooMany, oldestMillis);
+		});
 	}
 
 	@Override

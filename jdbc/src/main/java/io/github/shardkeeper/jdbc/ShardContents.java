@@ -37,6 +37,8 @@ final class ShardContents {
 
 	private static final int ROWS_AT_ONCE = 20;
 
+	private static final int EXPIRED_AT_ONCE = 500;
+
 	private static final String LETTER_SUFFIX = "-0";
 
 	private final JdbcTemplate jdbc;
@@ -92,9 +94,9 @@ final class ShardContents {
 		for (FailedRecord letter : commit.deadLetters()) {
 			number++;
 			this.jdbc.update(
-					"insert into %s (group_name, topic, shard_id, letter_number, offset_value, about, payload) values (?, ?, ?, ?, ?, ?, ?)"
+					"insert into %s (group_name, topic, shard_id, letter_number, stored_at, offset_value, about, payload) values (?, ?, ?, ?, ?, ?, ?, ?)"
 						.formatted(this.letters),
-					this.shards.key(shard, number, StoredText.encode(letter.offset().value()),
+					this.shards.key(shard, number, nowMillis, StoredText.encode(letter.offset().value()),
 							CheckpointJson.about(letter), letter.payload()));
 		}
 	}
@@ -247,6 +249,28 @@ final class ShardContents {
 	boolean deleteLetter(ShardId shard, String id) {
 		return this.jdbc.update("delete from %s where %s and letter_number = ?".formatted(this.letters, KEY),
 				this.shards.key(shard, number(id))) == 1;
+	}
+
+	/**
+	 * Deletes the oldest dead letters that are beyond a number or were stored before a
+	 * time, and returns how many of them, at most {@value #EXPIRED_AT_ONCE}, it deleted.
+	 */
+	int expireLetters(ShardId shard, long tooMany, long oldestMillis) {
+		List<Long> expired = new ArrayList<>();
+		query("select letter_number, stored_at from %s where %s order by letter_number".formatted(this.letters, KEY),
+				EXPIRED_AT_ONCE, (row) -> {
+					boolean goes = expired.size() < tooMany || row.getLong(2) < oldestMillis;
+					if (goes) {
+						expired.add(row.getLong(1));
+					}
+					return goes;
+				}, this.shards.key(shard));
+		int deleted = 0;
+		for (long number : expired) {
+			deleted += this.jdbc.update("delete from %s where %s and letter_number = ?".formatted(this.letters, KEY),
+					this.shards.key(shard, number));
+		}
+		return deleted;
 	}
 
 	long countLetters(ShardId shard) {

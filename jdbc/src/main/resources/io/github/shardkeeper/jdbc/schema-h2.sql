@@ -47,6 +47,7 @@ create table if not exists shardkeeper_dead_letter (
   topic          varchar(100) not null,
   shard_id       varchar(200) not null,
   letter_number  bigint not null,
+  stored_at      bigint not null,
   offset_value   clob not null,
   about          blob not null,
   payload        blob not null,

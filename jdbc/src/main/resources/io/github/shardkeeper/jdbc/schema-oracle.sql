@@ -47,6 +47,7 @@ create table shardkeeper_dead_letter (
   topic          varchar2(100 char) not null,
   shard_id       varchar2(200 char) not null,
   letter_number  number(19) not null,
+  stored_at      number(19) not null,
   offset_value   clob not null,
   about          blob not null,
   payload        blob,

@@ -47,6 +47,7 @@ create table shardkeeper_dead_letter (
   topic          nvarchar(100) collate Latin1_General_100_BIN2 not null,
   shard_id       nvarchar(200) collate Latin1_General_100_BIN2 not null,
   letter_number  bigint not null,
+  stored_at      bigint not null,
   offset_value   nvarchar(max) not null,
   about          varbinary(max) not null,
   payload        varbinary(max) not null,
