@@ -71,7 +71,7 @@ class ArchitectureTests {
 		plan.put("assignment.load", Set.of("assignment.sticky", "assignment", "shard"));
 		plan.put("assignment.selection",
 				Set.of("assignment.sticky", "assignment.rules", "assignment.load", "assignment", "shard"));
-		plan.put("directive", Set.of("assignment", "shard"));
+		plan.put("directive", Set.of("assignment", "shard", "text"));
 		plan.put("protocol",
 				Set.of("directive", "assignment.sticky", "assignment.load", "assignment", "time", "shard", "text"));
 		plan.put("source", Set.of("time", "shard", "text"));
@@ -115,8 +115,8 @@ class ArchitectureTests {
 		plan.put("sls", Set.of("source", API, "shard", "text"));
 		plan.put("jdbc", Set.of("checkpoint", API, "shard", "text"));
 		plan.put("observation", Set.of("template", "handler", "source", API, "shard"));
-		plan.put("actuate", Set.of("consumer", "worker", "operations", "cluster", "history", "coordination", "template",
-				"report", "loop", API, "shard", "text"));
+		plan.put("actuate", Set.of("directive", "consumer", "worker", "operations", "cluster", "history",
+				"coordination", "template", "report", "loop", API, "shard", "text"));
 		plan.put("dashboard", Set.of("loop", "time"));
 		plan.put("autoconfigure", Set.of("actuate", "observation", "kafka", "sls", "cluster.memory", "cluster.signal",
 				"cluster.parameter", "cluster.lock", "cluster.barrier", "cluster.session", "cluster", "redis.cluster",

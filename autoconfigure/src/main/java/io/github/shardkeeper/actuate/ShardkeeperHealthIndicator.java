@@ -15,6 +15,8 @@ import org.springframework.boot.health.contributor.Status;
 
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.directive.Directive;
+import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.loop.LoopThreads;
 import io.github.shardkeeper.report.ProblemReport;
 import io.github.shardkeeper.shard.ShardId;
@@ -85,6 +87,7 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 		}
 		addShardProblems(builder);
 		addGroupProblems(builder);
+		addDirectives(builder);
 		Map<String, String> refused = this.coordinator.refusedOperations();
 		if (!refused.isEmpty()) {
 			// A detail only: all shards are consumed nevertheless.
@@ -138,6 +141,24 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 		}
 	}
 
+	/**
+	 * Adds what operators have paused and drained: details only, because they want it.
+	 */
+	private void addDirectives(Health.Builder builder) {
+		Directives directives = this.coordinator.directives();
+		for (Directive.Kind kind : List.of(Directive.Kind.PAUSE, Directive.Kind.DRAIN)) {
+			Map<String, List<String>> subjects = new TreeMap<>();
+			directives.of(kind)
+				.forEach((directive) -> subjects.computeIfAbsent(directive.byWhom(), (by) -> new ArrayList<>())
+					.add(directive.subject()));
+			if (!subjects.isEmpty()) {
+				Map<String, String> texts = new TreeMap<>();
+				subjects.forEach((by, affected) -> texts.put(by, text(affected)));
+				builder.withDetail((kind == Directive.Kind.PAUSE) ? "paused" : "drained", texts);
+			}
+		}
+	}
+
 	/** Groups by problem, because many shards may have the same. */
 	private static Map<String, String> shardsByProblem(Map<ShardId, String> problems) {
 		Map<String, List<ShardId>> shards = new TreeMap<>();
@@ -147,8 +168,8 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 		return texts;
 	}
 
-	private static String text(List<ShardId> shards) {
-		String first = shards.stream().limit(MAX_NAMED_SHARDS).map(ShardId::toString).collect(Collectors.joining(", "));
+	private static String text(List<?> shards) {
+		String first = shards.stream().limit(MAX_NAMED_SHARDS).map(Object::toString).collect(Collectors.joining(", "));
 		return (shards.size() > MAX_NAMED_SHARDS) ? first + " and " + (shards.size() - MAX_NAMED_SHARDS) + " more"
 				: first;
 	}

@@ -11,12 +11,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.health.contributor.Health;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.operations.GroupReporter;
@@ -109,6 +111,11 @@ class SteeringTests {
 					assertThat(shard.state()).isEqualTo("OWNED");
 				}));
 			assertThat(report(one).problems()).isEmpty();
+			assertThat(List.of(one, two, three)).allSatisfy((instance) -> {
+				Health health = instance.getBean(ShardkeeperHealthIndicator.class).health();
+				assertThat(health.getStatus().getCode()).isEqualTo("UP");
+				assertThat(health.getDetails().get("paused")).asString().contains("anna", "orders");
+			});
 			steering(three).resume("orders", ASK);
 			eventually(() -> assertThat(handled("during")).isEqualTo(20));
 			assertThat(report(two).shards()).extracting(ShardReport::paused).containsOnlyNulls();

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.text.PrintableText;
 
 /**
  * A wish of an operator that the group follows until it is cleared, or, of kind
@@ -50,8 +51,8 @@ public record Directive(Kind kind, String subject, @Nullable String to, String b
 		Objects.requireNonNull(by, "by must not be null");
 		Objects.requireNonNull(reason, "reason must not be null");
 		kind.check(subject, to);
-		by = printable(by, MOST_BY);
-		reason = printable(reason, MOST_REASON);
+		by = PrintableText.of(by, MOST_BY).strip();
+		reason = PrintableText.of(reason, MOST_REASON).strip();
 	}
 
 	/** Creates a directive that is not stored yet. */
@@ -109,20 +110,6 @@ public record Directive(Kind kind, String subject, @Nullable String to, String b
 	public String byWhom() {
 		return "by " + (this.by.isEmpty() ? "an operator" : this.by)
 				+ (this.reason.isEmpty() ? "" : ": " + this.reason);
-	}
-
-	private static String printable(String text, int most) {
-		StringBuilder printable = new StringBuilder();
-		String shortened = (text.length() > most) ? text.substring(0, most - 1) + "…" : text;
-		shortened.chars().forEach((c) -> printable.append(isPrintable(c) ? (char) c : ' '));
-		return printable.toString().strip();
-	}
-
-	private static boolean isPrintable(int c) {
-		return switch (Character.getType(c)) {
-			case Character.CONTROL, Character.FORMAT, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR -> false;
-			default -> true;
-		};
 	}
 
 	/** Kinds of wishes. */

@@ -169,7 +169,8 @@ public final class GroupSteering {
 			.filter((move) -> !move.shard().equals(shard))
 			.count();
 		if (others > 0) {
-			effects.add("%d other shards are expected to move, to restore the balance".formatted(others));
+			effects.add("%d other %s expected to move, to restore the balance".formatted(others,
+					(others == 1) ? "shard is" : "shards are"));
 		}
 		effects.add((kind == Kind.PIN)
 				? "it stays there while %s is a member, and is assigned by the usual rules otherwise".formatted(id)

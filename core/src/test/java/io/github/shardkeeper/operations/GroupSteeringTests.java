@@ -116,7 +116,7 @@ class GroupSteeringTests {
 
 		assertThat(moved.status()).isEqualTo(Status.DONE);
 		assertThat(moved.effects()).containsExactly("visits/0 moves from a~1 to b",
-				"1 other shards are expected to move, to restore the balance",
+				"1 other shard is expected to move, to restore the balance",
 				"from then on the usual rules apply: pin it if it has to stay");
 		assertThat(this.store.directives().read().find(Kind.MOVE, "visits/0")).isNotNull();
 		assertThat(this.steering.move(shard(1), "a", ASK).effects()).singleElement().asString().contains("already");
