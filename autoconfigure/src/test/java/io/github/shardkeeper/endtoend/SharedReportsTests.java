@@ -37,7 +37,7 @@ class SharedReportsTests {
 	private static final int SHARDS = 12;
 
 	private static final String[] PROPERTIES = { "shardkeeper.topics.orders.shards=" + SHARDS,
-			"shardkeeper.consumer.on-failure=halt" };
+			"shardkeeper.consumer.on-failure=halt", "shardkeeper.consumer.show-exception-messages=true" };
 
 	private static void eventually(ThrowingRunnable assertion) {
 		Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(assertion);
