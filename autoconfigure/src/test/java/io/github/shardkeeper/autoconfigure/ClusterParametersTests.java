@@ -72,7 +72,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /** Parameters in applications: fields, configuration, validation, endpoint, Redis. */
-@Timeout(120)
+@Timeout(300)
 class ClusterParametersTests {
 
 	private static final String[] FAST = { "shardkeeper.session.lease=3s",
@@ -86,7 +86,7 @@ class ClusterParametersTests {
 				"management.endpoints.web.exposure.include=*");
 
 	private static ConditionFactory await() {
-		return Awaitility.await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(10));
+		return Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(10));
 	}
 
 	@Test

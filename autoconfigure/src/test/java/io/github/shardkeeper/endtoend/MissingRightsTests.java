@@ -52,7 +52,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @OnEveryRedis
 class MissingRightsTests {
 
-	private static final Duration PATIENCE = Duration.ofSeconds(20);
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
 	/**
 	 * Redis carries them out before it knows who asks, and a client that speaks its older
