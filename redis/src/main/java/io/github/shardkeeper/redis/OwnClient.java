@@ -35,13 +35,13 @@ final class OwnClient {
 
 	private final LettuceConnectionFactory factory;
 
-	/** Guarded by this, as is the next field; {@code null} until it is needed. */
-	private @Nullable LettuceConnectionFactory own;
+	/** Written under the lock, as are the next two; {@code null} until it is needed. */
+	private volatile @Nullable LettuceConnectionFactory own;
 
 	private @Nullable ClientResources ownResources;
 
 	/** Client of the application that the own one was made for. */
-	private @Nullable AbstractRedisClient madeFor;
+	private volatile @Nullable AbstractRedisClient madeFor;
 
 	OwnClient(LettuceConnectionFactory factory) {
 		this.factory = factory;
@@ -56,18 +56,33 @@ final class OwnClient {
 		return isObserved(applications) ? own(applications) : applications;
 	}
 
-	/** Returns the client; {@code null} if the application's factory is not started. */
+	/**
+	 * Returns the client; {@code null} if there is none yet, or any more. Waits for
+	 * nothing: event loops call it, which a client that shuts down waits for.
+	 */
 	@Nullable AbstractRedisClient find() {
-		return (this.factory.getNativeClient() != null) ? get() : null;
+		AbstractRedisClient applications = this.factory.getNativeClient();
+		if (applications == null || !isObserved(applications)) {
+			return applications;
+		}
+		LettuceConnectionFactory current = this.own;
+		if (current != null) {
+			return current.getNativeClient();
+		}
+		return (this.madeFor == applications) ? applications : null;
 	}
 
 	/** Shuts an own client down; a later call creates another one. */
-	synchronized void stop() {
-		LettuceConnectionFactory current = this.own;
-		ClientResources resources = this.ownResources;
-		this.own = null;
-		this.ownResources = null;
-		this.madeFor = null;
+	void stop() {
+		LettuceConnectionFactory current;
+		ClientResources resources;
+		synchronized (this) {
+			current = this.own;
+			resources = this.ownResources;
+			this.own = null;
+			this.ownResources = null;
+			this.madeFor = null;
+		}
 		if (current != null) {
 			current.destroy();
 		}
@@ -85,13 +100,14 @@ final class OwnClient {
 	private synchronized AbstractRedisClient own(AbstractRedisClient applications) {
 		if (this.madeFor != applications) {
 			stop();
-			this.madeFor = applications;
 			RedisConfiguration configuration = configuration();
 			if (configuration != null) {
 				create(configuration, applications.getResources());
 			}
+			this.madeFor = applications;
 		}
-		return (this.own != null) ? this.own.getRequiredNativeClient() : applications;
+		LettuceConnectionFactory current = this.own;
+		return (current != null) ? current.getRequiredNativeClient() : applications;
 	}
 
 	private void create(RedisConfiguration configuration, ClientResources resources) {
