@@ -4,11 +4,13 @@ import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.metrics.CommandLatencyRecorder;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.tracing.TraceContextProvider;
@@ -82,6 +84,32 @@ class OwnClientTests {
 	void cluster() throws Exception {
 		try (EmbeddedRedisCluster redis = EmbeddedRedisCluster.start(3)) {
 			assertOnlyTheApplicationIsObserved(new RedisClusterConfiguration(List.of(redis.addresses().split(","))));
+		}
+	}
+
+	/**
+	 * A client that shuts down waits for its event loops, which look for it meanwhile.
+	 */
+	@Test
+	void lookingForTheClientWaitsForNoLock() throws Exception {
+		try (EmbeddedRedis redis = EmbeddedRedis.start()) {
+			LettuceConnectionFactory factory = new LettuceConnectionFactory(
+					new RedisStandaloneConfiguration("localhost", redis.port()),
+					LettuceClientConfiguration.builder().clientResources(this.observing).build());
+			factory.afterPropertiesSet();
+			factory.start();
+			OwnClient client = new OwnClient(factory);
+			try {
+				AbstractRedisClient own = client.get();
+				synchronized (client) {
+					assertThat(CompletableFuture.supplyAsync(client::find).get(TIMEOUT.toSeconds(), TimeUnit.SECONDS))
+						.isSameAs(own);
+				}
+			}
+			finally {
+				client.stop();
+				factory.destroy();
+			}
 		}
 	}
 
