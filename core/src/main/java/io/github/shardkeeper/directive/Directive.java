@@ -65,7 +65,7 @@ public record Directive(Kind kind, String subject, @Nullable String to, String b
 		return new Directive(this.kind, this.subject, this.to, this.by, this.reason, atMillis, newVersion);
 	}
 
-	/** Returns whether another one wants the same, whoever asked for it. */
+	/** Returns whether another one wants the same; who asked does not count. */
 	public boolean wantsTheSame(Directive other) {
 		return this.kind == other.kind && this.subject.equals(other.subject) && Objects.equals(this.to, other.to);
 	}
@@ -127,7 +127,7 @@ public record Directive(Kind kind, String subject, @Nullable String to, String b
 		/** A shard goes to an instance, once. */
 		MOVE,
 
-		/** The group is planned anew, without waiting for anything, once. */
+		/** The group is planned again at once, one time. */
 		REBALANCE;
 
 		/** Returns whether the leader removes it once it has followed it. */

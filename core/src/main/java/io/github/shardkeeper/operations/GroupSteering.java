@@ -178,7 +178,7 @@ public final class GroupSteering {
 		return put(wanted, ask, effects);
 	}
 
-	/** Has the leader read the group anew and plan at once, without waiting. */
+	/** Has the leader read the group again and plan at once, without waiting. */
 	public Result rebalance(Ask ask) {
 		Situation now = read();
 		Directive wanted = ask.directive(Kind.REBALANCE, "", null);
