@@ -11,6 +11,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -28,6 +29,7 @@ import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.TopicGroups;
 import io.github.shardkeeper.history.MoveHistory;
+import io.github.shardkeeper.operations.OffsetCopies;
 import io.github.shardkeeper.operations.TopicTrimming;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.ReplicaWait;
@@ -188,6 +190,19 @@ class RedisStoreConfiguration {
 			return new TopicTrimming(settings.trimRules(), runner::topics, sources,
 					(topic) -> SourceSelection.capability(sources, topic, ShardTrimmer.class, trimmers), groups,
 					runtime, TopicTrimming.INTERVAL, ShardConsumerRunner.PHASE + 1);
+		}
+
+		/** Other groups wait for these offsets before they trim. */
+		@Bean
+		@ConditionalOnBean(ShardTrimmer.class)
+		@Conditional(JdbcTransactionConfiguration.OnJdbcTransaction.class)
+		OffsetCopies shardkeeperOffsetCopies(ShardkeeperSettings settings, ShardConsumerRunner runner,
+				CheckpointStore checkpoints, TopicSources sources, ObjectProvider<ShardTrimmer> trimmers,
+				TopicGroups groups, MemberRuntime runtime) {
+			return new OffsetCopies(
+					(topic) -> settings.isInDatabase(topic)
+							&& SourceSelection.capability(sources, topic, ShardTrimmer.class, trimmers) != null,
+					runner::shards, checkpoints, groups, runtime, ShardConsumerRunner.PHASE + 1);
 		}
 
 	}

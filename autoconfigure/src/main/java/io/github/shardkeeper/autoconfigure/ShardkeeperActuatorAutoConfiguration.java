@@ -24,6 +24,7 @@ import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEn
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -110,9 +111,9 @@ public final class ShardkeeperActuatorAutoConfiguration {
 		ShardOperations shardkeeperShardOperations(CoordinationSettings settings, GroupReporter reporter,
 				TopicSources sources, BroadcastStores broadcast, GroupSteering steering, CheckpointStore checkpoints,
 				ShardPositions positions, ObjectProvider<DeadLetters> letters, ShardConsumerRunner runner,
-				OperationAudit audit) {
+				ConfigurableApplicationContext context, OperationAudit audit) {
 			return new ShardOperations(settings, reporter, sources, broadcast.topics(), steering,
-					broadcast.over(checkpoints), positions, letters.getIfAvailable(), runner, audit);
+					broadcast.over(checkpoints), positions, letters.getIfAvailable(), runner, context::isClosed, audit);
 		}
 
 		@Bean

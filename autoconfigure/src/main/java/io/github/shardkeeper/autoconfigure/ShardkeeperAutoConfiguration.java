@@ -311,8 +311,9 @@ public final class ShardkeeperAutoConfiguration {
 		Set<String> apart = settings.broadcastTopics();
 		ConsumerMeters counted = meters.getIfAvailable(() -> ConsumerMeters.NONE);
 		return new DeadLetterExpiry(settings.deadLetterRetentions(),
-				(topic) -> apart.contains(topic) ? runner.isRunning() : coordinator.isLeader(), sources,
-				broadcast.over(letters), (topic, gone) -> counted.of(topic).deadLettersExpired(gone), runtime,
+				(shard) -> apart.contains(shard.topic()) ? runner.isRunning()
+						: coordinator.isLeader() || runner.owns(shard),
+				sources, broadcast.over(letters), (topic, gone) -> counted.of(topic).deadLettersExpired(gone), runtime,
 				ShardConsumerRunner.PHASE + 1);
 	}
 

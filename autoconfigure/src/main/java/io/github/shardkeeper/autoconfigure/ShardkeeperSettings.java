@@ -208,6 +208,14 @@ final class ShardkeeperSettings {
 			.collect(Collectors.toUnmodifiableSet());
 	}
 
+	/** Returns whether a topic's offsets are in the application's database. */
+	boolean isInDatabase(String topic) {
+		Consumer all = this.properties.consumer();
+		ShardkeeperProperties.Topic configured = this.properties.topics().get(topic);
+		return ((configured != null) ? all.overriddenBy(configured.consumer()) : all)
+			.transaction() == CallTransaction.JDBC;
+	}
+
 	Set<String> broadcastTopics() {
 		return this.properties.topics()
 			.entrySet()

@@ -189,13 +189,13 @@ class FailoverTests {
 		startOnSentinel();
 		EmbeddedRedis master = this.sentinels.master();
 		EmbeddedRedis replica = this.sentinels.replicas().get(0);
-		newOwnerDiesWithTheMaster(master, () -> role(replica).equals("master"));
+		newOwnerDiesWithTheMaster(master, replica, () -> role(replica).equals("master"));
 	}
 
 	@Test
 	void clusterFailoverWithLostWritesRepeatsOnlyShardsOfDeadOwner() {
 		startOnCluster();
-		newOwnerDiesWithTheMaster(cluster.masterOf(groupKey()).orElseThrow(),
+		newOwnerDiesWithTheMaster(cluster.masterOf(groupKey()).orElseThrow(), cluster.replicaOf(groupKey()),
 				() -> cluster.masterOf(groupKey()).isPresent());
 	}
 
@@ -214,13 +214,17 @@ class FailoverTests {
 		checkThatEveryCallContinuesFromTheState();
 	}
 
-	private void newOwnerDiesWithTheMaster(EmbeddedRedis master, Callable<Boolean> isReplaced) {
+	private void newOwnerDiesWithTheMaster(EmbeddedRedis master, EmbeddedRedis replica,
+			Callable<Boolean> isReplaced) {
 		ConfigurableApplicationContext four = takeOverInWritesThatGetLost(master);
+		// It becomes the master, and must not do so while the new owner still stops.
+		replica.freeze();
 		long killed = Trace.nowMicros();
 		master.kill();
 		// It cannot restore its shards, and no other member knows their state.
 		this.instances.remove(four);
 		four.close();
+		replica.thaw();
 		Failover failover = awaitFailover("a master, and a take-over is lost with the new owner", isReplaced);
 		assertThat(Trace.read(this.directory).lines()).as("it had gone before there was a Redis that it could tell")
 			.noneMatch((line) -> line.instance().equals("four") && line.beginMicros() > failover.notYetReplaced);

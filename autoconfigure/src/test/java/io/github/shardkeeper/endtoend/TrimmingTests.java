@@ -26,12 +26,14 @@ import io.github.shardkeeper.loop.LoopThreads;
 import io.github.shardkeeper.operations.TopicTrimming;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.ReplicaWait;
+import io.github.shardkeeper.redis.checkpoint.RedisCheckpointStore;
 import io.github.shardkeeper.redis.checkpoint.RedisTopicGroups;
 import io.github.shardkeeper.redis.stream.RedisStreamSource;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.TrimRule;
 import io.github.shardkeeper.source.TopicSources;
@@ -306,6 +308,8 @@ class TrimmingTests {
 			assertThat(replica
 				.<String>call((commands) -> commands.hget(this.prefix + ":{app/orders/0}:checkpoint", "offset")))
 				.isEqualTo(offsets.get(999).value());
+			app.copyOffsets(Map.of(SHARD, offsets.get(5)));
+			assertThat(app.offsets(Set.of("app"), List.of(SHARD))).isEqualTo(Map.of(SHARD, List.of(offsets.get(5))));
 		}
 	}
 
@@ -332,6 +336,25 @@ class TrimmingTests {
 		assertThat(other.claimTrimming("orders", Duration.ofMinutes(1), Duration.ZERO)).isNull();
 		assertThat(one.claimTrimming("orders", Duration.ofMinutes(1), Duration.ZERO)).isNull();
 		assertThat(other.claimTrimming("visits", Duration.ofMinutes(1), Duration.ZERO)).isNotNull();
+	}
+
+	/** The checkpoint may be in a database, which other groups cannot read. */
+	@Test
+	void copyOfAnOffsetCountsUntilTheShardIsAcquiredHere() {
+		List<Offset> offsets = append(1000);
+		checkpoint("app", offsets.get(0));
+		RedisTopicGroups app = groups("app");
+		app.copyOffsets(Map.of(SHARD, offsets.get(899)));
+		assertThat(app.offsets(Set.of("app"), List.of(SHARD))).isEqualTo(Map.of(SHARD, List.of(offsets.get(899))));
+		start("app", new TrimRule(50L, null, false));
+		await().atMost(PATIENCE).until(() -> length() <= 100 + NODE);
+		assertThat(length()).isGreaterThanOrEqualTo(100);
+
+		try (RedisCheckpointStore checkpoints = new RedisCheckpointStore(this.connector, this.prefix, "app", TIMEOUT,
+				ReplicaWait.NONE)) {
+			checkpoints.acquireNow(SHARD, new Token(7));
+		}
+		assertThat(app.offsets(Set.of("app"), List.of(SHARD))).isEqualTo(Map.of(SHARD, List.of(offsets.get(0))));
 	}
 
 	/** Until so many claims were made and have run out. */

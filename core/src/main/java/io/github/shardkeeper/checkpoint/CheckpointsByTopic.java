@@ -4,6 +4,8 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 
@@ -88,9 +90,21 @@ public final class CheckpointsByTopic implements CheckpointStore {
 		return this.parts.of(topic).consumedSince(topic, known);
 	}
 
+	/**
+	 * Removes the topic from both stores: it may have been in the other one before, or be
+	 * no longer configured. The other one comes first, because a checkpoint that remains
+	 * there would be taken over when the topic is consumed again.
+	 */
 	@Override
 	public Removal remove(String topic, Token newest) {
-		return this.parts.of(topic).remove(topic, newest);
+		Removal before = this.parts.without(topic).remove(topic, newest);
+		Removal current = this.parts.of(topic).remove(topic, newest);
+		SortedSet<ShardId> kept = new TreeSet<>(before.kept());
+		kept.addAll(current.kept());
+		SortedSet<ShardId> removed = new TreeSet<>(before.removed());
+		removed.addAll(current.removed());
+		removed.removeAll(kept);
+		return new Removal(removed, kept);
 	}
 
 	@Override

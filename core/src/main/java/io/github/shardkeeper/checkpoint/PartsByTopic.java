@@ -28,6 +28,11 @@ record PartsByTopic<S>(S others, Set<String> topics, S apart) {
 		return this.topics.contains(topic) ? this.apart : this.others;
 	}
 
+	/** Returns the store that does not have a topic. */
+	S without(String topic) {
+		return this.topics.contains(topic) ? this.others : this.apart;
+	}
+
 	/** Merges the answers of the stores, each called once for its shards only. */
 	<T> Map<ShardId, T> merged(Collection<ShardId> shards, BiFunction<S, Collection<ShardId>, Map<ShardId, T>> read) {
 		Map<ShardId, T> found = new HashMap<>();

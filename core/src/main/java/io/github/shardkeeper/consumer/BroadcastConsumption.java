@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.coordination.ShardConsumption;
+import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -65,7 +66,8 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 			WorkerThreads.Running threads, String instance, @Nullable ShardWorkers earlier) {
 		this.instance = instance;
 		this.clock = context.wallClock();
-		this.workers = new ShardWorkers(handlers, context.forBroadcast(this), session, threads.preparing(), earlier);
+		this.workers = new ShardWorkers(handlers, context.forBroadcast(this), session, threads.preparing(),
+				Directives.NONE, earlier);
 		this.member = MemberId.of(instance, Long.toString(nextToken(Token.NONE).value(), Character.MAX_RADIX));
 	}
 

@@ -149,7 +149,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		Map<String, ShardHandler> coordinated = new TreeMap<>(handlers);
 		coordinated.keySet().removeAll(broadcast.keySet());
 		SessionWatch session = new SessionWatch(this.coordinator::member, this.events);
-		ShardWorkers workers = new ShardWorkers(coordinated, context, session, runningThreads.preparing(),
+		ShardWorkers workers = new ShardWorkers(coordinated, context, session, runningThreads.preparing(), null,
 				this.earlierWorkers);
 		workers.onWriteBack(() -> recordConsumption(context, handlers.keySet()));
 		BroadcastConsumption broadcastConsumption = broadcast.isEmpty() ? null : new BroadcastConsumption(broadcast,
@@ -417,6 +417,12 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 			current.workers.shards().forEach(shards::add);
 		}
 		return shards;
+	}
+
+	/** Returns whether {@link #shards} has a shard. */
+	public boolean owns(ShardId shard) {
+		Running current = this.running;
+		return current != null && current.workers.owns(shard);
 	}
 
 	/** Returns the size of all records that are read ahead. */

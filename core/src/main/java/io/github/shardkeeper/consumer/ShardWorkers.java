@@ -46,17 +46,25 @@ final class ShardWorkers implements ShardConsumption {
 	private volatile Runnable onWriteBack = () -> {
 	};
 
-	/** Confined to the coordinator's loop. */
-	private Directives directives = Directives.NONE;
+	/**
+	 * What operators want, {@code null} until it is known: shards that start before are
+	 * paused. Confined to the coordinator's loop.
+	 */
+	private @Nullable Directives directives;
 
 	/** Sorted, so that runs are repeatable. */
 	private final Map<ShardId, ShardWorker> workers = new ConcurrentSkipListMap<>();
 
 	private final Map<ShardId, ShardPreparation> preparations = new ConcurrentSkipListMap<>();
 
-	/** Creates a set whose new workers wait for those of an {@code earlier} run. */
+	/**
+	 * Creates a set whose new workers wait for those of an earlier run.
+	 * @param directives what operators want; {@code null} if {@link #directivesChanged}
+	 * tells it
+	 */
 	ShardWorkers(Map<String, ShardHandler> handlers, WorkerContext context, SessionWatch session, Executor preparing,
-			@Nullable ShardWorkers earlier) {
+			@Nullable Directives directives, @Nullable ShardWorkers earlier) {
+		this.directives = directives;
 		this.preparing = preparing;
 		this.session = session;
 		this.handlers = handlers;
@@ -88,7 +96,7 @@ final class ShardWorkers implements ShardConsumption {
 		// Only the loop of the coordinator calls this.
 		ShardWorker predecessor = this.workers.get(shard);
 		ShardWorker worker = new ShardWorker(shard, token, member, handler, this.context,
-				ended(predecessor, this.preparations.get(shard)), this.directives.pauseOf(shard) != null);
+				ended(predecessor, this.preparations.get(shard)), isPaused(shard));
 		keepUntilEnded(shard, worker);
 		if (predecessor != null) {
 			predecessor.abandon();
@@ -126,7 +134,11 @@ final class ShardWorkers implements ShardConsumption {
 	@Override
 	public void directivesChanged(Directives changed) {
 		this.directives = changed;
-		this.workers.forEach((shard, worker) -> worker.pause(changed.pauseOf(shard) != null));
+		this.workers.forEach((shard, worker) -> worker.pause(isPaused(shard)));
+	}
+
+	private boolean isPaused(ShardId shard) {
+		return this.directives == null || this.directives.pauseOf(shard) != null;
 	}
 
 	@Override
@@ -280,6 +292,10 @@ final class ShardWorkers implements ShardConsumption {
 	CompletableFuture<Void> ended() {
 		return CompletableFuture
 			.allOf(this.workers.values().stream().map(ShardWorker::ended).toArray(CompletableFuture[]::new));
+	}
+
+	boolean owns(ShardId shard) {
+		return this.workers.containsKey(shard);
 	}
 
 	Iterable<ShardId> shards() {

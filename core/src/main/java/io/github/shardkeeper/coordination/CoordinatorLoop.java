@@ -321,7 +321,9 @@ final class CoordinatorLoop {
 			if (this.departure != null) {
 				depart(this.departure);
 			}
-			this.lastProgress = this.clock.now();
+			if (self == null || this.directives.isRead()) {
+				this.lastProgress = this.clock.now();
+			}
 		}
 		catch (StoreUnavailableException ex) {
 			if (this.membership.member() == null) {

@@ -59,7 +59,10 @@ final class DirectiveFollower {
 		this.due |= reply.directives() != this.known.version();
 	}
 
-	/** Reads the directives if they may have changed; returns whether they were read. */
+	/**
+	 * Reads the directives if they may have changed.
+	 * @return whether what is to be followed may be another one now
+	 */
 	boolean run(MonotonicTime now) {
 		if (!this.due || this.notBefore != null && now.isBefore(this.notBefore)) {
 			return false;
@@ -76,13 +79,13 @@ final class DirectiveFollower {
 		catch (StoreUnavailableException ex) {
 			this.notBefore = now.plus(ex.isRefusal() ? REFUSED_RETRY_PAUSE : RETRY_PAUSE);
 			if (ex.isRefusal()) {
+				boolean first = !this.read;
 				this.read = true;
 				report("what operators want of the group cannot be read, so the last known state is followed: "
 						+ ex.getMessage());
+				return first;
 			}
-			else {
-				logger.debug("Cannot read the directives of group '{}' yet", this.group, ex);
-			}
+			logger.debug("Cannot read the directives of group '{}' yet", this.group, ex);
 			return false;
 		}
 	}

@@ -73,7 +73,8 @@ public interface ShardConsumption {
 
 	/**
 	 * Pauses and resumes shards, as operators want it. A shard that starts later follows
-	 * these directives, too.
+	 * these directives, too. One that starts before the first call must handle no records
+	 * until then. Called in each session, even if there are no directives.
 	 */
 	default void directivesChanged(Directives directives) {
 	}

@@ -32,6 +32,13 @@ public interface TopicGroups extends AutoCloseable {
 	void unregister(String topic);
 
 	/**
+	 * Stores copies of this group's committed offsets in shards whose checkpoints are in
+	 * another store, which other groups cannot read. A copy counts instead of a
+	 * checkpoint until the shard is acquired in this store again.
+	 */
+	void copyOffsets(Map<ShardId, Offset> offsets);
+
+	/**
 	 * Claims the right to trim a topic.
 	 * @param interval the time for which no other instance gets the right
 	 * @param settling the time that groups have to register again after the store may
@@ -41,8 +48,8 @@ public interface TopicGroups extends AutoCloseable {
 	@Nullable Claim claimTrimming(String topic, Duration interval, Duration settling);
 
 	/**
-	 * Reads the committed offsets of groups, as replicas have them where the store waits
-	 * for replicas.
+	 * Reads the committed offsets of groups, or their copies, as replicas have them where
+	 * the store waits for replicas.
 	 * @param shards shards of one topic
 	 * @return the offsets of all groups, for the shards of which every group has one
 	 */

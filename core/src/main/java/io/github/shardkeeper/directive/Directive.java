@@ -70,6 +70,15 @@ public record Directive(Kind kind, String subject, @Nullable String to, String b
 		return this.kind == other.kind && this.subject.equals(other.subject) && Objects.equals(this.to, other.to);
 	}
 
+	/** Returns whether it is about a topic or one of its shards. */
+	public boolean isAbout(String topic) {
+		return switch (this.kind) {
+			case PAUSE, PIN, MOVE -> this.subject.equals(topic)
+					|| this.subject.indexOf('/') >= 0 && ShardId.parse(this.subject).topic().equals(topic);
+			case DRAIN, REBALANCE -> false;
+		};
+	}
+
 	/** Returns the name under which a store has it. */
 	public String name() {
 		return name(this.kind, this.subject);

@@ -1,5 +1,7 @@
 package io.github.shardkeeper.operations;
 
+import java.util.function.BooleanSupplier;
+
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -19,13 +21,20 @@ final class ConsumptionSwitch {
 
 	private final Lifecycle consumption;
 
+	private final BooleanSupplier closing;
+
 	private final String group;
 
 	/** The thread that stops; {@code null} if none has. */
 	private @Nullable Thread leaving;
 
-	ConsumptionSwitch(Lifecycle consumption, String group) {
+	/**
+	 * Creates a switch.
+	 * @param closing returns whether the application shuts down
+	 */
+	ConsumptionSwitch(Lifecycle consumption, BooleanSupplier closing, String group) {
 		this.consumption = consumption;
+		this.closing = closing;
 		this.group = group;
 	}
 
@@ -62,6 +71,9 @@ final class ConsumptionSwitch {
 		}
 		if (this.consumption.isRunning()) {
 			return "It is already in the group";
+		}
+		if (this.closing.getAsBoolean()) {
+			throw OperationRefusedException.conflict("Its application shuts down: it does not join the group again");
 		}
 		if (dryRun) {
 			return "It would join the group and consume again";

@@ -2,7 +2,9 @@ package io.github.shardkeeper.operations;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
@@ -27,8 +29,9 @@ import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * Removes dead letters that are too old or too many, of topics where that is configured.
- * One instance of the group does so, for all shards of the topic; each instance for its
- * own letters of broadcast topics. Works in small steps. Thread-safe.
+ * The leader does so for all shards of the topics that it knows, and each instance for
+ * the shards that it owns: it consumes their topics, which a leader need not. Works in
+ * small steps; a store that is away delays only its own topics. Thread-safe.
  */
 public final class DeadLetterExpiry implements SmartLifecycle {
 
@@ -48,7 +51,7 @@ public final class DeadLetterExpiry implements SmartLifecycle {
 
 	private final Map<String, Retention> retentions;
 
-	private final Predicate<String> responsible;
+	private final Predicate<ShardId> responsible;
 
 	private final TopicSources sources;
 
@@ -63,6 +66,9 @@ public final class DeadLetterExpiry implements SmartLifecycle {
 	/** Shards of this round that are still to be done; confined to the loop. */
 	private final Queue<ShardId> pending = new ArrayDeque<>();
 
+	/** Shards of this round whose store did not answer; confined to the loop. */
+	private final List<ShardId> unanswered = new ArrayList<>();
+
 	/** Letters removed in this round by topic; confined to the loop. */
 	private final Map<String, Long> removed = new TreeMap<>();
 
@@ -74,10 +80,10 @@ public final class DeadLetterExpiry implements SmartLifecycle {
 	/**
 	 * Creates an instance that is not started.
 	 * @param retentions the letters to keep, for topics that have a limit
-	 * @param responsible returns whether this instance removes the letters of a topic now
+	 * @param responsible returns whether this instance removes the letters of a shard now
 	 * @param phase the lifecycle phase, later than the runner's
 	 */
-	public DeadLetterExpiry(Map<String, Retention> retentions, Predicate<String> responsible, TopicSources sources,
+	public DeadLetterExpiry(Map<String, Retention> retentions, Predicate<ShardId> responsible, TopicSources sources,
 			DeadLetterStore letters, Listener listener, MemberRuntime runtime, int phase) {
 		this.retentions = Map.copyOf(retentions);
 		this.responsible = responsible;
@@ -100,18 +106,16 @@ public final class DeadLetterExpiry implements SmartLifecycle {
 		if (this.pending.isEmpty()) {
 			begin();
 		}
-		try {
-			for (int i = 0; i < SHARDS_PER_STEP && !this.pending.isEmpty(); i++) {
-				expire(this.pending.element());
-				this.pending.remove();
-			}
-		}
-		catch (StoreUnavailableException ex) {
-			logger.debug("Dead letters cannot be removed now", ex);
-			return this.runtime.clock().now().plus(PAUSE_AFTER_FAILURE);
+		for (int i = 0; i < SHARDS_PER_STEP && !this.pending.isEmpty(); i++) {
+			expireNext();
 		}
 		if (!this.pending.isEmpty()) {
 			return this.runtime.clock().now().plus(PAUSE);
+		}
+		if (!this.unanswered.isEmpty()) {
+			this.pending.addAll(this.unanswered);
+			this.unanswered.clear();
+			return this.runtime.clock().now().plus(PAUSE_AFTER_FAILURE);
 		}
 		this.removed.forEach((topic, count) -> logger.info("Removed {} dead letters of topic '{}': {}", count, topic,
 				text(this.retentions.get(topic))));
@@ -121,11 +125,23 @@ public final class DeadLetterExpiry implements SmartLifecycle {
 
 	private void begin() {
 		this.retentions.keySet()
-			.stream()
-			.filter(this.responsible)
-			.forEach((topic) -> this.sources.topics()
-				.getOrDefault(topic, TopicShards.NONE)
-				.forEach(topic, this.pending::add));
+			.forEach((topic) -> this.sources.topics().getOrDefault(topic, TopicShards.NONE).forEach(topic, (shard) -> {
+				if (this.responsible.test(shard)) {
+					this.pending.add(shard);
+				}
+			}));
+	}
+
+	private void expireNext() {
+		ShardId shard = this.pending.remove();
+		try {
+			expire(shard);
+		}
+		catch (StoreUnavailableException ex) {
+			logger.debug("Dead letters of '{}' cannot be removed now", shard.topic(), ex);
+			this.unanswered.add(shard);
+			this.pending.removeIf((other) -> other.topic().equals(shard.topic()) && this.unanswered.add(other));
+		}
 	}
 
 	private void expire(ShardId shard) {

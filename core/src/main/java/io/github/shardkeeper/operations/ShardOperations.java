@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -66,10 +67,11 @@ public final class ShardOperations {
 	 * @param checkpoints the checkpoints, those of broadcast topics included
 	 * @param letters the dead letters; {@code null} if the store has none
 	 * @param consumption the consumption of this instance
+	 * @param closing returns whether the application shuts down
 	 */
 	public ShardOperations(CoordinationSettings settings, GroupReporter reporter, TopicSources sources,
 			Set<String> broadcast, GroupSteering steering, CheckpointStore checkpoints, ShardPositions positions,
-			@Nullable DeadLetters letters, Lifecycle consumption, OperationAudit audit) {
+			@Nullable DeadLetters letters, Lifecycle consumption, BooleanSupplier closing, OperationAudit audit) {
 		this.settings = settings;
 		this.reporter = reporter;
 		this.sources = sources;
@@ -77,7 +79,7 @@ public final class ShardOperations {
 		this.steering = steering;
 		this.seeks = new SeekOperation(positions, checkpoints, sources);
 		this.letters = (letters != null) ? new DeadLetterOperation(letters) : null;
-		this.consumption = new ConsumptionSwitch(consumption, settings.group());
+		this.consumption = new ConsumptionSwitch(consumption, closing, settings.group());
 		this.audit = audit;
 	}
 

@@ -11,6 +11,8 @@ import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.ForgetReply;
 import io.github.shardkeeper.coordination.TopicGroups;
+import io.github.shardkeeper.directive.Directive;
+import io.github.shardkeeper.directive.DirectiveStore;
 import io.github.shardkeeper.shard.Names;
 
 /**
@@ -59,7 +61,18 @@ public final class StoredRetiredTopics implements RetiredTopics {
 		if (this.groups != null) {
 			this.groups.unregister(topic);
 		}
+		removeDirectives(topic);
 		return removal.removed().size();
+	}
+
+	/** A topic that is consumed again starts without the pauses and pins of before. */
+	private void removeDirectives(String topic) {
+		DirectiveStore directives = this.coordination.directives();
+		for (Directive directive : directives.read().all()) {
+			if (directive.isAbout(topic)) {
+				directives.clear(directive.kind(), directive.subject());
+			}
+		}
 	}
 
 	private ForgetReply forgetShards(String topic) {

@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
@@ -22,6 +23,8 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import io.github.shardkeeper.OnShardPreparing;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.directive.Directive;
+import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -87,6 +90,26 @@ class ShardWorkersTests {
 		this.threads.runAll();
 
 		assertThat(this.application.calls).containsExactly("r1", "r1");
+	}
+
+	/** A shard may be assigned before the store has answered what operators want. */
+	@Test
+	void shardIsPausedUntilItIsKnownWhetherItShallBe() {
+		ShardWorkers workers = workers(new SessionWatch(Optional::empty, ConsumerEvents.NONE), this.threads, null);
+		ShardId paused = ShardId.of("orders", 0);
+		for (ShardId shard : List.of(SHARD, paused)) {
+			workers.start(shard, TOKEN, ME);
+			this.threads.runAll();
+			this.reader.deliver(shard, 1, "of " + shard);
+		}
+		this.threads.runAll();
+		assertThat(this.application.calls).isEmpty();
+
+		workers.directivesChanged(new Directives(1,
+				List.of(Directive.of(Directive.Kind.PAUSE, paused.toString(), null, "anna", "")), List.of()));
+		this.threads.runAll();
+
+		assertThat(this.application.calls).containsExactly("of orders/1");
 	}
 
 	@Test
@@ -189,6 +212,10 @@ class ShardWorkersTests {
 	}
 
 	private ShardWorkers workers(SessionWatch session, Executor executor) {
+		return workers(session, executor, Directives.NONE);
+	}
+
+	private ShardWorkers workers(SessionWatch session, Executor executor, @Nullable Directives directives) {
 		JsonMapper mapper = new JsonMapper();
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		beans.registerSingleton("application", this.application);
@@ -199,7 +226,7 @@ class ShardWorkersTests {
 						new BufferBudget(Long.MAX_VALUE), (topic) -> new TestSettings().get(), ConsumerEvents.NONE,
 						(shard, token, fence, completed) -> {
 						}, false),
-				session, this.threads, null);
+				session, this.threads, directives, null);
 	}
 
 	/** Bean of the application. */

@@ -49,7 +49,7 @@ public final class SimulatedConsumers {
 				new WorkerContext("group", checkpoints, reader, lease, clock, InstantSource.fixed(Instant.EPOCH),
 						executor, timer, this.mapper, ConsumerMeters.NONE, new BufferBudget(Long.MAX_VALUE),
 						(topic) -> settings, ConsumerEvents.NONE, listener, false),
-				new SessionWatch(Optional::empty, ConsumerEvents.NONE), executor, null);
+				new SessionWatch(Optional::empty, ConsumerEvents.NONE), executor, null, null);
 	}
 
 }

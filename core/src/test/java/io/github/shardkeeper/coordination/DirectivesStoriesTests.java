@@ -10,9 +10,11 @@ import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.directive.Directive;
 import io.github.shardkeeper.directive.Directive.Kind;
+import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.protocol.HandoverRules;
 import io.github.shardkeeper.protocol.MoveReason;
 import io.github.shardkeeper.shard.ShardId;
@@ -151,18 +153,55 @@ class DirectivesStoriesTests {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
 		put(Kind.PAUSE, "orders", null);
-		await().until(() -> a.consumption.directives().pauseOf(ShardId.of("orders", 1)) != null);
+		await().until(() -> pauses(a));
 
 		TestInstance b = start("b");
 		awaitConsumed(b, 2);
 
-		assertThat(b.consumption.directives().pauseOf(ShardId.of("orders", 1))).isNotNull();
+		await().until(() -> pauses(b));
 		this.store.directives().clear(Kind.PAUSE, "orders");
 		await().until(() -> a.consumption.directives().isEmpty() && b.consumption.directives().isEmpty());
 	}
 
+	/** Without them it might plan against what operators want. */
+	@Test
+	void memberThatCannotReadDirectivesDoesNotLead() {
+		TestInstance a = create("a");
+		a.store.directivesFailure = new StoreUnavailableException("no answer, caused by the test", null);
+		a.start();
+		await().until(a.coordinator::isConnected);
+
+		TestInstance b = start("b");
+
+		awaitConsumed(b, 2);
+		awaitConsumed(a, 2);
+		assertThat(b.coordinator.isLeader()).isTrue();
+		assertThat(a.consumption.directives()).as("so that its shards stay paused").isNull();
+		a.store.directivesFailure = null;
+		await().until(() -> a.consumption.directives() != null);
+	}
+
+	/** A missing right must not stop a group that uses no directives. */
+	@Test
+	void refusedDirectivesAreTakenAsNone() {
+		TestInstance a = create("a");
+		a.store.directivesFailure = new StoreUnavailableException("no right, caused by the test", null, true);
+		a.start();
+
+		awaitConsumed(a, 4);
+		await().until(() -> a.consumption.directives() != null);
+		assertThat(a.consumption.directives().isEmpty()).isTrue();
+		assertThat(a.coordinator.directiveProblem())
+			.hasValueSatisfying((text) -> assertThat(text).contains("no right"));
+	}
+
 	private void put(Kind kind, String subject, String to) {
 		this.store.directives().put(Directive.of(kind, subject, to, "anna", "test"));
+	}
+
+	private static boolean pauses(TestInstance instance) {
+		Directives known = instance.consumption.directives();
+		return known != null && known.pauseOf(ShardId.of("orders", 1)) != null;
 	}
 
 	/** Returns the reasons that every instance can read. */
@@ -189,9 +228,13 @@ class DirectivesStoriesTests {
 	}
 
 	private TestInstance start(String name) {
+		return create(name).start();
+	}
+
+	private TestInstance create(String name) {
 		TestInstance instance = new TestInstance(name, this.store, this.ledger, HandoverRules.DEFAULT);
 		this.instances.add(instance);
-		return instance.start();
+		return instance;
 	}
 
 }

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
+import io.github.shardkeeper.directive.DirectiveStore;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupProblems;
 import io.github.shardkeeper.protocol.GroupProblems.GroupStatus;
@@ -45,6 +46,9 @@ final class FailingStore extends ForwardingStore {
 	volatile boolean readingBroken;
 
 	volatile boolean claimsRefused;
+
+	/** Thrown when directives are to be read; {@code null} if they can be read. */
+	volatile @Nullable StoreUnavailableException directivesFailure;
 
 	/**
 	 * Asked before a claim for what loses it again after it was answered; {@code null}
@@ -139,6 +143,15 @@ final class FailingStore extends ForwardingStore {
 			throw new IllegalStateException("broken, caused by the test");
 		}
 		return super.readChanges(afterGeneration, seenMembership, onStep);
+	}
+
+	@Override
+	public DirectiveStore directives() {
+		StoreUnavailableException failure = this.directivesFailure;
+		if (failure != null) {
+			throw failure;
+		}
+		return super.directives();
 	}
 
 	@Override

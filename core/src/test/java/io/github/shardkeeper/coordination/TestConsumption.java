@@ -8,6 +8,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
+import org.jspecify.annotations.Nullable;
+
 import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.protocol.MeasuredLoads.ShardWork;
@@ -42,7 +44,7 @@ final class TestConsumption implements ShardConsumption {
 
 	private final List<ShardId> attended = new ArrayList<>();
 
-	private Directives directives = Directives.NONE;
+	private @Nullable Directives directives;
 
 	private int writesBack;
 
@@ -83,7 +85,8 @@ final class TestConsumption implements ShardConsumption {
 		this.directives = changed;
 	}
 
-	synchronized Directives directives() {
+	/** Returns {@code null} if it was told none. */
+	synchronized @Nullable Directives directives() {
 		return this.directives;
 	}
 

@@ -39,7 +39,7 @@ class DeadLetterExpiryTests {
 	private static final Token TOKEN = new Token(7);
 
 	private static final TopicSources SOURCES = TopicSources
-		.of(new MemoryStreamSource(Map.of("orders", 250, "visits", 2)));
+		.of(new MemoryStreamSource(Map.of("orders", 250, "prices", 2, "visits", 2)));
 
 	/** The tests call each step themselves. */
 	private static final Loops NO_LOOPS = (Loops) Proxy.newProxyInstance(Loops.class.getClassLoader(),
@@ -60,8 +60,8 @@ class DeadLetterExpiryTests {
 	private boolean leads = true;
 
 	private DeadLetterExpiry expiry(DeadLetterStore store) {
-		return new DeadLetterExpiry(Map.of("orders", new Retention(null, 1L)), (topic) -> this.leads, SOURCES, store,
-				(topic, gone) -> this.counted.merge(topic, gone, Integer::sum),
+		return new DeadLetterExpiry(Map.of("orders", new Retention(null, 1L), "prices", new Retention(null, 1L)),
+				(shard) -> this.leads, SOURCES, store, (topic, gone) -> this.counted.merge(topic, gone, Integer::sum),
 				new MemberRuntime(this.clock, NO_LOOPS, new Random(1)), 0);
 	}
 
@@ -121,9 +121,36 @@ class DeadLetterExpiryTests {
 		assertThat(offsets(ShardId.of("orders", 1))).hasSize(1);
 	}
 
+	@Test
+	void storeThatIsAwayDoesNotKeepOtherTopicsFromBeingDone() {
+		ShardId other = ShardId.of("prices", 1);
+		give(other, 3);
+		List<ShardId> away = new ArrayList<>();
+		SOURCES.topics().get("orders").forEach("orders", away::add);
+		int shards = away.size();
+		List<ShardId> called = new ArrayList<>();
+		DeadLetterExpiry expiry = expiry(failing(false, away, called));
+
+		assertThat(this.now.until(expiry.step())).isEqualTo(Duration.ofSeconds(10));
+		assertThat(offsets(other)).hasSize(1);
+		assertThat(called).as("each call may take as long as a time limit").hasSizeLessThan(5);
+
+		away.clear();
+		give(ShardId.of("orders", shards - 1), 3);
+		expiry.step();
+		expiry.step();
+		expiry.step();
+		assertThat(offsets(ShardId.of("orders", shards - 1))).hasSize(1);
+	}
+
 	private DeadLetterStore failing(boolean refusal, List<ShardId> shards) {
+		return failing(refusal, shards, new ArrayList<>());
+	}
+
+	private DeadLetterStore failing(boolean refusal, List<ShardId> shards, List<ShardId> called) {
 		return (DeadLetterStore) Proxy.newProxyInstance(getClass().getClassLoader(),
 				new Class<?>[] { DeadLetterStore.class }, (proxy, method, arguments) -> {
+					called.add((ShardId) arguments[0]);
 					if (shards.contains(arguments[0])) {
 						throw new StoreUnavailableException("caused by the test", new IllegalStateException(), refusal);
 					}

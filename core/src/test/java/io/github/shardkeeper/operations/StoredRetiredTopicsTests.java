@@ -16,6 +16,9 @@ import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.ForgetReply;
 import io.github.shardkeeper.coordination.TopicGroups;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.directive.Directive;
+import io.github.shardkeeper.directive.Directive.Kind;
+import io.github.shardkeeper.directive.DirectiveStore;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
 import io.github.shardkeeper.protocol.LoadReport;
@@ -65,6 +68,25 @@ class StoredRetiredTopicsTests {
 		assertThat(retired(this.groups).forgetWithData("old")).isOne();
 		assertThat(this.checkpoints.contains(SHARD)).isFalse();
 		then(this.groups).should().unregister("old");
+	}
+
+	@Test
+	void pausesAndPinsGoWithTheData() {
+		consumeAndLeave();
+		DirectiveStore directives = this.coordination.directives();
+		directives.put(Directive.of(Kind.PAUSE, "old", null, "anna", ""));
+		directives.put(Directive.of(Kind.PAUSE, "old/0", null, "anna", ""));
+		directives.put(Directive.of(Kind.PIN, "old/0", "a", "anna", ""));
+		directives.put(Directive.of(Kind.PAUSE, "older", null, "anna", ""));
+		directives.put(Directive.of(Kind.PIN, "older/0", "a", "anna", ""));
+		directives.put(Directive.of(Kind.DRAIN, "old", null, "anna", ""));
+
+		retired(null).forget("old");
+		assertThat(directives.read().all()).hasSize(6);
+		retired(null).forgetWithData("old");
+
+		assertThat(directives.read().all()).extracting(Directive::name)
+			.containsExactly("drain|old", "pause|older", "pin|older/0");
 	}
 
 	@Test

@@ -42,7 +42,7 @@ final class JdbcTransactions implements CallTransactions {
 			// A part of the handler has marked the transaction, and the handler returned.
 			return new Result.Failed(ex);
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			return attempt.ended(ex);
 		}
 		Result before = attempt.result;
@@ -133,7 +133,7 @@ final class JdbcTransactions implements CallTransactions {
 		}
 
 		/** Returns the result if the transaction did not begin, or its end failed. */
-		Result ended(RuntimeException failure) {
+		Result ended(Throwable failure) {
 			if (this.written) {
 				return new Result.Unknown(failure,
 						DatabaseFailure.isOutage(failure) ? unavailable(failure).failure() : null);

@@ -83,11 +83,7 @@ public final class MemoryDeadLetterStore implements DeadLetterStore {
 	public int drop(ShardId shard, List<StoredDeadLetter> letters) {
 		List<Long> numbers = new ArrayList<>();
 		letters.forEach((letter) -> numbers.add(number(letter.id())));
-		return this.checkpoints.with(shard, (data, nowMillis) -> {
-			int before = data.deadLetters().size();
-			data.deadLetters().keySet().removeAll(numbers);
-			return before - data.deadLetters().size();
-		});
+		return this.checkpoints.with(shard, (data, nowMillis) -> data.drop(numbers));
 	}
 
 	@Override

@@ -2,6 +2,7 @@ package io.github.shardkeeper.checkpoint.memory;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -236,6 +237,14 @@ public final class ShardData {
 		return this.deadLetters;
 	}
 
+	/** Removes dead letters; returns how many there were. */
+	int drop(Collection<Long> letters) {
+		int before = this.deadLetters.size();
+		this.deadLetters.keySet().removeAll(letters);
+		this.deadLettersStored.keySet().retainAll(this.deadLetters.keySet());
+		return before - this.deadLetters.size();
+	}
+
 	/** Removes the oldest dead letters that are too old or too many. */
 	int expire(Retention retention, long nowMillis) {
 		int before = this.deadLetters.size();
@@ -255,6 +264,7 @@ public final class ShardData {
 	/** Moves a dead letter into the retry queue; returns whether it existed. */
 	boolean sendBack(long letter, long nowMillis) {
 		FailedRecord record = this.deadLetters.remove(letter);
+		this.deadLettersStored.remove(letter);
 		if (record != null) {
 			this.retries.put(record.offset(), new Waiting(record.withoutAttempts(), nowMillis));
 		}

@@ -11,7 +11,8 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 import io.lettuce.core.ScriptOutputType;
-import io.lettuce.core.output.ValueOutput;
+import io.lettuce.core.output.IntegerOutput;
+import io.lettuce.core.output.ValueListOutput;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
@@ -61,6 +62,11 @@ public final class RedisTopicGroups implements TopicGroups {
 
 	private static final String SETTLING = "trim what all groups have handled";
 
+	/** Field of a checkpoint with the offset of a checkpoint in another store. */
+	private static final String COPY = "copy";
+
+	private static final String COPYING = "copy offsets of the database for trimming";
+
 	private static final String READING = "read the checkpoints of other groups for trimming";
 
 	private final RedisLink<byte[]> plain;
@@ -100,6 +106,26 @@ public final class RedisTopicGroups implements TopicGroups {
 	@Override
 	public void unregister(String topic) {
 		this.plain.call((commands) -> commands.srem(key(topic, "groups"), bytes(this.group)));
+	}
+
+	/** A lost copy delays trimming and does no harm, so no replica is waited for. */
+	@Override
+	public void copyOffsets(Map<ShardId, Offset> offsets) {
+		ShardKeys keys = new ShardKeys(this.keyPrefix, this.group);
+		List<AsyncCommand<String, byte[], Long>> copies = new ArrayList<>(offsets.size());
+		offsets.forEach((shard, offset) -> copies
+			.add(new AsyncCommand<>(new Command<>(CommandType.HSET, new IntegerOutput<>(RedisCheckpointStore.CODEC),
+					new CommandArgs<>(RedisCheckpointStore.CODEC).addKey(keys.checkpoint(shard))
+						.add(COPY)
+						.add(bytes(offset.value()))))));
+		List<StoreUnavailableException> refused = new ArrayList<>();
+		remembering(COPYING, () -> {
+			this.plain.callEach(copies, (place, failure) -> refused.add(failure));
+			if (!refused.isEmpty()) {
+				throw refused.get(0);
+			}
+			return null;
+		});
 	}
 
 	@Override
@@ -158,11 +184,18 @@ public final class RedisTopicGroups implements TopicGroups {
 			return remembering(READING,
 					() -> this.link.runAll(HANDLED, checkpoints.stream().map(List::of).toList(), List.of()));
 		}
-		List<AsyncCommand<String, byte[], byte[]>> reads = new ArrayList<>(checkpoints.size());
+		List<AsyncCommand<String, byte[], List<byte[]>>> reads = new ArrayList<>(checkpoints.size());
 		checkpoints.forEach((key) -> reads
-			.add(new AsyncCommand<>(new Command<>(CommandType.HGET, new ValueOutput<>(RedisCheckpointStore.CODEC),
-					new CommandArgs<>(RedisCheckpointStore.CODEC).addKey(key).add("offset")))));
-		return this.plain.callEach(reads, (place, failure) -> logger.debug("A shard is not trimmed", failure));
+			.add(new AsyncCommand<>(new Command<>(CommandType.HMGET, new ValueListOutput<>(RedisCheckpointStore.CODEC),
+					new CommandArgs<>(RedisCheckpointStore.CODEC).addKey(key).add(COPY).add("offset")))));
+		List<byte @Nullable []> offsets = new ArrayList<>(checkpoints.size());
+		this.plain.callEach(reads, (place, failure) -> logger.debug("A shard is not trimmed", failure))
+			.forEach((fields) -> offsets.add((fields != null) ? firstOf(fields) : null));
+		return offsets;
+	}
+
+	private static byte @Nullable [] firstOf(List<byte @Nullable []> fields) {
+		return (fields.get(0) != null) ? fields.get(0) : fields.get(1);
 	}
 
 	private <T> T remembering(String step, Supplier<T> call) {
