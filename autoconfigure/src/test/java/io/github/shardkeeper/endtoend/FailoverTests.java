@@ -214,8 +214,7 @@ class FailoverTests {
 		checkThatEveryCallContinuesFromTheState();
 	}
 
-	private void newOwnerDiesWithTheMaster(EmbeddedRedis master, EmbeddedRedis replica,
-			Callable<Boolean> isReplaced) {
+	private void newOwnerDiesWithTheMaster(EmbeddedRedis master, EmbeddedRedis replica, Callable<Boolean> isReplaced) {
 		ConfigurableApplicationContext four = takeOverInWritesThatGetLost(master);
 		// It becomes the master, and must not do so while the new owner still stops.
 		replica.freeze();
