@@ -7,6 +7,7 @@ import java.util.Map;
 import io.github.shardkeeper.benchmarks.assignment.AssignmentBenchmarks;
 import io.github.shardkeeper.benchmarks.consuming.ConsumingBenchmark;
 import io.github.shardkeeper.benchmarks.consuming.HandlersBenchmark;
+import io.github.shardkeeper.benchmarks.consuming.TransactionsBenchmark;
 import io.github.shardkeeper.benchmarks.idle.IdleBenchmark;
 import io.github.shardkeeper.benchmarks.locks.LocksBenchmark;
 import io.github.shardkeeper.benchmarks.memory.MemoryBenchmark;
@@ -30,6 +31,7 @@ public final class Benchmarks {
 		ALL.put("assignment", new AssignmentBenchmarks());
 		ALL.put("consuming", new ConsumingBenchmark());
 		ALL.put("handlers", new HandlersBenchmark());
+		ALL.put("transactions", new TransactionsBenchmark());
 		ALL.put("memory", new MemoryBenchmark());
 		ALL.put("locks", new LocksBenchmark());
 		ALL.put("startup", new StartupBenchmark());

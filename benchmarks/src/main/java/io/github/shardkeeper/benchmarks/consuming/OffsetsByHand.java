@@ -1,0 +1,135 @@
+package io.github.shardkeeper.benchmarks.consuming;
+
+import java.util.Collection;
+import java.util.List;
+
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+
+import org.springframework.boot.kafka.autoconfigure.KafkaProperties;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
+import org.springframework.kafka.listener.BatchMessageListener;
+import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
+import org.springframework.kafka.listener.ConsumerAwareRebalanceListener;
+import org.springframework.kafka.listener.ContainerProperties;
+import org.springframework.kafka.listener.ContainerProperties.AckMode;
+import org.springframework.kafka.listener.MessageListener;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * A Spring Kafka listener that stores its offsets in the database, in the transaction of
+ * what it books, and begins there when it gets a partition: what is written without
+ * Shardkeeper. It is not fenced. Confined to the thread that starts it.
+ */
+abstract class OffsetsByHand implements AutoCloseable {
+
+	private static final String STORE = "update kafka_offset set next_offset = ? where group_name = ? and topic = ? and part = ?";
+
+	private final KafkaProperties kafka;
+
+	private final JdbcTemplate jdbc;
+
+	private final TransactionTemplate transactions;
+
+	private ConcurrentMessageListenerContainer<byte[], byte[]> container;
+
+	private String group;
+
+	private OffsetsByHand(KafkaProperties kafka, JdbcTemplate jdbc, TransactionTemplate transactions) {
+		this.kafka = kafka;
+		this.jdbc = jdbc;
+		this.transactions = transactions;
+	}
+
+	/** Starts as many consumers as there are partitions. */
+	void start(String topic, int partitions, String group) {
+		this.group = group;
+		this.jdbc.execute("create table if not exists kafka_offset (group_name varchar(100), topic varchar(100), "
+				+ "part int, next_offset bigint not null, primary key (group_name, topic, part))");
+		ContainerProperties properties = new ContainerProperties(topic);
+		// Kafka's own offsets are not used.
+		properties.setAckMode(AckMode.MANUAL);
+		properties.setConsumerRebalanceListener(new FromDatabase());
+		properties.setMessageListener(listener());
+		ByteArrayDeserializer bytes = new ByteArrayDeserializer();
+		this.container = new ConcurrentMessageListenerContainer<>(
+				new DefaultKafkaConsumerFactory<>(this.kafka.buildConsumerProperties(), bytes, bytes), properties);
+		this.container.setConcurrency(partitions);
+		this.container.start();
+	}
+
+	abstract Object listener();
+
+	/** Books in a transaction, with the offset behind the last record. */
+	final void inTransaction(ConsumerRecord<?, ?> last, Runnable booking) {
+		this.transactions.executeWithoutResult((status) -> {
+			booking.run();
+			this.jdbc.update(STORE, last.offset() + 1, this.group, last.topic(), last.partition());
+		});
+	}
+
+	@Override
+	public void close() {
+		if (this.container != null) {
+			this.container.stop();
+		}
+	}
+
+	/** Sets partitions to the offsets in the database. */
+	private final class FromDatabase implements ConsumerAwareRebalanceListener {
+
+		@Override
+		public void onPartitionsAssigned(Consumer<?, ?> consumer, Collection<TopicPartition> partitions) {
+			for (TopicPartition partition : partitions) {
+				Object[] key = { OffsetsByHand.this.group, partition.topic(), partition.partition() };
+				OffsetsByHand.this.jdbc.update("insert into kafka_offset values (?, ?, ?, 0) on conflict do nothing",
+						key);
+				Long next = OffsetsByHand.this.jdbc.queryForObject(
+						"select next_offset from kafka_offset where group_name = ? and topic = ? and part = ?",
+						Long.class, key);
+				consumer.seek(partition, (next != null) ? next : 0);
+			}
+		}
+
+	}
+
+	/** One transaction per record. */
+	static final class OneRecord extends OffsetsByHand {
+
+		private final Accounts accounts;
+
+		OneRecord(KafkaProperties kafka, Accounts accounts, TransactionTemplate transactions) {
+			super(kafka, accounts.jdbc(), transactions);
+			this.accounts = accounts;
+		}
+
+		@Override
+		Object listener() {
+			return (MessageListener<byte[], byte[]>) (record) -> inTransaction(record,
+					() -> this.accounts.book(record.value()));
+		}
+
+	}
+
+	/** One transaction for all records of a poll. */
+	static final class ManyRecords extends OffsetsByHand {
+
+		private final Accounts accounts;
+
+		ManyRecords(KafkaProperties kafka, Accounts accounts, TransactionTemplate transactions) {
+			super(kafka, accounts.jdbc(), transactions);
+			this.accounts = accounts;
+		}
+
+		@Override
+		Object listener() {
+			return (BatchMessageListener<byte[], byte[]>) (records) -> inTransaction(records.get(records.size() - 1),
+					() -> this.accounts.book(records.stream().map(ConsumerRecord::value).toList()));
+		}
+
+	}
+
+}
