@@ -12,10 +12,10 @@ import java.util.TreeMap;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -28,15 +28,18 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.endtoend.AccountsInstance.Transfer;
-import io.github.shardkeeper.jdbc.RestartedPostgresql;
+import io.github.shardkeeper.jdbc.RestartedDatabase;
+import io.github.shardkeeper.jdbc.TestDatabase;
 import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Processes book transfers in a PostgreSQL while they are killed and frozen, and while
- * both servers are restarted. In the end every transfer was booked once, and every
- * balance is exact.
+ * Processes book transfers in a database while they are killed and frozen, and while both
+ * servers are restarted; H2 is killed, and loses its last commits then. In the end every
+ * transfer was booked once, and every balance is exact.
+ * <p>
+ * {@code -Dshardkeeper.accounts=all} runs every combination.
  */
 class AccountsTests {
 
@@ -55,16 +58,15 @@ class AccountsTests {
 
 	private EmbeddedRedis redis;
 
-	private RestartedPostgresql database;
+	private RestartedDatabase database;
 
 	private Instances instances;
 
-	@BeforeEach
-	void start() throws IOException {
+	private void start(TestDatabase kind) throws IOException {
 		// Its own directory: others of this JVM would load the same file.
 		this.redis = EmbeddedRedis.start("--appendonly", "yes", "--appendfsync", "always", "--dir",
 				Files.createDirectory(this.directory.resolve("redis")).toString());
-		this.database = new RestartedPostgresql(this.directory.resolve("postgresql"));
+		this.database = RestartedDatabase.start(kind, this.directory.resolve("database"));
 		this.instances = new Instances(AccountsInstance.class, (name) -> this.redis.port(), this.directory, GROUP, 1);
 		client().sql("create table account (id int primary key, balance bigint not null)").update();
 		client().sql("create table booked (id bigint not null, shard varchar(50) not null, token bigint not null)")
@@ -81,9 +83,17 @@ class AccountsTests {
 		this.redis.close();
 	}
 
+	static List<Arguments> combinations() {
+		Arguments inLists = Arguments.of(TestDatabase.POSTGRESQL, true);
+		Arguments oneByOne = Arguments.of(TestDatabase.H2, false);
+		return !"all".equals(System.getProperty("shardkeeper.accounts")) ? List.of(inLists, oneByOne) : List.of(inLists,
+				oneByOne, Arguments.of(TestDatabase.POSTGRESQL, false), Arguments.of(TestDatabase.H2, true));
+	}
+
 	@ParameterizedTest
-	@ValueSource(booleans = { false, true })
-	void everyTransferIsBookedOnceWhateverFails(boolean batches) {
+	@MethodSource("combinations")
+	void everyTransferIsBookedOnceWhateverFails(TestDatabase kind, boolean batches) throws IOException {
+		start(kind);
 		List<Transfer> transfers = send();
 		start("one", batches);
 		start("two", batches);
@@ -98,7 +108,7 @@ class AccountsTests {
 		long newest = newestToken();
 		this.instances.signal("two", "STOP");
 		await().until(() -> newestToken() > newest);
-		if (batches) {
+		if (batches && kind == TestDatabase.POSTGRESQL) {
 			// The database has ended the transaction; until then its rows are locked.
 			awaitMore();
 		}
@@ -148,7 +158,8 @@ class AccountsTests {
 				"--shardkeeper.session.heartbeat-interval=200ms", "--shardkeeper.session.lease=1s",
 				"--shardkeeper.session.timeout=3s", "--shardkeeper.jdbc.initialize-schema=always",
 				"--shardkeeper.jdbc.lock-wait=2s",
-				"--spring.datasource.url=" + this.database.url() + (batches ? ENDS_FROZEN_TRANSACTIONS : ""),
+				"--spring.datasource.url=" + this.database.url()
+						+ (batches && this.database.url().contains("postgresql") ? ENDS_FROZEN_TRANSACTIONS : ""),
 				"--spring.datasource.hikari.connection-timeout=2000",
 				// The other tests of this module have no database.
 				"--spring.autoconfigure.exclude=", "--accounts.batches=" + batches,

@@ -6,11 +6,8 @@ import java.nio.file.Path;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 
-/**
- * A PostgreSQL server that can be restarted with its data, on the same port. Its open
- * transactions are aborted then. Confined to one thread.
- */
-public final class RestartedPostgresql implements AutoCloseable {
+/** A PostgreSQL server. It stops in order. Confined to one thread. */
+final class RestartedPostgresql implements RestartedDatabase {
 
 	private final Path data;
 
@@ -18,8 +15,7 @@ public final class RestartedPostgresql implements AutoCloseable {
 
 	private EmbeddedPostgres server;
 
-	/** Starts a server with its data in a directory. */
-	public RestartedPostgresql(Path data) {
+	RestartedPostgresql(Path data) {
 		this.data = data;
 		this.server = start(0);
 		this.port = this.server.getPort();
@@ -40,12 +36,12 @@ public final class RestartedPostgresql implements AutoCloseable {
 		}
 	}
 
-	/** Returns the address of the database. */
+	@Override
 	public String url() {
 		return this.server.getJdbcUrl("postgres", "postgres");
 	}
 
-	/** Stops the server and starts it again. */
+	@Override
 	public void restart() {
 		close();
 		this.server = start(this.port);

@@ -1,0 +1,28 @@
+package io.github.shardkeeper.jdbc;
+
+import java.nio.file.Path;
+
+/**
+ * A database server that can be restarted with its data, on the same port. Its open
+ * transactions are aborted then. Confined to one thread.
+ */
+public interface RestartedDatabase extends AutoCloseable {
+
+	/** Starts a server with its data in a directory. */
+	static RestartedDatabase start(TestDatabase kind, Path data) {
+		return switch (kind) {
+			case H2 -> new RestartedH2(data);
+			case POSTGRESQL -> new RestartedPostgresql(data);
+		};
+	}
+
+	/** Returns the address of the database. */
+	String url();
+
+	/** Stops the server and starts it again. */
+	void restart();
+
+	@Override
+	void close();
+
+}
