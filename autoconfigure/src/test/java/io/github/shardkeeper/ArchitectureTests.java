@@ -279,7 +279,7 @@ class ArchitectureTests {
 	@Test
 	void theMonotonicClockIsReadInOnePlace() {
 		assertThat(names(callers("java.lang.System", "nanoTime"))).containsExactlyInAnyOrder("MonotonicClock",
-				"PendingAnswers", "ShardCounts", "SlsShardSource", "StartupTimeout", "StreamFetcher");
+				"PendingAnswers", "ScriptTimes", "ShardCounts", "SlsShardSource", "StartupTimeout", "StreamFetcher");
 	}
 
 	/**

@@ -2,14 +2,20 @@ package io.github.shardkeeper.actuate;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Consumer;
 
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.worker.BufferUsage;
 import io.github.shardkeeper.worker.ConsumerMeters;
 
 /**
@@ -18,15 +24,21 @@ import io.github.shardkeeper.worker.ConsumerMeters;
  * {@code shardkeeper.commit}, and counters {@code shardkeeper.records},
  * {@code shardkeeper.records.size}, {@code shardkeeper.retries},
  * {@code shardkeeper.handler.failures}, {@code shardkeeper.dead.letters} and
- * {@code shardkeeper.commits} (by {@code outcome}). Thread-safe.
+ * {@code shardkeeper.commits} (by {@code outcome}), and gauges {@code shardkeeper.buffer}
+ * and {@code shardkeeper.buffer.used}. Thread-safe.
  */
-public final class MicrometerConsumerMeters implements ConsumerMeters {
+public final class MicrometerConsumerMeters implements ConsumerMeters, AutoCloseable {
 
 	private final MeterRegistry registry;
 
 	private final String group;
 
 	private final boolean timesCalls;
+
+	/** What is read ahead in the last run, by topic. */
+	private final Map<String, Buffer> buffers = new ConcurrentHashMap<>();
+
+	private final Queue<Meter> gauges = new ConcurrentLinkedQueue<>();
 
 	/**
 	 * Creates the meters.
@@ -42,13 +54,39 @@ public final class MicrometerConsumerMeters implements ConsumerMeters {
 	@Override
 	public TopicMeters of(String topic) {
 		Tags tags = Tags.of("group", this.group, "topic", topic);
-		return new Registered(this.registry, tags, this.timesCalls ? new CallTimers(this.registry, tags) : null);
+		return new Registered(this.registry, tags, this.timesCalls ? new CallTimers(this.registry, tags) : null,
+				(usage) -> buffering(topic, tags, usage));
+	}
+
+	private void buffering(String topic, Tags tags, BufferUsage usage) {
+		this.buffers.computeIfAbsent(topic, (name) -> {
+			Buffer buffer = new Buffer(usage);
+			this.gauges.add(Gauge.builder("shardkeeper.buffer", buffer, (current) -> current.usage.records())
+				.baseUnit("records")
+				.tags(tags)
+				.register(this.registry));
+			this.gauges.add(Gauge.builder("shardkeeper.buffer.used", buffer, (current) -> current.usage.bytes())
+				.baseUnit("bytes")
+				.tags(tags)
+				.register(this.registry));
+			return buffer;
+		}).usage = usage;
+	}
+
+	/** Removes the gauges: the registry may outlive the application's context. */
+	@Override
+	public void close() {
+		this.gauges.forEach(this.registry::remove);
+		this.gauges.clear();
+		this.buffers.clear();
 	}
 
 	/** Holds its meters, because a lookup in the registry is slow for every record. */
 	private static final class Registered implements TopicMeters {
 
 		private final @Nullable CallTimers calls;
+
+		private final Consumer<BufferUsage> buffers;
 
 		private final Counter records;
 
@@ -68,8 +106,9 @@ public final class MicrometerConsumerMeters implements ConsumerMeters {
 
 		private final Counter stale;
 
-		Registered(MeterRegistry registry, Tags tags, @Nullable CallTimers calls) {
+		Registered(MeterRegistry registry, Tags tags, @Nullable CallTimers calls, Consumer<BufferUsage> buffers) {
 			this.calls = calls;
+			this.buffers = buffers;
 			this.records = registry.counter("shardkeeper.records", tags);
 			this.failures = registry.counter("shardkeeper.handler.failures", tags);
 			this.deadLetters = registry.counter("shardkeeper.dead.letters", tags);
@@ -79,6 +118,11 @@ public final class MicrometerConsumerMeters implements ConsumerMeters {
 			this.commits = registry.timer("shardkeeper.commit", tags);
 			this.committed = registry.counter("shardkeeper.commits", tags.and("outcome", "committed"));
 			this.stale = registry.counter("shardkeeper.commits", tags.and("outcome", "stale"));
+		}
+
+		@Override
+		public void buffering(BufferUsage usage) {
+			this.buffers.accept(usage);
 		}
 
 		@Override
@@ -130,6 +174,17 @@ public final class MicrometerConsumerMeters implements ConsumerMeters {
 		@Override
 		public void committed(boolean accepted) {
 			(accepted ? this.committed : this.stale).increment();
+		}
+
+	}
+
+	/** What gauges of a topic show; the registry references it weakly. */
+	private static final class Buffer {
+
+		private volatile BufferUsage usage;
+
+		Buffer(BufferUsage usage) {
+			this.usage = usage;
 		}
 
 	}

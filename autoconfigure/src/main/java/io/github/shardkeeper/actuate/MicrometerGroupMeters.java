@@ -1,9 +1,14 @@
 package io.github.shardkeeper.actuate;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.ToDoubleFunction;
@@ -16,22 +21,31 @@ import io.micrometer.core.instrument.Timer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.operations.ConsumptionSample;
+import io.github.shardkeeper.operations.ConsumptionSample.ShardFigures;
 import io.github.shardkeeper.report.LagReport;
+import io.github.shardkeeper.shard.MoveCause;
+import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardMove;
 import io.github.shardkeeper.text.PrintableLogger;
 
 /**
- * Meters of the group and of this instance in it: gauges of the session and of the
- * buffer, the timers {@code shardkeeper.heartbeat} and {@code shardkeeper.moves}, and
- * gauges of the last sample. A gauge whose topic or shard is not in the sample any more
- * is removed. A registry that fails has no effect on its callers. Thread-safe.
+ * Meters of the group and of this instance in it: gauges of the session, the timers
+ * {@code shardkeeper.heartbeat}, {@code shardkeeper.plan}, {@code shardkeeper.moves} and
+ * {@code shardkeeper.move.phases}, the counter {@code shardkeeper.rebalances}, and gauges
+ * of the last sample. A gauge whose value is not known is {@code NaN}; one whose topic or
+ * shard is not in the sample any more is removed. A registry that fails has no effect on
+ * its callers. Thread-safe.
  */
 public final class MicrometerGroupMeters implements Consumer<ConsumptionSample>, AutoCloseable {
 
 	private static final Logger logger = PrintableLogger.of(MicrometerGroupMeters.class);
+
+	private static final List<String> CAUSES = Arrays.stream(MoveCause.values()).map(Enum::name).toList();
+
+	/** Plans that are remembered for each cause: moves of several may be mixed. */
+	private static final int MOST_PLANS = 100;
 
 	private final MeterRegistry registry;
 
@@ -41,29 +55,39 @@ public final class MicrometerGroupMeters implements Consumer<ConsumptionSample>,
 
 	private final @Nullable Timer heartbeats;
 
+	private final @Nullable Timer plans;
+
 	private final Map<Figure, Sampled> gauges = new ConcurrentHashMap<>();
 
-	/** Of the session and the buffer. */
+	/** Of the session. */
 	private final Map<String, Meter> bound = new ConcurrentHashMap<>();
 
+	/** Topics whose timers of moves are registered; confined to the sampler's loop. */
+	private final Set<String> timed = new LinkedHashSet<>();
+
+	/** Times of the last plans by cause; guarded by itself. */
+	private final Map<MoveCause, Set<Long>> planned = new HashMap<>();
+
 	/** Creates the meters, and registers those that need no sample. */
-	public MicrometerGroupMeters(MeterRegistry registry, ShardCoordinator coordinator, ShardConsumerRunner runner,
-			boolean perShard) {
+	public MicrometerGroupMeters(MeterRegistry registry, ShardCoordinator coordinator, boolean perShard) {
 		this.registry = registry;
 		this.tags = Tags.of("group", coordinator.settings().group());
 		this.perShard = perShard;
-		Timer timer = null;
+		Timer heartbeat = null;
+		Timer plan = null;
 		try {
-			timer = registry.timer("shardkeeper.heartbeat", this.tags);
+			heartbeat = registry.timer("shardkeeper.heartbeat", this.tags);
+			plan = registry.timer("shardkeeper.plan", this.tags);
+			CAUSES.forEach((cause) -> registry.counter("shardkeeper.rebalances", this.tags.and("cause", cause)));
 			bind("shardkeeper.lease.remaining", "seconds", coordinator,
 					(member) -> member.leaseRemaining().toMillis() / 1000.0);
 			bind("shardkeeper.leader", null, coordinator, (member) -> member.isLeader() ? 1 : 0);
-			bind("shardkeeper.buffer.used", "bytes", runner, ShardConsumerRunner::bufferedBytes);
 		}
 		catch (RuntimeException ex) {
 			notRegistered(ex);
 		}
-		this.heartbeats = timer;
+		this.heartbeats = heartbeat;
+		this.plans = plan;
 	}
 
 	private static void notRegistered(RuntimeException failure) {
@@ -81,71 +105,140 @@ public final class MicrometerGroupMeters implements Consumer<ConsumptionSample>,
 		}
 	}
 
+	/** Times the computation of an assignment, on the instance that leads. */
+	public void planComputed(Duration duration) {
+		if (this.plans != null) {
+			this.plans.record(duration);
+		}
+	}
+
 	/** Times a move of a shard, on the instance that leads. */
 	public void moved(ShardMove move) {
 		try {
-			this.registry
-				.timer("shardkeeper.moves", this.tags.and("topic", move.shard().topic(), "cause", move.cause().name()))
-				.record(Duration.ofMillis(Math.max(0, move.assignedMillis() - move.plannedMillis())));
+			String topic = move.shard().topic();
+			String cause = move.cause().name();
+			moves(topic, cause).record(between(move.plannedMillis(), move.assignedMillis()));
+			if (move.from() != null && move.to() != null) {
+				phase(topic, cause, "drained", between(move.plannedMillis(), move.releasedMillis()));
+			}
+			if (move.to() != null) {
+				phase(topic, cause, "unowned", between(move.releasedMillis(), move.assignedMillis()));
+			}
+			if (isFirstOfPlan(move)) {
+				this.registry.counter("shardkeeper.rebalances", this.tags.and("cause", cause)).increment();
+			}
 		}
 		catch (RuntimeException ex) {
 			logger.debug("A move cannot be counted", ex);
 		}
 	}
 
+	/** Shards that are moved by one plan are revoked, or lost, at the same time. */
+	private boolean isFirstOfPlan(ShardMove move) {
+		synchronized (this.planned) {
+			Set<Long> plansOfCause = this.planned.computeIfAbsent(move.cause(), (cause) -> new LinkedHashSet<>());
+			boolean first = plansOfCause.add(move.plannedMillis());
+			if (plansOfCause.size() > MOST_PLANS) {
+				plansOfCause.remove(plansOfCause.iterator().next());
+			}
+			return first;
+		}
+	}
+
+	private static Duration between(long fromMillis, long toMillis) {
+		return Duration.ofMillis(Math.max(0, toMillis - fromMillis));
+	}
+
+	private Timer moves(String topic, String cause) {
+		return this.registry.timer("shardkeeper.moves", this.tags.and("topic", topic, "cause", cause));
+	}
+
+	private void phase(String topic, String cause, String phase, Duration duration) {
+		this.registry.timer("shardkeeper.move.phases", this.tags.and("topic", topic, "cause", cause, "phase", phase))
+			.record(duration);
+	}
+
 	/** Called on one thread at a time. */
 	@Override
 	public void accept(ConsumptionSample sample) {
-		Map<Figure, Double> values = values(sample);
 		try {
-			values.forEach((figure, value) -> this.gauges.computeIfAbsent(figure, this::register).value = value);
-			this.gauges.entrySet().removeIf((gauge) -> {
-				boolean vanished = !values.containsKey(gauge.getKey());
-				if (vanished) {
-					this.registry.remove(gauge.getValue().meter());
-				}
-				return vanished;
-			});
+			show(values(sample));
+			sample.topics()
+				.stream()
+				.filter(this.timed::add)
+				.forEach((topic) -> CAUSES.forEach((cause) -> moves(topic, cause)));
+			sample.phases().forEach((found) -> phase(found.topic(), found.cause(), found.phase(), found.duration()));
 		}
 		catch (RuntimeException ex) {
 			logger.debug("A sample cannot be shown as meters", ex);
 		}
 	}
 
-	private Map<Figure, Double> values(ConsumptionSample sample) {
-		Map<Figure, Double> values = new HashMap<>();
-		sample.shards().forEach((shard, figures) -> {
-			Tags topic = this.tags.and("topic", shard.topic());
-			Tags single = this.perShard ? topic.and("shard", shard.id()) : topic;
-			values.merge(new Figure("shardkeeper.shards.owned", null, topic), 1.0, Double::sum);
-			values.merge(new Figure("shardkeeper.shards.problems", null, topic), figures.problem() ? 1.0 : 0,
-					Double::sum);
-			LagReport lag = figures.lag();
-			if (lag != null) {
-				add(values, new Figure("shardkeeper.lag", "records", single), lag.records());
-				Long age = lag.millis();
-				if (age != null) {
-					values.merge(new Figure("shardkeeper.lag.age", "seconds", single), age / 1000.0, Math::max);
-				}
+	private void show(Map<Figure, Total> values) {
+		values.forEach((figure, total) -> this.gauges.computeIfAbsent(figure, this::register).value = total.value());
+		this.gauges.entrySet().removeIf((gauge) -> {
+			boolean vanished = !values.containsKey(gauge.getKey());
+			if (vanished) {
+				this.registry.remove(gauge.getValue().meter());
 			}
-			add(values, new Figure("shardkeeper.dead.letters.stored", null, single), figures.deadLetters());
-			add(values, new Figure("shardkeeper.retries.waiting", null, single), figures.retries());
+			return vanished;
 		});
-		sample.group().forEach((topic, figures) -> {
-			Tags of = this.tags.and("topic", topic);
-			figures.states()
-				.forEach((state, count) -> values.put(new Figure("shardkeeper.shards", null, of.and("state", state)),
-						(double) count));
-			values.put(new Figure("shardkeeper.shards.unowned", null, of), (double) figures.unowned());
-			values.put(new Figure("shardkeeper.shards.unowned.age", "seconds", of), figures.unownedMillis() / 1000.0);
-		});
+	}
+
+	private Map<Figure, Total> values(ConsumptionSample sample) {
+		Map<Figure, Total> values = new HashMap<>();
+		List<String> consumed = new ArrayList<>(sample.topics());
+		consumed.addAll(sample.broadcastTopics());
+		consumed.forEach((topic) -> ofShards(topic, null, values));
+		sample.shards().forEach((shard, figures) -> add(shard, figures, values));
+		Map<String, ConsumptionSample.TopicFigures> group = sample.group();
+		if (group == null) {
+			sample.topics().forEach((topic) -> ofGroup(topic, null, values));
+		}
+		else {
+			group.forEach((topic, figures) -> ofGroup(topic, figures, values));
+		}
 		return values;
 	}
 
-	private static void add(Map<Figure, Double> values, Figure figure, @Nullable Long value) {
-		if (value != null) {
-			values.merge(figure, (double) value, Double::sum);
-		}
+	/** Returns the totals of a topic here, or of one of its shards; new ones are 0. */
+	private OfShards ofShards(String topic, @Nullable String shard, Map<Figure, Total> values) {
+		Tags whole = this.tags.and("topic", topic);
+		Tags single = (shard != null) ? whole.and("shard", shard) : whole;
+		// With a tag for the shard there are no totals of topics.
+		Map<Figure, Total> ofSingle = (this.perShard && shard == null) ? new HashMap<>() : values;
+		return new OfShards(total(values, "shardkeeper.shards.owned", null, whole),
+				total(values, "shardkeeper.shards.problems", null, whole),
+				total(values, "shardkeeper.shards.unreadable", null, whole),
+				total(ofSingle, "shardkeeper.lag", "records", single),
+				total(ofSingle, "shardkeeper.lag.age", "seconds", single),
+				total(ofSingle, "shardkeeper.dead.letters.stored", null, single),
+				total(ofSingle, "shardkeeper.retries.waiting", null, single));
+	}
+
+	private static Total total(Map<Figure, Total> values, String name, @Nullable String unit, Tags tags) {
+		return values.computeIfAbsent(new Figure(name, unit, tags), (figure) -> new Total());
+	}
+
+	private void add(ShardId shard, ShardFigures figures, Map<Figure, Total> values) {
+		OfShards of = ofShards(shard.topic(), this.perShard ? shard.id() : null, values);
+		of.owned.add(1);
+		of.problems.add(figures.problem() ? 1 : 0);
+		of.unreadable.add(figures.unreadable() ? 1 : 0);
+		LagReport lag = figures.lag();
+		of.lag.add((lag != null) ? lag.records() : null);
+		of.age.max((lag != null && lag.millis() != null) ? lag.millis() / 1000.0 : null);
+		of.deadLetters.add(figures.deadLetters());
+		of.retries.add(figures.retries());
+	}
+
+	private void ofGroup(String topic, ConsumptionSample.@Nullable TopicFigures figures, Map<Figure, Total> values) {
+		Tags of = this.tags.and("topic", topic);
+		ConsumptionSample.STATES.forEach((state) -> total(values, "shardkeeper.shards", null, of.and("state", state))
+			.add((figures != null) ? figures.states().getOrDefault(state, 0) : null));
+		total(values, "shardkeeper.shards.unowned", null, of).add((figures != null) ? figures.unowned() : null);
+		total(values, "shardkeeper.shards.unowned.age", "seconds", of)
+			.add((figures != null) ? figures.unownedMillis() / 1000.0 : null);
 	}
 
 	private Sampled register(Figure figure) {
@@ -169,10 +262,48 @@ public final class MicrometerGroupMeters implements Consumer<ConsumptionSample>,
 
 	}
 
+	/** Sums over the shards of a topic, or figures of one shard. */
+	private record OfShards(Total owned, Total problems, Total unreadable, Total lag, Total age, Total deadLetters,
+			Total retries) {
+
+	}
+
+	/**
+	 * Sum, or largest, of what is known; {@code NaN} if nothing is known of any shard,
+	 * and 0 without shards.
+	 */
+	private static final class Total {
+
+		private double known;
+
+		private boolean hasKnown;
+
+		private boolean hasUnknown;
+
+		void add(@Nullable Number value) {
+			this.known += count(value);
+		}
+
+		void max(@Nullable Double value) {
+			this.known = Math.max(this.known, count(value));
+		}
+
+		private double count(@Nullable Number value) {
+			this.hasKnown |= value != null;
+			this.hasUnknown |= value == null;
+			return (value != null) ? value.doubleValue() : 0;
+		}
+
+		double value() {
+			return (this.hasKnown || !this.hasUnknown) ? this.known : Double.NaN;
+		}
+
+	}
+
 	/** Last value of a gauge; the registry references it weakly. */
 	private static final class Sampled {
 
-		private volatile double value;
+		private volatile double value = Double.NaN;
 
 		private @Nullable Meter meter;
 

@@ -1,10 +1,12 @@
 package io.github.shardkeeper.autoconfigure;
 
 import java.time.Duration;
+import java.util.function.BiConsumer;
 
 import io.lettuce.core.RedisClient;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -54,6 +56,9 @@ import io.github.shardkeeper.source.TopicSources;
 @ConditionalOnProperty(name = "shardkeeper.store", havingValue = "redis", matchIfMissing = true)
 class RedisStoreConfiguration {
 
+	/** Name of the bean that times scripts. */
+	static final String SCRIPT_METERS = "shardkeeperScriptMeters";
+
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass({ RedisConnector.class, RedisConnectionFactory.class, LettuceConnectionFactory.class,
 			RedisClient.class })
@@ -63,7 +68,8 @@ class RedisStoreConfiguration {
 		private static final Duration MAX_CONTROL_TIMEOUT = Duration.ofSeconds(1);
 
 		@Bean
-		RedisConnector shardkeeperRedisConnector(ObjectProvider<RedisConnectionFactory> factory) {
+		RedisConnector shardkeeperRedisConnector(ObjectProvider<RedisConnectionFactory> factory,
+				@Qualifier(SCRIPT_METERS) ObjectProvider<BiConsumer<String, Duration>> meters) {
 			RedisConnectionFactory unique = factory.getIfUnique();
 			if (unique == null) {
 				throw new ShardkeeperConfigurationException(
@@ -71,7 +77,9 @@ class RedisStoreConfiguration {
 						"Let Spring Boot create it from 'spring.data.redis.*', mark one of several as @Primary, "
 								+ "or set 'shardkeeper.store: memory' for a first look without Redis.");
 			}
-			return new RedisConnector(unique);
+			RedisConnector connector = new RedisConnector(unique);
+			meters.ifAvailable(connector::onScriptAnswered);
+			return connector;
 		}
 
 		@Bean

@@ -2,8 +2,10 @@ package io.github.shardkeeper.autoconfigure;
 
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 import io.micrometer.core.instrument.MeterRegistry;
@@ -36,6 +38,7 @@ import io.github.shardkeeper.actuate.LoopsHealthIndicator;
 import io.github.shardkeeper.actuate.MicrometerConsumerMeters;
 import io.github.shardkeeper.actuate.MicrometerGroupMeters;
 import io.github.shardkeeper.actuate.MicrometerLoopMeters;
+import io.github.shardkeeper.actuate.MicrometerScriptMeters;
 import io.github.shardkeeper.actuate.MicrometerSendMeters;
 import io.github.shardkeeper.actuate.ShardMovesEndpoint;
 import io.github.shardkeeper.actuate.ShardMovesWebExtension;
@@ -55,6 +58,7 @@ import io.github.shardkeeper.coordination.HeartbeatScheduler;
 import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.handler.CallObserver;
+import io.github.shardkeeper.history.MoveFollower;
 import io.github.shardkeeper.history.MoveReporter;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.loop.LoopThreads;
@@ -254,11 +258,16 @@ public final class ShardkeeperActuatorAutoConfiguration {
 
 		@Bean
 		MicrometerGroupMeters shardkeeperGroupMeters(MeterRegistry registry, ShardCoordinator coordinator,
-				ShardConsumerRunner runner, HeartbeatScheduler heartbeats, MeterProperties properties) {
-			MicrometerGroupMeters meters = new MicrometerGroupMeters(registry, coordinator, runner,
-					properties.perShard());
+				HeartbeatScheduler heartbeats, MeterProperties properties) {
+			MicrometerGroupMeters meters = new MicrometerGroupMeters(registry, coordinator, properties.perShard());
 			heartbeats.onAnswer(meters::heartbeatAnswered);
+			coordinator.onPlan(meters::planComputed);
 			return meters;
+		}
+
+		@Bean(RedisStoreConfiguration.SCRIPT_METERS)
+		BiConsumer<String, Duration> shardkeeperScriptMeters(MeterRegistry registry, CoordinationSettings settings) {
+			return new MicrometerScriptMeters(registry, settings.group());
 		}
 
 		@Bean(ShardkeeperAutoConfiguration.MOVE_METERS)
@@ -268,12 +277,19 @@ public final class ShardkeeperActuatorAutoConfiguration {
 
 		@Bean
 		ConsumptionSampler shardkeeperConsumptionSampler(ShardCoordinator coordinator, CoordinationStore store,
-				CheckpointStore checkpoints, ObjectProvider<DeadLetterStore> letters, TopicSources sources,
-				ShardConsumerRunner runner, MemberRuntime runtime, MeterProperties properties,
-				MicrometerGroupMeters meters) {
-			return new ConsumptionSampler(coordinator, store, checkpoints, letters.getIfAvailable(), sources,
-					runner::shards, runner::problems, runtime, InstantSource.system(), properties.sampleInterval(),
-					ShardConsumerRunner.PHASE + 1, meters);
+				CheckpointStore checkpoints, ObjectProvider<DeadLetterStore> letters, BroadcastStores broadcast,
+				TopicSources sources, ShardConsumerRunner runner, ObjectProvider<MoveReporter> history,
+				MemberRuntime runtime, MeterProperties properties, MicrometerGroupMeters meters) {
+			DeadLetterStore stored = letters.getIfAvailable();
+			MoveReporter moves = history.getIfAvailable();
+			return new ConsumptionSampler(
+					new ConsumptionSampler.Stores(store, broadcast.over(checkpoints),
+							(stored != null) ? broadcast.over(stored) : null, sources),
+					new ConsumptionSampler.Consumption(runner::topics, runner::broadcastTopics, runner::shards,
+							runner::problems),
+					coordinator::isLeader, (moves != null) ? new MoveFollower(moves)::next : (leads) -> List.of(),
+					runtime, InstantSource.system(), properties.sampleInterval(), ShardConsumerRunner.PHASE + 1,
+					meters);
 		}
 
 		@Bean

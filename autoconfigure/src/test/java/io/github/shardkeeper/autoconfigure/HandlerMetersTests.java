@@ -41,7 +41,7 @@ class HandlerMetersTests {
 
 	/** Timers of what Shardkeeper does itself. */
 	private static final Set<String> NO_CALLS = Set.of("shardkeeper.heartbeat", "shardkeeper.commit",
-			"shardkeeper.moves");
+			"shardkeeper.plan", "shardkeeper.moves", "shardkeeper.move.phases");
 
 	private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
 

@@ -71,6 +71,11 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 		this.member = MemberId.of(instance, Long.toString(nextToken(Token.NONE).value(), Character.MAX_RADIX));
 	}
 
+	/** Returns the topics. */
+	Set<String> topics() {
+		return this.workers.topics();
+	}
+
 	ShardWorkers workers() {
 		return this.workers;
 	}

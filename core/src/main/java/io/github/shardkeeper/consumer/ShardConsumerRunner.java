@@ -365,6 +365,13 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		return (current != null) ? current.topics : Set.of();
 	}
 
+	/** Returns the consumed broadcast topics, empty if not running. */
+	public Set<String> broadcastTopics() {
+		Running current = this.running;
+		BroadcastConsumption broadcast = (current != null) ? current.broadcast : null;
+		return (broadcast != null) ? broadcast.topics() : Set.of();
+	}
+
 	/** Returns the problem of each consumed topic whose shards cannot be found. */
 	public Map<String, String> topicProblems() {
 		Map<String, String> problems = new TreeMap<>(this.sources.problems());
@@ -409,26 +416,26 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		});
 	}
 
-	/** Returns the shards of the group that this instance consumes or still drains. */
+	/**
+	 * Returns the shards that this instance consumes or still drains, including those of
+	 * broadcast topics.
+	 */
 	public Set<ShardId> shards() {
 		Running current = this.running;
 		Set<ShardId> shards = new TreeSet<>();
 		if (current != null) {
 			current.workers.shards().forEach(shards::add);
+			if (current.broadcast != null) {
+				current.broadcast.workers().shards().forEach(shards::add);
+			}
 		}
 		return shards;
 	}
 
-	/** Returns whether {@link #shards} has a shard. */
+	/** Returns whether this instance consumes or still drains a shard of the group. */
 	public boolean owns(ShardId shard) {
 		Running current = this.running;
 		return current != null && current.workers.owns(shard);
-	}
-
-	/** Returns the size of all records that are read ahead. */
-	public long bufferedBytes() {
-		Running current = this.running;
-		return (current != null) ? current.context.budget().used() : 0;
 	}
 
 	/**

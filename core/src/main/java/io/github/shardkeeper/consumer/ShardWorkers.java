@@ -298,6 +298,11 @@ final class ShardWorkers implements ShardConsumption {
 		return this.workers.containsKey(shard);
 	}
 
+	/** Returns the topics that have a handler here. */
+	Set<String> topics() {
+		return Set.copyOf(this.handlers.keySet());
+	}
+
 	Iterable<ShardId> shards() {
 		return this.workers.keySet();
 	}

@@ -17,6 +17,7 @@ import org.slf4j.Logger;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
+import io.github.shardkeeper.loop.MeterGuard;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
@@ -71,6 +72,10 @@ final class LeaderDriver {
 
 	private final MoveReasonWriter reasons;
 
+	private volatile MeterGuard<Consumer<Duration>> planTimes = new MeterGuard<>((duration) -> {
+	}, (failure) -> {
+	});
+
 	private final StrategyFailures strategyFailures = new StrategyFailures();
 
 	/** Time of the first failed decision since the last successful one. */
@@ -117,6 +122,12 @@ final class LeaderDriver {
 		this.onMoves = onMoves;
 		this.reasons = new MoveReasonWriter(store, wake);
 		this.calls = new StrategyCalls(assigning, clock, this::computed, wake);
+	}
+
+	/** See {@link ShardCoordinator#onPlan}. Thread-safe. */
+	void onPlan(Consumer<Duration> listener) {
+		this.planTimes = new MeterGuard<>(listener,
+				(failure) -> logger.warn("Plans cannot be timed; they continue. Logged once", failure));
 	}
 
 	/** Passes an event to the machine; {@link #run} carries out the actions. */
@@ -377,6 +388,7 @@ final class LeaderDriver {
 
 	private void computed(AssignmentRequest request, StrategyCalls.Answer answer) {
 		if (answer instanceof StrategyCalls.Computed computed) {
+			this.planTimes.count((times) -> times.accept(computed.duration()));
 			this.strategyFailures.worked();
 			on(new LeaderEvent.AssignmentComputed(request, computed.assignment()));
 		}

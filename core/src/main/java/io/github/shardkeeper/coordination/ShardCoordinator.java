@@ -94,6 +94,14 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
+	 * Sets who receives the time that the strategy has taken for each assignment, while
+	 * this member leads, on the coordinator's thread; must not block.
+	 */
+	public void onPlan(Consumer<Duration> listener) {
+		this.loop.leader().onPlan(listener);
+	}
+
+	/**
 	 * Updates the shards of the same topics. New shards are assigned at once, also if the
 	 * leader's own source does not know them yet. Shards are never removed: one with an
 	 * owner is completed when its reader has reached the end.

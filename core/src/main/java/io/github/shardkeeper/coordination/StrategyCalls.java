@@ -132,6 +132,7 @@ final class StrategyCalls implements AutoCloseable {
 	}
 
 	private Answer compute(AssignmentRequest plain) {
+		MonotonicTime begun = this.clock.now();
 		try {
 			AssignmentRequest request = this.traits.addTo(plain);
 			Assignment assignment = this.settings.strategy().assign(request);
@@ -144,7 +145,7 @@ final class StrategyCalls implements AutoCloseable {
 								+ "it has to be built with Assignment.builder(…) from the request that it was given",
 						null);
 			}
-			return new Computed(assignment);
+			return new Computed(assignment, begun.until(this.clock.now()));
 		}
 		catch (ShardTraitsCache.CatalogFailure ex) {
 			return new Failed("catalog", ex.getMessage(), ex.getCause());
@@ -228,8 +229,12 @@ final class StrategyCalls implements AutoCloseable {
 
 	}
 
-	/** A valid assignment. */
-	record Computed(Assignment assignment) implements Answer {
+	/**
+	 * A valid assignment.
+	 *
+	 * @param duration the time that the strategy took
+	 */
+	record Computed(Assignment assignment, Duration duration) implements Answer {
 
 	}
 

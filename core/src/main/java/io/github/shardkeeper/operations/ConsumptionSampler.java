@@ -3,13 +3,13 @@ package io.github.shardkeeper.operations;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -23,45 +23,37 @@ import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.MemberRuntime;
-import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.loop.Loops;
+import io.github.shardkeeper.loop.ProblemLog;
 import io.github.shardkeeper.operations.ConsumptionSample.ShardFigures;
 import io.github.shardkeeper.operations.ConsumptionSample.TopicFigures;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.report.LagReport;
-import io.github.shardkeeper.schedule.RunPosition;
+import io.github.shardkeeper.report.MovePhaseReport;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.text.FailureText;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * Reads figures for meters at an interval, on a loop of its own: each instance those of
  * its own shards, and the leader the states of all. A sample costs four small commands
- * per shard. Thread-safe.
+ * per shard. What cannot be read is missing in the sample, and nothing else. Thread-safe.
  */
 public final class ConsumptionSampler implements SmartLifecycle {
 
 	private static final Logger logger = PrintableLogger.of(ConsumptionSampler.class);
 
-	/** One step stays short. */
-	private static final int SHARDS_PER_STEP = 100;
+	private final Stores stores;
 
-	private final ShardCoordinator coordinator;
+	private final Consumption consumption;
 
-	private final CoordinationStore coordinationStore;
+	private final BooleanSupplier leads;
 
-	private final CheckpointStore checkpoints;
-
-	private final @Nullable DeadLetterStore deadLetters;
-
-	private final TopicSources sources;
-
-	private final Supplier<Set<ShardId>> owned;
-
-	private final Supplier<Map<ShardId, String>> problems;
+	private final PhaseSource phases;
 
 	private final MemberRuntime runtime;
 
@@ -75,42 +67,40 @@ public final class ConsumptionSampler implements SmartLifecycle {
 
 	private Loops.@Nullable Loop loop;
 
+	/** A stop interrupts calls, which fail then. */
+	private volatile boolean stopped;
+
 	/** Confined to the loop, as are the fields below. */
-	private final Deque<ShardId> pending = new ArrayDeque<>();
+	private final Queue<SampleRound.Part> pending = new ArrayDeque<>();
 
-	private final Map<ShardId, ShardFigures> sampled = new HashMap<>();
+	private final ProblemLog log = new ProblemLog();
 
-	private Map<ShardId, String> known = Map.of();
+	/** Topics that were not answered when they were asked for last. */
+	private Set<String> unanswered = Set.of();
 
-	private MonotonicTime nextRound;
+	private @Nullable Round round;
 
 	private @Nullable GroupPicture picture;
 
 	/**
 	 * Creates a sampler that is not started.
-	 * @param deadLetters the dead letters; {@code null} if the store has none
-	 * @param owned the shards of this instance
-	 * @param problems the problems of this instance's shards
+	 * @param leads returns whether this instance leads the group
+	 * @param phases finds phases of moves
 	 * @param interval the time between two samples; zero for none
 	 * @param listener receives each sample, on the sampler's loop; must not throw
 	 */
-	public ConsumptionSampler(ShardCoordinator coordinator, CoordinationStore coordinationStore,
-			CheckpointStore checkpoints, @Nullable DeadLetterStore deadLetters, TopicSources sources,
-			Supplier<Set<ShardId>> owned, Supplier<Map<ShardId, String>> problems, MemberRuntime runtime,
-			InstantSource wallClock, Duration interval, int phase, Consumer<ConsumptionSample> listener) {
-		this.coordinator = coordinator;
-		this.coordinationStore = coordinationStore;
-		this.checkpoints = checkpoints;
-		this.deadLetters = deadLetters;
-		this.sources = sources;
-		this.owned = owned;
-		this.problems = problems;
+	public ConsumptionSampler(Stores stores, Consumption consumption, BooleanSupplier leads, PhaseSource phases,
+			MemberRuntime runtime, InstantSource wallClock, Duration interval, int phase,
+			Consumer<ConsumptionSample> listener) {
+		this.stores = stores;
+		this.consumption = consumption;
+		this.leads = leads;
+		this.phases = phases;
 		this.runtime = runtime;
 		this.wallClock = wallClock;
 		this.interval = interval;
 		this.phase = phase;
 		this.listener = listener;
-		this.nextRound = runtime.clock().now();
 	}
 
 	/**
@@ -132,94 +122,41 @@ public final class ConsumptionSampler implements SmartLifecycle {
 	@Override
 	public synchronized void start() {
 		if (this.loop == null && !this.interval.isZero()) {
+			this.stopped = false;
 			this.loop = this.runtime.loops().start("shardkeeper-samples", this::step);
 		}
 	}
 
-	private MonotonicTime step() {
-		try {
-			if (this.pending.isEmpty()) {
-				begin();
-			}
-			List<ShardId> some = new ArrayList<>();
-			while (!this.pending.isEmpty() && some.size() < SHARDS_PER_STEP) {
-				some.add(this.pending.remove());
-			}
-			if (!some.isEmpty()) {
-				sample(some);
-			}
-			if (!this.pending.isEmpty()) {
-				return this.runtime.clock().now();
-			}
-			this.listener.accept(new ConsumptionSample(this.sampled, group()));
+	/** Reads a part of a sample, and returns when the next part or sample is due. */
+	MonotonicTime step() {
+		Round current = this.round;
+		if (current == null) {
+			current = new Round();
+			this.round = current;
 		}
-		catch (StoreUnavailableException ex) {
-			logger.debug("Figures for meters cannot be read now", ex);
-			this.pending.clear();
+		SampleRound.Part next = this.pending.poll();
+		if (next != null) {
+			current.figures.read(next, current.mayWait());
+			return this.runtime.clock().now();
 		}
-		return this.nextRound;
+		this.round = null;
+		this.unanswered = current.figures.unanswered(this.unanswered);
+		Map<String, TopicFigures> group = current.attempt("The states of the group's shards", this::group);
+		List<MovePhaseReport> found = current.attempt("The phases of moves",
+				() -> this.phases.next(this.leads.getAsBoolean()));
+		this.listener.accept(current.sample(group, (found != null) ? found : List.of()));
+		if (!current.failed && this.log.resolved()) {
+			logger.info("All figures for meters can be read again");
+		}
+		return current.begunAt.plus(this.interval);
 	}
 
-	private void begin() {
-		this.nextRound = this.runtime.clock().now().plus(this.interval);
-		this.sampled.clear();
-		this.known = this.problems.get();
-		this.pending.addAll(this.owned.get());
-	}
-
-	private void sample(List<ShardId> shards) {
-		Map<ShardId, Offset> offsets = this.checkpoints.offsets(shards,
-				(shard, failure) -> logger.debug("The offset of {} cannot be read", shard, failure));
-		DeadLetterStore letters = this.deadLetters;
-		Map<ShardId, Long> stored = (letters != null) ? counted(() -> letters.countDeadLetters(shards)) : Map.of();
-		Map<ShardId, Long> retries = (letters != null) ? counted(() -> letters.countRetries(shards)) : Map.of();
-		for (ShardId shard : shards) {
-			this.sampled.put(shard, new ShardFigures(lag(shard, offsets.get(shard)), stored.get(shard),
-					retries.get(shard), this.known.containsKey(shard)));
-		}
-	}
-
-	/** Returns nothing if Redis refuses: other figures are still read. */
-	private static Map<ShardId, Long> counted(Supplier<Map<ShardId, Long>> count) {
-		try {
-			return count.get();
-		}
-		catch (StoreUnavailableException ex) {
-			requireRefusal(ex);
-			return Map.of();
-		}
-	}
-
-	private @Nullable LagReport lag(ShardId shard, @Nullable Offset committed) {
-		if (committed == null || RunPosition.of(committed) != null) {
+	private @Nullable Map<String, TopicFigures> group() {
+		if (!this.leads.getAsBoolean()) {
+			this.picture = null;
 			return null;
 		}
-		try {
-			return lag(this.sources, shard, committed);
-		}
-		catch (StoreUnavailableException ex) {
-			requireRefusal(ex);
-		}
-		catch (RuntimeException ex) {
-			// From an own source, or the offset is of another one.
-			logger.debug("The lag of {} cannot be read", shard, ex);
-		}
-		return null;
-	}
-
-	private static void requireRefusal(StoreUnavailableException failure) {
-		if (!failure.isRefusal()) {
-			throw failure;
-		}
-		logger.debug("A figure for meters cannot be read", failure);
-	}
-
-	private Map<String, TopicFigures> group() {
-		if (!this.coordinator.isLeader()) {
-			this.picture = null;
-			return Map.of();
-		}
-		GroupPicture current = GroupPicture.read(this.coordinationStore, this.picture, this.runtime.clock().now());
+		GroupPicture current = GroupPicture.read(this.stores.coordination(), this.picture, this.runtime.clock().now());
 		this.picture = current;
 		long now = this.wallClock.millis();
 		Map<String, Map<String, Integer>> states = new TreeMap<>();
@@ -227,20 +164,28 @@ public final class ConsumptionSampler implements SmartLifecycle {
 		Map<String, Long> longest = new HashMap<>();
 		for (Ownership ownership : current.shards().values()) {
 			String topic = ownership.shard().topic();
-			states.computeIfAbsent(topic, (name) -> new TreeMap<>()).merge(ownership.phase().name(), 1, Integer::sum);
+			states.computeIfAbsent(topic, (name) -> noShards()).merge(ownership.phase().name(), 1, Integer::sum);
 			if (ownership.owner() == null && ownership.phase() != Ownership.Phase.COMPLETED) {
 				unowned.merge(topic, 1, Integer::sum);
 				longest.merge(topic, Math.max(0, now - ownership.sinceMillis()), Math::max);
 			}
 		}
+		this.consumption.topics().get().forEach((topic) -> states.putIfAbsent(topic, noShards()));
 		Map<String, TopicFigures> figures = new HashMap<>();
 		states.forEach((topic, counts) -> figures.put(topic,
 				new TopicFigures(counts, unowned.getOrDefault(topic, 0), longest.getOrDefault(topic, 0L))));
 		return figures;
 	}
 
+	private static Map<String, Integer> noShards() {
+		Map<String, Integer> none = new TreeMap<>();
+		ConsumptionSample.STATES.forEach((state) -> none.put(state, 0));
+		return none;
+	}
+
 	@Override
 	public synchronized void stop() {
+		this.stopped = true;
 		if (this.loop != null) {
 			this.loop.close();
 			this.loop = null;
@@ -255,6 +200,102 @@ public final class ConsumptionSampler implements SmartLifecycle {
 	@Override
 	public int getPhase() {
 		return this.phase;
+	}
+
+	/** One sample while it is read. */
+	private final class Round {
+
+		private final MonotonicTime begunAt = ConsumptionSampler.this.runtime.clock().now();
+
+		private final Map<ShardId, String> problems = ConsumptionSampler.this.consumption.problems().get();
+
+		private final Set<ShardId> shards = ConsumptionSampler.this.consumption.shards().get();
+
+		private final SampleRound figures = new SampleRound(ConsumptionSampler.this.stores.checkpoints(),
+				ConsumptionSampler.this.stores.deadLetters(), ConsumptionSampler.this.stores.sources(), this::failed);
+
+		private boolean failed;
+
+		Round() {
+			ConsumptionSampler.this.pending.addAll(this.figures.parts(this.shards, ConsumptionSampler.this.unanswered));
+		}
+
+		/** Several stores that do not answer must not delay what others have told. */
+		boolean mayWait() {
+			ConsumptionSampler sampler = ConsumptionSampler.this;
+			return !this.figures.hasUnanswered()
+					|| this.begunAt.until(sampler.runtime.clock().now()).compareTo(sampler.interval) < 0;
+		}
+
+		<T> @Nullable T attempt(String what, Supplier<? extends @Nullable T> read) {
+			try {
+				return read.get();
+			}
+			catch (RuntimeException ex) {
+				failed(what, ex);
+				return null;
+			}
+		}
+
+		/** Logs each cause of an outage once. */
+		private void failed(String what, RuntimeException failure) {
+			this.failed = true;
+			boolean expected = failure instanceof StoreUnavailableException;
+			String cause = expected ? String.valueOf(failure.getMessage()) : FailureText.withoutMessage(failure);
+			if (ConsumptionSampler.this.stopped || !ConsumptionSampler.this.log.isNew(cause)) {
+				logger.debug("{} still cannot be read", what, failure);
+			}
+			else if (expected) {
+				logger.warn("{} cannot be read; its meters have no value until it can. {}", what, cause);
+			}
+			else {
+				logger.warn("{} cannot be read; its meters have no value until it can", what, failure);
+			}
+		}
+
+		ConsumptionSample sample(@Nullable Map<String, TopicFigures> group, List<MovePhaseReport> found) {
+			Map<ShardId, ShardFigures> sampled = new HashMap<>();
+			this.shards
+				.forEach((shard) -> sampled.put(shard, this.figures.figures(shard, this.problems.containsKey(shard))));
+			return new ConsumptionSample(ConsumptionSampler.this.consumption.topics().get(),
+					ConsumptionSampler.this.consumption.broadcastTopics().get(), sampled, group, found);
+		}
+
+	}
+
+	/**
+	 * What figures are read from.
+	 *
+	 * @param deadLetters the dead letters; {@code null} if the store has none
+	 */
+	public record Stores(CoordinationStore coordination, CheckpointStore checkpoints,
+			@Nullable DeadLetterStore deadLetters, TopicSources sources) {
+
+	}
+
+	/** Finds phases of moves. Confined to the sampler's loop. */
+	@FunctionalInterface
+	public interface PhaseSource {
+
+		/**
+		 * Returns the phases that have become known since the last call.
+		 * @param leads whether this instance leads the group
+		 */
+		List<MovePhaseReport> next(boolean leads);
+
+	}
+
+	/**
+	 * What this instance consumes.
+	 *
+	 * @param topics the consumed topics without broadcast topics
+	 * @param broadcastTopics the consumed broadcast topics
+	 * @param shards the shards of both
+	 * @param problems the problem of each of these shards that has one
+	 */
+	public record Consumption(Supplier<Set<String>> topics, Supplier<Set<String>> broadcastTopics,
+			Supplier<Set<ShardId>> shards, Supplier<Map<ShardId, String>> problems) {
+
 	}
 
 }

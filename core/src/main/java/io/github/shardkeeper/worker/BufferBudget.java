@@ -139,6 +139,10 @@ public final class BufferBudget {
 
 		private final Runnable wake;
 
+		private final BufferUsage usage;
+
+		private final AtomicInteger records = new AtomicInteger();
+
 		private final AtomicLong bytes = new AtomicLong();
 
 		/** Whether it is waiting, or about to. */
@@ -149,9 +153,14 @@ public final class BufferBudget {
 		/** Set when all is given back; calls that still run may give back again. */
 		private volatile boolean closed;
 
-		/** Creates an empty share; {@code wake} is called on any thread. */
-		Share(BufferBudget budget, Runnable wake) {
+		/**
+		 * Creates an empty share.
+		 * @param usage the sum of the shares of its topic
+		 * @param wake is called on any thread
+		 */
+		Share(BufferBudget budget, BufferUsage usage, Runnable wake) {
 			this.budget = budget;
+			this.usage = usage;
 			this.wake = wake;
 		}
 
@@ -159,20 +168,24 @@ public final class BufferBudget {
 			return this.bytes.get();
 		}
 
-		void take(long more) {
+		void take(int moreRecords, long more) {
 			if (this.closed) {
 				return;
 			}
+			this.records.addAndGet(moreRecords);
 			this.bytes.addAndGet(more);
+			this.usage.change(moreRecords, more);
 			this.budget.take(more);
 		}
 
 		/** Gives back; this may wake this shard or others. */
-		void giveBack(long less) {
+		void giveBack(int lessRecords, long less) {
 			if (this.closed) {
 				return;
 			}
+			this.records.addAndGet(-lessRecords);
 			long left = this.bytes.addAndGet(-less);
+			this.usage.change(-lessRecords, -less);
 			this.budget.giveBack(less);
 			if (this.waiting && !this.budget.isExceededBy(left) && this.budget.stopWaiting(this)) {
 				resume();
@@ -210,7 +223,7 @@ public final class BufferBudget {
 				this.budget.stopWaiting(this);
 				this.waiting = false;
 			}
-			giveBack(this.bytes.get());
+			giveBack(this.records.get(), this.bytes.get());
 			this.closed = true;
 		}
 

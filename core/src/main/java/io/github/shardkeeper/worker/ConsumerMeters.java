@@ -24,6 +24,13 @@ public interface ConsumerMeters {
 		TopicMeters NONE = new TopicMeters() {
 		};
 
+		/**
+		 * Called when consumption starts.
+		 * @param usage what is read ahead, as it changes
+		 */
+		default void buffering(BufferUsage usage) {
+		}
+
 		/** Called when a handler call has returned; in loop mode it has 0 records. */
 		default void handled(int records, Duration duration) {
 		}

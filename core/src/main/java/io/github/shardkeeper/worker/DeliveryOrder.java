@@ -136,7 +136,7 @@ sealed interface DeliveryOrder {
 		@Override
 		public void add(Delivery delivery) {
 			this.bytes += delivery.bytes();
-			this.share.take(delivery.bytes());
+			this.share.take(delivery.records().size(), delivery.bytes());
 			Deque<Delivery> queue = this.queues.computeIfAbsent(queueKey(delivery), (key) -> new ArrayDeque<>(2));
 			queue.add(delivery);
 			if (queue.size() == 1) {
@@ -177,7 +177,7 @@ sealed interface DeliveryOrder {
 		public void remove(Delivery delivery) {
 			this.running--;
 			this.bytes -= delivery.bytes();
-			this.share.giveBack(delivery.bytes());
+			this.share.giveBack(delivery.records().size(), delivery.bytes());
 			this.failing.remove(delivery);
 			Object key = queueKey(delivery);
 			Deque<Delivery> queue = this.queues.get(key);

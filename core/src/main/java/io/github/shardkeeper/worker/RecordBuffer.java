@@ -68,7 +68,7 @@ final class RecordBuffer {
 			this.records += more.size();
 			this.bytes += size;
 			this.full = this.records >= this.limits.records() || this.bytes >= this.limits.bytes();
-			this.share.take(size);
+			this.share.take(more.size(), size);
 			return !this.full && !this.share.mustWait();
 		}
 	}
@@ -131,9 +131,10 @@ final class RecordBuffer {
 	}
 
 	private void release() {
+		int releasedRecords = this.removed;
 		long released = this.removedBytes;
 		synchronized (this) {
-			this.records -= this.removed;
+			this.records -= releasedRecords;
 			this.bytes -= released;
 			this.removed = 0;
 			this.removedBytes = 0;
@@ -143,7 +144,7 @@ final class RecordBuffer {
 			}
 		}
 		// Without the lock, because it may wake other workers.
-		this.share.giveBack(released);
+		this.share.giveBack(releasedRecords, released);
 	}
 
 	/**

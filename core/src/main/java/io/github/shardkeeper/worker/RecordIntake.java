@@ -38,7 +38,8 @@ final class RecordIntake {
 		this.scope = scope;
 		this.progress = progress;
 		this.batchSize = batchSize;
-		this.share = new BufferBudget.Share(scope.context().budget(), scope.wake());
+		this.share = new BufferBudget.Share(scope.context().budget(),
+				scope.context().bufferUsage(scope.owned().shard().topic()), scope.wake());
 		this.buffer = new RecordBuffer(scope.settings().buffer(), this.share);
 	}
 

@@ -59,6 +59,9 @@ public final class WorkerContext {
 
 	private final BufferBudget budget;
 
+	/** What is read ahead by topic. */
+	private final Map<String, BufferUsage> bufferUsages;
+
 	private final Function<String, ConsumerSettings> settings;
 
 	private final ConsumerEvents events;
@@ -91,14 +94,15 @@ public final class WorkerContext {
 			JsonMapper mapper, ConsumerMeters meters, BufferBudget budget, Function<String, ConsumerSettings> settings,
 			ConsumerEvents events, ShardConsumption.Listener listener, boolean measuresWork) {
 		this(group, checkpoints, reader, lease, clock, wallClock, executor, timer, new StateValues(mapper), meters,
-				new ConcurrentHashMap<>(), budget, settings, events, listener, measuresWork, true);
+				new ConcurrentHashMap<>(), budget, new ConcurrentHashMap<>(), settings, events, listener, measuresWork,
+				true);
 	}
 
 	private WorkerContext(String group, CheckpointStore checkpoints, ShardReadControl reader, Lease lease,
 			MonotonicClock clock, InstantSource wallClock, Executor executor, ScheduledExecutorService timer,
 			StateValues stateValues, ConsumerMeters meters, Map<String, MeterGuard<TopicMeters>> topicMeters,
-			BufferBudget budget, Function<String, ConsumerSettings> settings, ConsumerEvents events,
-			ShardConsumption.Listener listener, boolean measuresWork, boolean coordinated) {
+			BufferBudget budget, Map<String, BufferUsage> bufferUsages, Function<String, ConsumerSettings> settings,
+			ConsumerEvents events, ShardConsumption.Listener listener, boolean measuresWork, boolean coordinated) {
 		this.group = group;
 		this.checkpoints = checkpoints;
 		this.reader = reader;
@@ -111,6 +115,7 @@ public final class WorkerContext {
 		this.meters = meters;
 		this.topicMeters = topicMeters;
 		this.budget = budget;
+		this.bufferUsages = bufferUsages;
 		this.settings = settings;
 		this.events = events;
 		this.listener = listener;
@@ -131,7 +136,7 @@ public final class WorkerContext {
 	public WorkerContext forBroadcast(ShardConsumption.Listener broadcastListener) {
 		return new WorkerContext(this.group, this.checkpoints, this.reader, Lease.unlimited(), this.clock,
 				this.wallClock, this.executor, this.timer, this.stateValues, this.meters, this.topicMeters, this.budget,
-				this.settings, this.events, broadcastListener, false, false);
+				this.bufferUsages, this.settings, this.events, broadcastListener, false, false);
 	}
 
 	/** Returns the settings of a topic. */
@@ -199,6 +204,7 @@ public final class WorkerContext {
 		TopicMeters registered = null;
 		try {
 			registered = this.meters.of(topic);
+			registered.buffering(bufferUsage(topic));
 		}
 		catch (Throwable ex) {
 			// From a registry or a filter of the application.
@@ -210,6 +216,11 @@ public final class WorkerContext {
 	/** Returns the budget of what all shards read ahead. */
 	public BufferBudget budget() {
 		return this.budget;
+	}
+
+	/** Returns what the shards of a topic read ahead. */
+	BufferUsage bufferUsage(String topic) {
+		return this.bufferUsages.computeIfAbsent(topic, (name) -> new BufferUsage());
 	}
 
 	ConsumerEvents events() {

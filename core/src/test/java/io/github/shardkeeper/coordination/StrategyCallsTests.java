@@ -18,6 +18,7 @@ import io.github.shardkeeper.assignment.sticky.StickyAssignment;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.time.MonotonicClock;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -39,6 +40,23 @@ class StrategyCallsTests {
 
 			assertThat(this.computedBy).containsExactly(Thread.currentThread());
 			assertThat(this.answers).hasSize(1).hasOnlyElementsOfType(StrategyCalls.Computed.class);
+		}
+	}
+
+	@Test
+	void answerHasTheTimeOfTheCall() {
+		SettableClock clock = new SettableClock();
+		StickyAssignment sticky = new StickyAssignment();
+		AssignmentSettings settings = new AssignmentSettings("sticky", (request) -> {
+			clock.advance(Duration.ofMillis(70));
+			return sticky.assign(request);
+		}, this.catalog, false, Duration.ofSeconds(5), null);
+		try (StrategyCalls calls = new StrategyCalls(settings, clock, (request, answer) -> this.answers.add(answer),
+				() -> this.wakes.add(true))) {
+			calls.begin(request(1));
+
+			assertThat(this.answers.remove()).isInstanceOfSatisfying(StrategyCalls.Computed.class,
+					(computed) -> assertThat(computed.duration()).isEqualTo(Duration.ofMillis(70)));
 		}
 	}
 

@@ -345,7 +345,7 @@ class KeyConcurrencyTests {
 	void concurrentDeliveriesCountForTheBudgetUntilOthersGiveBack() {
 		BufferBudget budget = new BufferBudget(2000);
 		budget.join();
-		BufferBudget.Share others = new BufferBudget.Share(budget, () -> {
+		BufferBudget.Share others = new BufferBudget.Share(budget, new BufferUsage(), () -> {
 		});
 		this.shard = new ConsumingShard(this.bean, new TestSettings().ordering(Ordering.KEY, 8), budget);
 		String large = "a1" + " ".repeat(1200);
@@ -353,14 +353,14 @@ class KeyConcurrencyTests {
 		this.shard.offer(1, "a", large);
 		this.shard.run();
 		assertThat(budget.used()).isBetween(1200L, 1210L);
-		others.take(2000);
+		others.take(1, 2000);
 		assertThat(this.shard.reader().sink(ConsumingShard.SHARD).offer(List.of(TestReader.record(2, "b", "b1"))))
 			.isFalse();
 		this.shard.run();
 		assertThat(this.bean.events).contains("b1 ends");
 		assertThat(this.shard.reader().calls()).doesNotContain("resume");
 
-		others.giveBack(2000);
+		others.giveBack(1, 2000);
 		this.shard.run();
 
 		assertThat(this.shard.reader().calls()).containsOnlyOnce("resume");

@@ -149,13 +149,13 @@ class RecordBufferTests {
 		RecordBuffer own = new RecordBuffer(new ConsumerSettings.BufferLimits(100, 1_000_000), share(budget, "own"));
 		budget.join();
 		assertThat(own.add(Collections.nCopies(100, record(1, 10)))).isFalse();
-		others.take(20_000);
+		others.take(1, 20_000);
 
 		for (int left = 99; left >= 50; left--) {
 			assertThat(removeFrom(own)).as("%d left", left).isFalse();
 		}
 		assertThat(this.calls).isEmpty();
-		others.giveBack(20_000);
+		others.giveBack(1, 20_000);
 		assertThat(this.calls).containsExactly("own");
 		assertThat(readsOn(own)).isTrue();
 	}
@@ -164,7 +164,7 @@ class RecordBufferTests {
 	void shardBelowItsShareIsNeverPaused() {
 		BufferBudget budget = new BufferBudget(2000);
 		budget.join();
-		share(budget, "others").take(100_000);
+		share(budget, "others").take(1, 100_000);
 		RecordBuffer modest = buffer(budget, "modest");
 		assertThat(modest.add(List.of(record(1, 300)))).isTrue();
 		assertThat(modest.add(List.of(record(2, 300), record(3, 300)))).isFalse();
@@ -176,7 +176,7 @@ class RecordBufferTests {
 	void leavingShardMakesRoomForWaitingOnes() {
 		BufferBudget budget = new BufferBudget(3000);
 		budget.join();
-		share(budget, "stuck").take(10_000);
+		share(budget, "stuck").take(1, 10_000);
 		budget.join();
 		RecordBuffer waiting = buffer(budget, "waiting");
 		assertThat(waiting.add(List.of(record(1, 1200)))).as("more than a third").isFalse();
@@ -193,15 +193,15 @@ class RecordBufferTests {
 		BufferBudget.Share share = share(budget, "busy");
 		budget.join();
 		RecordBuffer busy = new RecordBuffer(new ConsumerSettings.BufferLimits(1000, 1_000_000), share);
-		share.take(800);
+		share.take(1, 800);
 		BufferBudget.Share others = share(budget, "others");
 		budget.join();
 		assertThat(busy.add(List.of(record(1, 100)))).isFalse();
 		assertThat(removeFrom(busy)).as("the records taken exceed its share").isEqualTo(budget.used() <= 1000);
-		others.take(900);
+		others.take(1, 900);
 		assertThat(busy.add(List.of(record(2, 100)))).isFalse();
 
-		share.giveBack(800);
+		share.giveBack(1, 800);
 
 		assertThat(readsOn(busy)).isTrue();
 	}
@@ -246,7 +246,7 @@ class RecordBufferTests {
 				Semaphore room = new Semaphore(1);
 				Semaphore wake = new Semaphore(0);
 				RecordBuffer busy = new RecordBuffer(new ConsumerSettings.BufferLimits(100, 1_000_000),
-						new BufferBudget.Share(budget, wake::release));
+						new BufferBudget.Share(budget, new BufferUsage(), wake::release));
 				int batches = 3000;
 				all.add(threads.submit(() -> {
 					for (int batch = 0; batch < batches; batch++) {
@@ -282,6 +282,32 @@ class RecordBufferTests {
 	}
 
 	@Test
+	void usageOfATopicIsWhatItsShardsHaveReadAhead() {
+		BufferBudget budget = new BufferBudget(Long.MAX_VALUE);
+		BufferUsage usage = new BufferUsage();
+		ConsumerSettings.BufferLimits limits = new ConsumerSettings.BufferLimits(1000, Long.MAX_VALUE);
+		RecordBuffer one = new RecordBuffer(limits, new BufferBudget.Share(budget, usage, () -> {
+		}));
+		RecordBuffer other = new RecordBuffer(limits, new BufferBudget.Share(budget, usage, () -> {
+		}));
+		one.add(records(1, 2));
+		one.add(records(3, 3));
+		other.add(records(1, 4));
+		assertThat(usage.records()).isEqualTo(7);
+		assertThat(usage.bytes()).isEqualTo(budget.used()).isPositive();
+
+		removeFrom(one);
+		removeFrom(one);
+		assertThat(usage.records()).as("a whole read was taken up").isEqualTo(5);
+		assertThat(usage.bytes()).isEqualTo(budget.used());
+		other.clear();
+		assertThat(usage.records()).isEqualTo(1);
+		one.clear();
+		assertThat(usage.records()).isZero();
+		assertThat(usage.bytes()).isZero();
+	}
+
+	@Test
 	void bufferIsAtItsEndWhenItIsEmptyAndEnded() {
 		this.buffer.add(records(1, 1));
 		this.buffer.end();
@@ -306,7 +332,7 @@ class RecordBufferTests {
 	}
 
 	private BufferBudget.Share share(BufferBudget budget, String name) {
-		return new BufferBudget.Share(budget, () -> this.calls.add(name));
+		return new BufferBudget.Share(budget, new BufferUsage(), () -> this.calls.add(name));
 	}
 
 	private boolean remove() {

@@ -10,6 +10,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -85,6 +86,8 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 
 	private final RefusedOperations refusedOperations = new RefusedOperations();
 
+	private final ScriptTimes scriptTimes = new ScriptTimes();
+
 	/** For the client that was used last. */
 	private volatile @Nullable ClusterTopology topology;
 
@@ -122,6 +125,18 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	 */
 	public RefusedOperations refusedOperations() {
 		return this.refusedOperations;
+	}
+
+	/**
+	 * Sets who receives the name of each script that Redis has answered, and the time
+	 * from the call to the answer, on any thread; must neither block nor throw.
+	 */
+	public void onScriptAnswered(BiConsumer<String, Duration> listener) {
+		this.scriptTimes.onAnswer(listener);
+	}
+
+	ScriptTimes scriptTimes() {
+		return this.scriptTimes;
 	}
 
 	RedisException noConnection(Duration timeout, @Nullable Throwable cause) {

@@ -232,11 +232,12 @@ public final class RedisLink<V> implements AutoCloseable {
 	 */
 	public <T> CompletableFuture<T> send(LuaScript script, List<String> keys, List<V> arguments) {
 		CompletableFuture<T> result = new CompletableFuture<>();
-		send(new ScriptCall<>(script, keys, arguments), true, result);
+		long begun = this.connector.scriptTimes().begin();
+		send(new ScriptCall<>(script, keys, arguments), true, begun, result);
 		return result;
 	}
 
-	private <T> void send(ScriptCall<V> call, boolean byHash, CompletableFuture<T> result) {
+	private <T> void send(ScriptCall<V> call, boolean byHash, long begunNanos, CompletableFuture<T> result) {
 		this.connection.opened().whenComplete((open, failure) -> {
 			try {
 				if (failure != null) {
@@ -245,7 +246,7 @@ public final class RedisLink<V> implements AutoCloseable {
 							null);
 				}
 				this.<T>sendOn(open, call, byHash)
-					.whenComplete((value, problem) -> answered(call, byHash, value, problem, result));
+					.whenComplete((value, problem) -> answered(call, byHash, begunNanos, value, problem, result));
 			}
 			catch (Throwable ex) {
 				// The future must complete in any case.
@@ -266,9 +267,10 @@ public final class RedisLink<V> implements AutoCloseable {
 		return pending.answers().get(0);
 	}
 
-	private <T> void answered(ScriptCall<V> call, boolean byHash, T value, @Nullable Throwable failure,
+	private <T> void answered(ScriptCall<V> call, boolean byHash, long begunNanos, T value, @Nullable Throwable failure,
 			CompletableFuture<T> result) {
 		if (failure == null) {
+			this.connector.scriptTimes().answered(call.script(), begunNanos);
 			result.complete(value);
 			return;
 		}
@@ -278,7 +280,7 @@ public final class RedisLink<V> implements AutoCloseable {
 			return;
 		}
 		try {
-			send(call, false, result);
+			send(call, false, begunNanos, result);
 		}
 		catch (Throwable ex) {
 			result.completeExceptionally(ex);
@@ -336,20 +338,27 @@ public final class RedisLink<V> implements AutoCloseable {
 		return (List<T>) answers.subList(0, calls.size());
 	}
 
-	private static <T> T byHashFirst(LuaScript script, List<List<String>> keys, Function<Boolean, T> call) {
+	private <T> T byHashFirst(LuaScript script, List<List<String>> keys, Function<Boolean, T> call) {
+		long begun = this.connector.scriptTimes().begin();
 		try {
-			try {
-				return call.apply(true);
-			}
-			catch (StoreUnavailableException ex) {
-				if (!isUnknownScript(ex)) {
-					throw ex;
-				}
-				return call.apply(false);
-			}
+			T answer = byHashFirst(call);
+			this.connector.scriptTimes().answered(script, begun);
+			return answer;
 		}
 		catch (StoreUnavailableException ex) {
 			throw named(ex, script, keys.isEmpty() ? List.of() : keys.get(0));
+		}
+	}
+
+	private static <T> T byHashFirst(Function<Boolean, T> call) {
+		try {
+			return call.apply(true);
+		}
+		catch (StoreUnavailableException ex) {
+			if (!isUnknownScript(ex)) {
+				throw ex;
+			}
+			return call.apply(false);
 		}
 	}
 

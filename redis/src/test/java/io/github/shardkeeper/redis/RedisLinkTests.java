@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
@@ -80,6 +81,30 @@ class RedisLinkTests {
 			assertThat(await(increment())).isEqualTo(1);
 			redis.call((commands) -> commands.scriptFlush());
 			assertThat(await(increment())).isEqualTo(2);
+		}
+	}
+
+	@Test
+	void answeredScriptsAreTimed() {
+		try (EmbeddedRedis redis = EmbeddedRedis.start()) {
+			connect(RedisClients.factory(redis), PATIENCE);
+			await(increment());
+			List<String> timed = new CopyOnWriteArrayList<>();
+			this.connector.onScriptAnswered((script, duration) -> {
+				assertThat(duration).isPositive().isLessThan(PATIENCE);
+				timed.add(script);
+			});
+
+			await(increment());
+			this.link.run(INCREMENT, List.of(this.key), List.of());
+			this.link.runAll(INCREMENT, List.of(List.of(this.key), List.of("other")), List.of());
+			redis.call((commands) -> commands.scriptFlush());
+			await(increment());
+			assertThat(timed).containsExactly("test.lua", "test.lua", "test.lua", "test.lua");
+
+			redis.call((commands) -> commands.lpush("list", "no number"));
+			assertUnavailable(this.link.<Long>send(INCREMENT, List.of("list"), List.of()), "WRONGTYPE");
+			assertThat(timed).as("refused").hasSize(4);
 		}
 	}
 

@@ -1,0 +1,370 @@
+package io.github.shardkeeper.operations;
+
+import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.mockito.stubbing.Answer;
+import org.slf4j.LoggerFactory;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
+import io.github.shardkeeper.checkpoint.DeadLetterStore;
+import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
+import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
+import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.MemberRuntime;
+import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.loop.Loops;
+import io.github.shardkeeper.operations.ConsumptionSample.ShardFigures;
+import io.github.shardkeeper.operations.ConsumptionSample.TopicFigures;
+import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
+import io.github.shardkeeper.protocol.LoadReport;
+import io.github.shardkeeper.protocol.MemberDescription;
+import io.github.shardkeeper.report.LagReport;
+import io.github.shardkeeper.report.MovePhaseReport;
+import io.github.shardkeeper.shard.ApplicationVersion;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
+import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.memory.MemoryStreamSource;
+import io.github.shardkeeper.testsupport.SettableClock;
+import io.github.shardkeeper.time.MonotonicTime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyCollection;
+import static org.mockito.ArgumentMatchers.anyLong;
+import static org.mockito.BDDMockito.willAnswer;
+import static org.mockito.Mockito.spy;
+
+/** Samples of an instance with shards of two topics, while parts cannot be read. */
+class ConsumptionSamplerTests {
+
+	private static final Duration INTERVAL = Duration.ofSeconds(30);
+
+	private static final ShardId ORDER = ShardId.of("orders", 0);
+
+	private static final ShardId VISIT = ShardId.of("visits", 0);
+
+	private static final StoreUnavailableException AWAY = new StoreUnavailableException("No answer within 5000 ms",
+			null);
+
+	/** The tests call each step themselves. */
+	private static final Loops NO_LOOPS = (Loops) Proxy.newProxyInstance(Loops.class.getClassLoader(),
+			new Class<?>[] { Loops.class }, (proxy, method, arguments) -> {
+				throw new IllegalStateException("not started");
+			});
+
+	private final MemoryCheckpointStore checkpoints = spy(new MemoryCheckpointStore());
+
+	private final DeadLetterStore letters = spy(new MemoryDeadLetterStore(this.checkpoints));
+
+	private final MemoryStreamSource source = spy(new MemoryStreamSource(Map.of("orders", 250, "visits", 1)));
+
+	private final MemoryCoordinationStore group = new MemoryCoordinationStore();
+
+	private final CoordinationStore coordination = spy(this.group);
+
+	private final Set<ShardId> shards = new TreeSet<>(Set.of(ORDER, VISIT));
+
+	private final SettableClock clock = new SettableClock();
+
+	private final List<ConsumptionSample> samples = new ArrayList<>();
+
+	private List<MovePhaseReport> phases = List.of();
+
+	private boolean leads;
+
+	/** Topics whose checkpoints, dead letters and lag cannot be read. */
+	private final Set<String> away = new HashSet<>();
+
+	private StoreUnavailableException failure = AWAY;
+
+	/** Calls that failed because of that. */
+	private int failed;
+
+	private final ListAppender<ILoggingEvent> logged = new ListAppender<>();
+
+	private final ch.qos.logback.classic.Logger logger = (ch.qos.logback.classic.Logger) LoggerFactory
+		.getLogger(ConsumptionSampler.class);
+
+	private final ConsumptionSampler sampler = new ConsumptionSampler(
+			new ConsumptionSampler.Stores(this.coordination, this.checkpoints, this.letters,
+					TopicSources.of(this.source)),
+			new ConsumptionSampler.Consumption(() -> Set.of("orders"), () -> Set.of("visits"), () -> this.shards,
+					() -> Map.of(ORDER, "halted")),
+			() -> this.leads, (leading) -> leading ? this.phases : List.of(),
+			new MemberRuntime(this.clock, NO_LOOPS, new Random(1)), () -> Instant.ofEpochMilli(100_000), INTERVAL, 0,
+			this.samples::add);
+
+	@BeforeEach
+	void give() {
+		this.logged.start();
+		this.logger.addAppender(this.logged);
+		for (ShardId shard : List.of(ORDER, VISIT)) {
+			this.checkpoints.acquire(shard, new Token(7)).orTimeout(1, TimeUnit.MINUTES).join();
+			this.checkpoints
+				.commit(shard, new Token(7),
+						new Commit(CommitNumber.ofWhole(1), append(shard), Set.of(), Map.of(), List.of(), Set.of(),
+								List.of()))
+				.orTimeout(1, TimeUnit.MINUTES)
+				.join();
+			append(shard);
+		}
+		willAnswer(unlessAway()).given(this.checkpoints).offsets(anyCollection(), any());
+		willAnswer(unlessAway()).given(this.letters).countDeadLetters(anyCollection());
+		willAnswer(unlessAway()).given(this.letters).countRetries(anyCollection());
+	}
+
+	private Offset append(ShardId shard) {
+		return this.source.append(List.of(new NewRecord(shard, "key", "text".getBytes(StandardCharsets.UTF_8))))
+			.get(0)
+			.orTimeout(1, TimeUnit.MINUTES)
+			.join();
+	}
+
+	/** Each failing call takes as long as its time limit. */
+	private Answer<Object> unlessAway() {
+		return (call) -> {
+			Collection<ShardId> asked = call.getArgument(0);
+			if (asked.stream().anyMatch((shard) -> this.away.contains(shard.topic()))) {
+				this.failed++;
+				this.clock.advance(Duration.ofSeconds(5));
+				throw this.failure;
+			}
+			return call.callRealMethod();
+		};
+	}
+
+	@AfterEach
+	void endCapture() {
+		this.logger.detachAppender(this.logged);
+	}
+
+	/**
+	 * Takes the steps up to the next sample, and returns when the one after it is due.
+	 */
+	private Duration next() {
+		int before = this.samples.size();
+		MonotonicTime begun = this.clock.now();
+		MonotonicTime due = begun;
+		while (this.samples.size() == before) {
+			due = this.sampler.step();
+		}
+		return begun.until(due);
+	}
+
+	private ConsumptionSample sample() {
+		next();
+		return this.samples.get(this.samples.size() - 1);
+	}
+
+	private List<String> log() {
+		return this.logged.list.stream().map((event) -> event.getLevel() + " " + event.getFormattedMessage()).toList();
+	}
+
+	@Test
+	void sampleHasTheFiguresOfAllShards() {
+		ConsumptionSample sample = sample();
+
+		assertThat(sample.shards()).containsOnlyKeys(ORDER, VISIT);
+		assertFigures(sample, ORDER, true);
+		assertFigures(sample, VISIT, false);
+		assertThat(sample.topics()).containsExactly("orders");
+		assertThat(sample.broadcastTopics()).containsExactly("visits");
+		assertThat(sample.group()).as("does not lead").isNull();
+		assertThat(log()).isEmpty();
+	}
+
+	@Test
+	void storeThatFailsForOneTopicHidesNothingElse() {
+		this.away.add("orders");
+
+		ConsumptionSample sample = sample();
+
+		assertThat(sample.shards().get(ORDER)).isEqualTo(new ShardFigures(null, null, null, true, true));
+		assertFigures(sample, VISIT, false);
+	}
+
+	@Test
+	void figuresReturnWithTheStore() {
+		this.away.add("orders");
+		sample();
+		this.away.clear();
+
+		ConsumptionSample sample = sample();
+
+		assertFigures(sample, ORDER, true);
+		assertFigures(sample, VISIT, false);
+	}
+
+	@Test
+	void outageIsLoggedOnceAndSoIsItsEnd() {
+		this.away.addAll(Set.of("orders", "visits"));
+		sample();
+		sample();
+		assertThat(log()).containsExactly("WARN The offsets of 'orders' cannot be read; "
+				+ "its meters have no value until it can. No answer within 5000 ms");
+
+		this.away.clear();
+		sample();
+		sample();
+		assertThat(log()).hasSize(2).last().isEqualTo("INFO All figures for meters can be read again");
+
+		this.away.add("visits");
+		sample();
+		assertThat(log()).hasSize(3);
+	}
+
+	@Test
+	void sourceThatFailsHidesTheLagOfItsTopicOnly() {
+		RuntimeException bug = new IllegalArgumentException("not my offset");
+		for (RuntimeException thrown : List.of(bug, AWAY)) {
+			willAnswer((call) -> {
+				if (call.<ShardId>getArgument(0).topic().equals("orders")) {
+					throw thrown;
+				}
+				return call.callRealMethod();
+			}).given(this.source).lag(any(), any());
+
+			ConsumptionSample sample = sample();
+
+			assertThat(sample.shards().get(ORDER)).isEqualTo(new ShardFigures(null, 0L, 0L, true, true));
+			assertFigures(sample, VISIT, false);
+		}
+		assertThat(log()).hasSize(2).first().asString().startsWith("WARN The lag of orders/0 cannot be read");
+	}
+
+	@Test
+	void leaderKeepsTheFiguresOfItsGroupDuringAnOutageOfTheDataPlane() {
+		lead();
+		this.away.addAll(Set.of("orders", "visits"));
+		this.phases = List.of(new MovePhaseReport("orders", "JOIN", "acquired", Duration.ofMillis(7)));
+
+		ConsumptionSample sample = sample();
+
+		assertThat(sample.group()).containsOnlyKeys("orders");
+		assertThat(sample.group().get("orders")).isEqualTo(
+				new TopicFigures(Map.of("FREE", 0, "OWNED", 0, "REVOKING", 0, "QUIET", 0, "COMPLETED", 0), 0, 0));
+		assertThat(sample.phases()).isEqualTo(this.phases);
+	}
+
+	@Test
+	void groupThatCannotBeReadIsUnknownAndShardsStay() {
+		lead();
+		willAnswer((call) -> {
+			throw AWAY;
+		}).given(this.coordination).readChanges(anyLong(), anyLong());
+
+		ConsumptionSample sample = sample();
+
+		assertThat(sample.group()).isNull();
+		assertFigures(sample, ORDER, true);
+		assertThat(log()).singleElement().asString().contains("The states of the group's shards cannot be read");
+	}
+
+	private void lead() {
+		MemberId member = MemberId.of("one", "1");
+		this.group.joinGroup(member, new MemberDescription(new TreeMap<>(Map.of("orders", TopicShards.count(1))),
+				ApplicationVersion.UNKNOWN), Duration.ofSeconds(3), Duration.ofSeconds(15));
+		this.group.heartbeat(member, Seen.NOTHING, true, LoadReport.NONE);
+		this.leads = true;
+	}
+
+	/** Each would take as long as the time limit again. */
+	@Test
+	void partsThatFollowAnUnansweredOneAreNotAskedFor() {
+		IntStream.range(0, 250).forEach((number) -> this.shards.add(ShardId.of("orders", number)));
+		this.away.add("orders");
+
+		ConsumptionSample sample = sample();
+
+		assertThat(this.failed).isEqualTo(1);
+		assertThat(sample.shards().values().stream().filter(ShardFigures::unreadable)).hasSize(250);
+		assertFigures(sample, VISIT, false);
+	}
+
+	/** A refusal may concern one part only. */
+	@Test
+	void partsThatFollowARefusedOneAreAskedFor() {
+		IntStream.range(0, 250).forEach((number) -> this.shards.add(ShardId.of("orders", number)));
+		this.away.add("orders");
+		this.failure = new StoreUnavailableException("WRONGTYPE", null, true);
+
+		sample();
+
+		assertThat(this.failed).isEqualTo(9);
+	}
+
+	/** Others are read first then, so that they are never late. */
+	@Test
+	void topicThatWasNotAnsweredComesLast() {
+		this.away.add("orders");
+		sample();
+		this.failed = 0;
+
+		this.sampler.step();
+
+		assertThat(this.failed).isZero();
+	}
+
+	@Test
+	void outagesDoNotDelayASampleForLongerThanItsInterval() {
+		for (int i = 0; i < 20; i++) {
+			this.away.add("topic" + i);
+			this.shards.add(ShardId.of("topic" + i, 0));
+		}
+		MonotonicTime begun = this.clock.now();
+		next();
+		assertThat(begun.until(this.clock.now())).isEqualTo(INTERVAL);
+
+		// Each of these rounds finds six of the topics, which come last from then on.
+		IntStream.range(0, 3).forEach((round) -> next());
+		ConsumptionSample later = sample();
+		assertFigures(later, ORDER, true);
+		assertFigures(later, VISIT, false);
+		assertThat(later.shards().values().stream().filter(ShardFigures::unreadable)).hasSize(20);
+	}
+
+	@Test
+	void samplesAreTakenAtTheInterval() {
+		assertThat(next()).isEqualTo(INTERVAL);
+	}
+
+	@Test
+	void figuresOfManyShardsAreReadInSmallSteps() {
+		IntStream.range(0, 250).forEach((number) -> this.shards.add(ShardId.of("orders", number)));
+		assertThat(this.clock.now().until(this.sampler.step())).isZero();
+		assertThat(this.samples).isEmpty();
+	}
+
+	private static void assertFigures(ConsumptionSample sample, ShardId shard, boolean problem) {
+		ShardFigures figures = sample.shards().get(shard);
+		assertThat(figures.lag()).extracting(LagReport::records).isEqualTo(1L);
+		assertThat(figures).isEqualTo(new ShardFigures(figures.lag(), 0L, 0L, problem, false));
+	}
+
+}
