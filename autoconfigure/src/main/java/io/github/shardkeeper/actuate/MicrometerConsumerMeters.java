@@ -15,7 +15,7 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.worker.BufferUsage;
+import io.github.shardkeeper.worker.BufferBudget;
 import io.github.shardkeeper.worker.ConsumerMeters;
 
 /**
@@ -58,7 +58,7 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 				(usage) -> buffering(topic, tags, usage));
 	}
 
-	private void buffering(String topic, Tags tags, BufferUsage usage) {
+	private void buffering(String topic, Tags tags, BufferBudget.Usage usage) {
 		this.buffers.computeIfAbsent(topic, (name) -> {
 			Buffer buffer = new Buffer(usage);
 			this.gauges.add(Gauge.builder("shardkeeper.buffer", buffer, (current) -> current.usage.records())
@@ -86,7 +86,7 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 
 		private final @Nullable CallTimers calls;
 
-		private final Consumer<BufferUsage> buffers;
+		private final Consumer<BufferBudget.Usage> buffers;
 
 		private final Counter records;
 
@@ -106,7 +106,8 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 
 		private final Counter stale;
 
-		Registered(MeterRegistry registry, Tags tags, @Nullable CallTimers calls, Consumer<BufferUsage> buffers) {
+		Registered(MeterRegistry registry, Tags tags, @Nullable CallTimers calls,
+				Consumer<BufferBudget.Usage> buffers) {
 			this.calls = calls;
 			this.buffers = buffers;
 			this.records = registry.counter("shardkeeper.records", tags);
@@ -121,7 +122,7 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 		}
 
 		@Override
-		public void buffering(BufferUsage usage) {
+		public void buffering(BufferBudget.Usage usage) {
 			this.buffers.accept(usage);
 		}
 
@@ -181,9 +182,9 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 	/** What gauges of a topic show; the registry references it weakly. */
 	private static final class Buffer {
 
-		private volatile BufferUsage usage;
+		private volatile BufferBudget.Usage usage;
 
-		Buffer(BufferUsage usage) {
+		Buffer(BufferBudget.Usage usage) {
 			this.usage = usage;
 		}
 

@@ -61,7 +61,7 @@ public final class MoveFollower {
 		String from = this.position;
 		if (from == null || !leads) {
 			// The next leader begins where it has looked last: much moves when one ends.
-			this.position = this.reporter.moves(Filter.NONE, null, 1).newest();
+			this.position = this.reporter.newest();
 			this.found.clear();
 			return List.of();
 		}

@@ -94,6 +94,16 @@ public final class MoveReporter {
 	}
 
 	/**
+	 * Returns the position from which to follow what comes. Cheaper than a report.
+	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
+	 * answer
+	 */
+	String newest() {
+		String first = this.history.read(null, 1).first();
+		return (first != null) ? first : NO_ENTRY;
+	}
+
+	/**
 	 * Returns what is new in the history, the oldest first, to follow it at little cost.
 	 * A move comes again, with the same id, when more of its phases are known.
 	 * @param after the {@link Moves#newest()} of the last answer

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 
 import org.slf4j.Logger;
 
@@ -139,7 +140,7 @@ public final class BufferBudget {
 
 		private final Runnable wake;
 
-		private final BufferUsage usage;
+		private final Usage usage;
 
 		private final AtomicInteger records = new AtomicInteger();
 
@@ -158,7 +159,7 @@ public final class BufferBudget {
 		 * @param usage the sum of the shares of its topic
 		 * @param wake is called on any thread
 		 */
-		Share(BufferBudget budget, BufferUsage usage, Runnable wake) {
+		Share(BufferBudget budget, Usage usage, Runnable wake) {
 			this.budget = budget;
 			this.usage = usage;
 			this.wake = wake;
@@ -225,6 +226,36 @@ public final class BufferBudget {
 			}
 			giveBack(this.records.get(), this.bytes.get());
 			this.closed = true;
+		}
+
+	}
+
+	/**
+	 * What the shards of a topic on this instance have read ahead: records in their
+	 * buffers, and those that are taken up out of order. Thread-safe.
+	 */
+	public static final class Usage {
+
+		private final LongAdder records = new LongAdder();
+
+		private final LongAdder bytes = new LongAdder();
+
+		Usage() {
+		}
+
+		private void change(int moreRecords, long moreBytes) {
+			this.records.add(moreRecords);
+			this.bytes.add(moreBytes);
+		}
+
+		/** Returns the number of records. */
+		public long records() {
+			return this.records.sum();
+		}
+
+		/** Returns the size of the records in bytes, with what they take in memory. */
+		public long bytes() {
+			return this.bytes.sum();
 		}
 
 	}

@@ -28,7 +28,7 @@ public interface ConsumerMeters {
 		 * Called when consumption starts.
 		 * @param usage what is read ahead, as it changes
 		 */
-		default void buffering(BufferUsage usage) {
+		default void buffering(BufferBudget.Usage usage) {
 		}
 
 		/** Called when a handler call has returned; in loop mode it has 0 records. */

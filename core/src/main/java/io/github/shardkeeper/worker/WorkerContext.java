@@ -60,7 +60,7 @@ public final class WorkerContext {
 	private final BufferBudget budget;
 
 	/** What is read ahead by topic. */
-	private final Map<String, BufferUsage> bufferUsages;
+	private final Map<String, BufferBudget.Usage> bufferUsages;
 
 	private final Function<String, ConsumerSettings> settings;
 
@@ -101,8 +101,9 @@ public final class WorkerContext {
 	private WorkerContext(String group, CheckpointStore checkpoints, ShardReadControl reader, Lease lease,
 			MonotonicClock clock, InstantSource wallClock, Executor executor, ScheduledExecutorService timer,
 			StateValues stateValues, ConsumerMeters meters, Map<String, MeterGuard<TopicMeters>> topicMeters,
-			BufferBudget budget, Map<String, BufferUsage> bufferUsages, Function<String, ConsumerSettings> settings,
-			ConsumerEvents events, ShardConsumption.Listener listener, boolean measuresWork, boolean coordinated) {
+			BufferBudget budget, Map<String, BufferBudget.Usage> bufferUsages,
+			Function<String, ConsumerSettings> settings, ConsumerEvents events, ShardConsumption.Listener listener,
+			boolean measuresWork, boolean coordinated) {
 		this.group = group;
 		this.checkpoints = checkpoints;
 		this.reader = reader;
@@ -219,8 +220,8 @@ public final class WorkerContext {
 	}
 
 	/** Returns what the shards of a topic read ahead. */
-	BufferUsage bufferUsage(String topic) {
-		return this.bufferUsages.computeIfAbsent(topic, (name) -> new BufferUsage());
+	BufferBudget.Usage bufferUsage(String topic) {
+		return this.bufferUsages.computeIfAbsent(topic, (name) -> new BufferBudget.Usage());
 	}
 
 	ConsumerEvents events() {

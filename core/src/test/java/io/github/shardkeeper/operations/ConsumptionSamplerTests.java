@@ -121,22 +121,26 @@ class ConsumptionSamplerTests {
 			this.samples::add);
 
 	@BeforeEach
-	void give() {
+	void begin() {
 		this.logged.start();
 		this.logger.addAppender(this.logged);
-		for (ShardId shard : List.of(ORDER, VISIT)) {
-			this.checkpoints.acquire(shard, new Token(7)).orTimeout(1, TimeUnit.MINUTES).join();
-			this.checkpoints
-				.commit(shard, new Token(7),
-						new Commit(CommitNumber.ofWhole(1), append(shard), Set.of(), Map.of(), List.of(), Set.of(),
-								List.of()))
-				.orTimeout(1, TimeUnit.MINUTES)
-				.join();
-			append(shard);
-		}
+		give(ORDER);
+		give(VISIT);
 		willAnswer(unlessAway()).given(this.checkpoints).offsets(anyCollection(), any());
 		willAnswer(unlessAway()).given(this.letters).countDeadLetters(anyCollection());
 		willAnswer(unlessAway()).given(this.letters).countRetries(anyCollection());
+	}
+
+	/** Gives the shard a record that is committed and one that is not. */
+	private void give(ShardId shard) {
+		this.checkpoints.acquire(shard, new Token(7)).orTimeout(1, TimeUnit.MINUTES).join();
+		this.checkpoints
+			.commit(shard, new Token(7),
+					new Commit(CommitNumber.ofWhole(1), append(shard), Set.of(), Map.of(), List.of(), Set.of(),
+							List.of()))
+			.orTimeout(1, TimeUnit.MINUTES)
+			.join();
+		append(shard);
 	}
 
 	private Offset append(ShardId shard) {
@@ -329,6 +333,29 @@ class ConsumptionSamplerTests {
 		this.sampler.step();
 
 		assertThat(this.failed).isZero();
+
+		this.away.clear();
+		sample();
+		this.away.add("orders");
+		this.sampler.step();
+		assertThat(this.failed).as("first again, as it was answered").isEqualTo(1);
+	}
+
+	@Test
+	void sourceThatDoesNotAnswerIsNotAskedForTheOtherShards() {
+		ShardId other = ShardId.of("orders", 1);
+		this.shards.add(other);
+		give(other);
+		List<ShardId> asked = new ArrayList<>();
+		willAnswer((call) -> {
+			asked.add(call.getArgument(0));
+			throw AWAY;
+		}).given(this.source).lag(any(), any());
+
+		ConsumptionSample sample = sample();
+
+		assertThat(asked).containsExactly(ORDER, VISIT);
+		assertThat(sample.shards().get(other)).isEqualTo(new ShardFigures(null, 0L, 0L, false, true));
 	}
 
 	@Test

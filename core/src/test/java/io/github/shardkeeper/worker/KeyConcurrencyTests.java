@@ -345,7 +345,7 @@ class KeyConcurrencyTests {
 	void concurrentDeliveriesCountForTheBudgetUntilOthersGiveBack() {
 		BufferBudget budget = new BufferBudget(2000);
 		budget.join();
-		BufferBudget.Share others = new BufferBudget.Share(budget, new BufferUsage(), () -> {
+		BufferBudget.Share others = new BufferBudget.Share(budget, new BufferBudget.Usage(), () -> {
 		});
 		this.shard = new ConsumingShard(this.bean, new TestSettings().ordering(Ordering.KEY, 8), budget);
 		String large = "a1" + " ".repeat(1200);

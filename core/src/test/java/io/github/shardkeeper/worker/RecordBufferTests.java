@@ -246,7 +246,7 @@ class RecordBufferTests {
 				Semaphore room = new Semaphore(1);
 				Semaphore wake = new Semaphore(0);
 				RecordBuffer busy = new RecordBuffer(new ConsumerSettings.BufferLimits(100, 1_000_000),
-						new BufferBudget.Share(budget, new BufferUsage(), wake::release));
+						new BufferBudget.Share(budget, new BufferBudget.Usage(), wake::release));
 				int batches = 3000;
 				all.add(threads.submit(() -> {
 					for (int batch = 0; batch < batches; batch++) {
@@ -284,7 +284,7 @@ class RecordBufferTests {
 	@Test
 	void usageOfATopicIsWhatItsShardsHaveReadAhead() {
 		BufferBudget budget = new BufferBudget(Long.MAX_VALUE);
-		BufferUsage usage = new BufferUsage();
+		BufferBudget.Usage usage = new BufferBudget.Usage();
 		ConsumerSettings.BufferLimits limits = new ConsumerSettings.BufferLimits(1000, Long.MAX_VALUE);
 		RecordBuffer one = new RecordBuffer(limits, new BufferBudget.Share(budget, usage, () -> {
 		}));
@@ -332,7 +332,7 @@ class RecordBufferTests {
 	}
 
 	private BufferBudget.Share share(BufferBudget budget, String name) {
-		return new BufferBudget.Share(budget, new BufferUsage(), () -> this.calls.add(name));
+		return new BufferBudget.Share(budget, new BufferBudget.Usage(), () -> this.calls.add(name));
 	}
 
 	private boolean remove() {
