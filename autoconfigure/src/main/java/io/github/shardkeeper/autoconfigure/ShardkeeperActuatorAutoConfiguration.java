@@ -285,7 +285,7 @@ public final class ShardkeeperActuatorAutoConfiguration {
 			return new ConsumptionSampler(
 					new ConsumptionSampler.Stores(store, broadcast.over(checkpoints),
 							(stored != null) ? broadcast.over(stored) : null, sources),
-					new ConsumptionSampler.Consumption(runner::topics, runner::broadcastTopics, runner::shards,
+					new ConsumptionSampler.Consumption(runner::topics, runner::broadcastTopics, runner::allShards,
 							runner::problems),
 					coordinator::isLeader, (moves != null) ? new MoveFollower(moves)::next : (leads) -> List.of(),
 					runtime, InstantSource.system(), properties.sampleInterval(), ShardConsumerRunner.PHASE + 1,

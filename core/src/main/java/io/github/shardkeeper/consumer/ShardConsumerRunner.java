@@ -416,23 +416,27 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		});
 	}
 
-	/**
-	 * Returns the shards that this instance consumes or still drains, including those of
-	 * broadcast topics.
-	 */
+	/** Returns the shards of the group that this instance consumes or still drains. */
 	public Set<ShardId> shards() {
 		Running current = this.running;
 		Set<ShardId> shards = new TreeSet<>();
 		if (current != null) {
 			current.workers.shards().forEach(shards::add);
-			if (current.broadcast != null) {
-				current.broadcast.workers().shards().forEach(shards::add);
-			}
 		}
 		return shards;
 	}
 
-	/** Returns whether this instance consumes or still drains a shard of the group. */
+	/** Returns {@link #shards()} and those of broadcast topics. */
+	public Set<ShardId> allShards() {
+		Running current = this.running;
+		Set<ShardId> shards = shards();
+		if (current != null && current.broadcast != null) {
+			current.broadcast.workers().shards().forEach(shards::add);
+		}
+		return shards;
+	}
+
+	/** Returns whether {@link #shards} has a shard. */
 	public boolean owns(ShardId shard) {
 		Running current = this.running;
 		return current != null && current.workers.owns(shard);
