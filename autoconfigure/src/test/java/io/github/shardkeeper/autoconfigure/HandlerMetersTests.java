@@ -1,5 +1,6 @@
 package io.github.shardkeeper.autoconfigure;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
@@ -9,6 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.LongTaskTimer;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -73,6 +75,35 @@ class HandlerMetersTests {
 		});
 		assertThat(this.observed.count).hasValue(0);
 		assertThat(this.meters.getMeters()).noneMatch(LongTaskTimer.class::isInstance);
+	}
+
+	/**
+	 * Each instance has its own offsets, dead letters and buffer of a broadcast topic.
+	 */
+	@Test
+	void broadcastTopicsAreSampled() {
+		this.contexts
+			.withPropertyValues("shardkeeper.topics.orders.mode=broadcast", "shardkeeper.topics.orders.start=earliest",
+					"shardkeeper.consumer.retry.max-attempts=1", "management.metrics.shardkeeper.sample-interval=1s")
+			.withBean(AlwaysFailing.class)
+			.run((context) -> {
+				context.getBean(ShardTemplate.class).send("orders", "a", "hello");
+				await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> {
+					assertThat(gauge("shardkeeper.dead.letters.stored")).isEqualTo(1);
+					assertThat(gauge("shardkeeper.shards.owned")).isEqualTo(1);
+					assertThat(gauge("shardkeeper.lag")).isZero();
+					assertThat(gauge("shardkeeper.shards.unreadable")).isZero();
+				});
+				assertThat(gauge("shardkeeper.buffer")).isZero();
+				assertThat(gauge("shardkeeper.buffer.used")).isZero();
+				assertThat(this.meters.find("shardkeeper.shards.unowned").meter()).as("of groups only").isNull();
+			});
+		assertThat(this.meters.find("shardkeeper.buffer").meter()).as("after the end of the context").isNull();
+	}
+
+	private double gauge(String name) {
+		Gauge gauge = this.meters.find(name).tags("group", "shop", "topic", "orders").gauge();
+		return (gauge != null) ? gauge.value() : -1;
 	}
 
 	@Test
@@ -213,6 +244,15 @@ class HandlerMetersTests {
 		@ShardConsumer("orders")
 		void handle(String payload) {
 			this.calls.add(payload);
+		}
+
+	}
+
+	static class AlwaysFailing {
+
+		@ShardConsumer("orders")
+		void handle(String payload) {
+			throw new IllegalStateException("caused by the test");
 		}
 
 	}
