@@ -35,6 +35,8 @@ import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.TopicGroups;
 import io.github.shardkeeper.history.MoveHistory;
 import io.github.shardkeeper.operations.GroupReporter;
+import io.github.shardkeeper.operations.OperationRequest;
+import io.github.shardkeeper.operations.ShardOperations;
 import io.github.shardkeeper.operations.TopicTrimming;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
@@ -56,7 +58,8 @@ final class AllOperations {
 			"shardkeeper.session.lease=500ms", "shardkeeper.session.timeout=1s",
 			"shardkeeper.session.heartbeat-interval=50ms", "shardkeeper.consumer.commit.interval=20ms",
 			"shardkeeper.consumer.retry.max-attempts=1", "shardkeeper.consumer.on-failure=retry-queue",
-			"shardkeeper.consumer.retry-queue.delays=10ms", "shardkeeper.assignment.strategy=load-aware" };
+			"shardkeeper.consumer.retry-queue.delays=10ms", "shardkeeper.assignment.strategy=load-aware",
+			"management.endpoints.web.exposure.include=shards" };
 
 	private static final DeadLetterFilter LETTERS = DeadLetterFilter.topic("orders");
 
@@ -78,7 +81,9 @@ final class AllOperations {
 				() -> this.instance.getBean(GroupReporter.class).shard(SHARD),
 				() -> this.instance.getBean(MoveHistory.class).read(null, 10), this::lock, this::meet, this::signal,
 				() -> this.instance.getBean(ClusterParameters.class).set("speed", "1", ClusterParameters.Update.ALWAYS),
-				() -> this.instance.getBean(ClusterParameters.class).history("speed"));
+				() -> this.instance.getBean(ClusterParameters.class).history("speed"),
+				() -> this.instance.getBean(ShardOperations.class)
+					.onGroup(OperationRequest.parse("rebalance", null, Map.of())));
 	}
 
 	private void lock() {

@@ -25,6 +25,12 @@ import io.github.shardkeeper.StoreUnavailableException;
  */
 final class MissingRight {
 
+	/**
+	 * What to do if a Sentinel refuses to tell the master. Redis 6.2 does not name it.
+	 */
+	static final String OF_SENTINELS = "; grant +sentinel|get-master-addr-by-name to the user of 'spring.data.redis.sentinel.username', or else to "
+			+ "'default', with ACL SETUSER on each Sentinel";
+
 	/** Messages of Redis 6.2 and 7.0, and of 7.2, 8 and Valkey. */
 	private static final Pattern IN_SCRIPT = Pattern
 		.compile("The user executing the script can't|ACL failure in script");

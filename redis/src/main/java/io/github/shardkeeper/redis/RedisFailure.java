@@ -11,6 +11,8 @@ import java.util.function.Predicate;
 
 import javax.net.ssl.SSLException;
 
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +38,11 @@ public final class RedisFailure {
 					"the master reaches fewer replicas than its 'min-replicas-to-write' requires, and accepts no writes "
 							+ "until they are back or another node becomes the master: check the replicas and the "
 							+ "network between them"),
+			// Redis 6.2 does not name the subcommand, and the client sends it only for
+			// this.
+			new Remedy(saying("permissions to run the 'cluster"),
+					"grant +cluster|nodes to the user of 'spring.data.redis.username', or else to 'default', with ACL "
+							+ "SETUSER on each node"),
 			new Remedy(saying("DB index is out of range"), "set 'spring.data.redis.database' to one that Redis has"),
 			new Remedy((cause) -> cause instanceof UnknownHostException,
 					"check 'spring.data.redis.host' or 'url', and DNS"),
@@ -66,7 +73,8 @@ public final class RedisFailure {
 	 * {@return the exception for a failure of Redis}
 	 */
 	public static StoreUnavailableException unavailable(Throwable failure) {
-		return new StoreUnavailableException("Redis: " + message(failure), failure, RedisLink.isRefusal(failure));
+		Throwable cause = answered(failure);
+		return new StoreUnavailableException("Redis: " + message(cause), cause, RedisLink.isRefusal(cause));
 	}
 
 	/**
@@ -74,7 +82,7 @@ public final class RedisFailure {
 	 * @param problem the problem in words, "cannot subscribe"
 	 */
 	public static StoreUnavailableException unavailable(String problem, Throwable failure) {
-		Throwable cause = unwrapped(failure);
+		Throwable cause = answered(unwrapped(failure));
 		return new StoreUnavailableException("Redis: %s: %s".formatted(problem, message(cause)), cause,
 				RedisLink.isRefusal(cause));
 	}
@@ -85,6 +93,26 @@ public final class RedisFailure {
 	public static StoreUnavailableException unavailable(String problem, Throwable failure, @Nullable Object command) {
 		Throwable cause = unwrapped(failure);
 		return unavailable(problem, (cause instanceof RedisException redis) ? RedisLink.named(redis, command) : cause);
+	}
+
+	/**
+	 * Returns what a Sentinel has answered instead of the address of a master, otherwise
+	 * the failure itself. The client always reports that the time was over, and hides the
+	 * answer.
+	 */
+	private static Throwable answered(Throwable failure) {
+		Throwable cause = failure;
+		for (int i = 0; cause != null && i < MAX_CAUSES; i++) {
+			for (Throwable hidden : cause.getSuppressed()) {
+				if (cause instanceof RedisCommandTimeoutException && hidden instanceof RedisCommandExecutionException) {
+					return new RedisCommandExecutionException("a Sentinel does not tell the master: "
+							+ hidden.getMessage() + (MissingRight.isReason(hidden) ? MissingRight.OF_SENTINELS : ""),
+							hidden);
+				}
+			}
+			cause = cause.getCause();
+		}
+		return failure;
 	}
 
 	/** Removes exceptions that only carry a cause from another thread. */
