@@ -4,6 +4,7 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
@@ -11,14 +12,17 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.actuate.ClusterParametersEndpoint.Version;
 import io.github.shardkeeper.cluster.ParameterConflictException;
 
 /**
  * Answers {@code 409 Conflict} over HTTP if a parameter does not have the expected
- * version. Thread-safe.
+ * version, and {@code 503} if the store does not answer or refuses the change.
+ * Thread-safe.
  */
 @EndpointWebExtension(endpoint = ClusterParametersEndpoint.class)
+@RegisterReflectionForBinding({ ClusterParametersWebExtension.Conflict.class, ShardsWebExtension.Refusal.class })
 public final class ClusterParametersWebExtension {
 
 	private static final int CONFLICT = 409;
@@ -32,7 +36,7 @@ public final class ClusterParametersWebExtension {
 
 	/**
 	 * Sets a parameter, as {@link ClusterParametersEndpoint#set}.
-	 * @return a {@link Version}, or a {@link Conflict}
+	 * @return a {@link Version}, a {@link Conflict} or a reason
 	 */
 	@WriteOperation
 	public WebEndpointResponse<Object> set(SecurityContext security, @Selector String name, @Nullable String value,
@@ -42,7 +46,7 @@ public final class ClusterParametersWebExtension {
 
 	/**
 	 * Resets a parameter, as {@link ClusterParametersEndpoint#reset}.
-	 * @return a {@link Version}, or a {@link Conflict}
+	 * @return a {@link Version}, a {@link Conflict} or a reason
 	 */
 	@DeleteOperation
 	public WebEndpointResponse<Object> reset(SecurityContext security, @Selector String name,
@@ -56,6 +60,9 @@ public final class ClusterParametersWebExtension {
 		}
 		catch (ParameterConflictException ex) {
 			return new WebEndpointResponse<>(new Conflict(String.valueOf(ex.getMessage()), ex.version()), CONFLICT);
+		}
+		catch (StoreUnavailableException ex) {
+			return ShardsWebExtension.refusal(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE, ex.getMessage());
 		}
 	}
 

@@ -2,6 +2,7 @@ package io.github.shardkeeper.actuate;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
@@ -12,6 +13,7 @@ import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExten
  * {@code 503} if the store does not answer. Thread-safe.
  */
 @EndpointWebExtension(endpoint = ShardMovesEndpoint.class)
+@RegisterReflectionForBinding(ShardsWebExtension.Refusal.class)
 public final class ShardMovesWebExtension {
 
 	private final ShardMovesEndpoint endpoint;

@@ -7,6 +7,7 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
@@ -20,6 +21,8 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.operations.OperationRefusedException;
 import io.github.shardkeeper.operations.OperationRequest;
 import io.github.shardkeeper.operations.ShardOperations;
+import io.github.shardkeeper.report.DeadLetterReport;
+import io.github.shardkeeper.report.OperationReport;
 
 /**
  * Answers over HTTP with a status and a {@link Refusal} where {@link ShardsEndpoint} has
@@ -29,6 +32,8 @@ import io.github.shardkeeper.operations.ShardOperations;
  * available over HTTP only. Thread-safe.
  */
 @EndpointWebExtension(endpoint = ShardsEndpoint.class)
+// What is inside of a WebEndpointResponse is not found by itself.
+@RegisterReflectionForBinding({ OperationReport.class, DeadLetterReport.Page.class, ShardsWebExtension.Refusal.class })
 public final class ShardsWebExtension {
 
 	private static final int CONFLICT = 409;
