@@ -54,6 +54,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.text.PrintableLogger;
+import io.github.shardkeeper.text.PrintableText;
 
 /**
  * Control plane of one group on Redis, under <code>&lt;prefix&gt;:{&lt;group&gt;}</code>,
@@ -75,6 +76,8 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	/** Maximum number of shards, times members, that one script forgets. */
 	private static final int CONCERNS_FORGOTTEN_AT_ONCE = 5000;
+
+	private static final int SHOWN_CHARACTERS = 200;
 
 	private final RedisConnector connector;
 
@@ -129,7 +132,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		this.group = group;
 		this.keys = new GroupKeys(this.link, keyPrefix + ":{" + group + "}");
 		this.notes = new RedisNotes(connector.dataLink(RedisConnector.DATA_TIMEOUT), keyPrefix + ":{" + group + "}");
-		this.directives = new RedisDirectives(this.link, keyPrefix + ":{" + group + "}");
+		this.directives = new RedisDirectives(this.link, this.ownership, keyPrefix + ":{" + group + "}");
 		this.scripts = scripts;
 		this.readAtOnce = readAtOnce;
 		this.writtenAtOnce = writtenAtOnce;
@@ -264,7 +267,9 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			throw new StoreUnavailableException(
 					("Redis: the entry %s of %s cannot be read: '%s'. The group is rebuilt; its members keep their "
 							+ "shards. Do not change the group's keys by other means")
-						.formatted(ex.entry(), this.keys.names().get(ex.ofShard() ? 6 : 1), ex.value()),
+						.formatted(PrintableText.of(ex.entry(), SHOWN_CHARACTERS),
+								this.keys.names().get(ex.ofShard() ? 6 : 1),
+								PrintableText.of(ex.value(), SHOWN_CHARACTERS)),
 					ex, true);
 		}
 	}

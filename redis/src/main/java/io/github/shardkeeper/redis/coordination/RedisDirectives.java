@@ -14,14 +14,15 @@ import io.github.shardkeeper.directive.DirectiveStore;
 import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.redis.LuaScript;
 import io.github.shardkeeper.redis.RedisLink;
+import io.github.shardkeeper.redis.ReplicatedLink;
 import io.github.shardkeeper.redis.WrongKeyType;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
  * Directives of a group on Redis, in the hash
  * <code>&lt;prefix&gt;:{&lt;group&gt;}:directives</code>; {@code directives.lua}
- * describes it. Uses the connection of the control plane: there are few of them, and they
- * are read after a change only. Thread-safe.
+ * describes it. Uses the connections of the control plane: there are few of them, and
+ * they are read after a change only. A change waits for replicas. Thread-safe.
  */
 final class RedisDirectives implements DirectiveStore {
 
@@ -43,10 +44,14 @@ final class RedisDirectives implements DirectiveStore {
 
 	private final RedisLink<String> link;
 
+	private final ReplicatedLink<String> replicated;
+
 	private final String base;
 
-	RedisDirectives(RedisLink<String> link, String base) {
+	/** Creates a store on the connection of each link. */
+	RedisDirectives(RedisLink<String> link, ReplicatedLink<String> replicated, String base) {
 		this.link = link;
+		this.replicated = replicated;
 		this.base = base;
 	}
 
@@ -88,7 +93,7 @@ final class RedisDirectives implements DirectiveStore {
 	}
 
 	private Change change(Kind kind, String subject, List<String> arguments) {
-		List<Object> reply = run(CHANGE, arguments);
+		List<Object> reply = this.replicated.run(CHANGE, keys(), arguments);
 		String outcome = (String) reply.get(0);
 		return switch (outcome) {
 			case "WRONGTYPE" -> throw new StoreUnavailableException("Redis: " + wrongType(), null, true);
@@ -115,7 +120,11 @@ final class RedisDirectives implements DirectiveStore {
 	}
 
 	private <T> T run(LuaScript script, List<String> arguments) {
-		return this.link.run(script, List.of(key("group"), key("members"), key("directives")), arguments);
+		return this.link.run(script, keys(), arguments);
+	}
+
+	private List<String> keys() {
+		return List.of(key("group"), key("members"), key("directives"));
 	}
 
 	private String wrongType() {

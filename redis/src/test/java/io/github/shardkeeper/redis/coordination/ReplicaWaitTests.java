@@ -22,6 +22,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.directive.Directive;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
 import io.github.shardkeeper.protocol.HoldingAction.Release;
@@ -59,6 +60,8 @@ class ReplicaWaitTests {
 	private static final ReplicaWait ONE = new ReplicaWait(1, Duration.ofMillis(200));
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);
+
+	private static final Directive PAUSE = Directive.of(Directive.Kind.PAUSE, "orders", null, "ann", "");
 
 	private static final Token TOKEN = new Token(1_767_225_600_123_456L);
 
@@ -113,7 +116,7 @@ class ReplicaWaitTests {
 
 	/** Nor do commits, heartbeats and joins wait behind those that do. */
 	@Test
-	void onlyChangesOfOwnershipWaitForReplicas() {
+	void onlyChangesOfOwnershipAndOfDirectivesWaitForReplicas() {
 		withReplica((replica) -> {
 			this.checkpoints.acquireNow(SHARD, TOKEN);
 			try (RedisCoordinationStore store = new RedisCoordinationStore(this.connector, "test", this.group, TIMEOUT,
@@ -136,6 +139,12 @@ class ReplicaWaitTests {
 				assertRefused(() -> store.claimShards(member, Map.of(SHARD, TOKEN)));
 				assertRefused(() -> store.reapMembers(member, alive.epoch(), ALWAYS, Duration.ZERO));
 				assertRefused(() -> store.forgetShards("payments"));
+				assertRefused(() -> store.directives().put(PAUSE));
+				// What is already stored may be on no replica either.
+				assertRefused(() -> store.directives().put(PAUSE));
+				assertThat(store.directives().read().all()).extracting(Directive::name).containsExactly(PAUSE.name());
+				assertRefused(() -> store.directives().clear(PAUSE.kind(), PAUSE.subject()));
+				assertRefused(() -> store.directives().clear(PAUSE.kind(), PAUSE.subject()));
 				assertRefused(() -> store.leaveGroup(member, Duration.ZERO));
 			}
 			finally {
@@ -184,6 +193,8 @@ class ReplicaWaitTests {
 		Map<String, Runnable> changes = new LinkedHashMap<>();
 		// Before there are claims.
 		changes.put("forget", () -> store.forgetShards("payments"));
+		changes.put("pause", () -> store.directives().put(PAUSE));
+		changes.put("resume", () -> store.directives().clear(PAUSE.kind(), PAUSE.subject()));
 		changes.put("nudge", () -> store.notifyOwners(List.of(SHARD)));
 		changes.put("claim", () -> store.claimShards(member, Map.of(SHARD, TOKEN)));
 		changes.put("presentation", () -> store.presentShards(member, Map.of(SHARD, TOKEN)));
