@@ -16,6 +16,11 @@ public final class ActRequests {
 	/** Header that only scripts of the same origin can set. */
 	public static final String HEADER = "X-Shardkeeper-Act";
 
+	/** Bytes of a body: several times the longest value of a parameter. */
+	static final int MOST_BYTES = 1_000_000;
+
+	static final String TOO_LARGE = "The body of the request has more than " + MOST_BYTES + " bytes";
+
 	private static final Set<String> READS = Set.of("GET", "HEAD", "OPTIONS", "TRACE");
 
 	private ActRequests() {

@@ -75,12 +75,20 @@ public final class DashboardPaths {
 		return patterns().acts.stream().anyMatch((pattern) -> pattern.matches(path));
 	}
 
+	/** Returns whether requests below the path may have a body, which has a bound. */
+	boolean hasBodies(PathContainer path) {
+		return patterns().bodies.stream().anyMatch((pattern) -> pattern.matches(path));
+	}
+
 	private Patterns patterns() {
 		Patterns known = this.patterns;
 		if (known == null) {
 			PathMappedEndpoints all = this.endpoints.get();
-			known = new Patterns(patterns(all, "sharddashboard", ""), patterns(all, "sharddashboard", "/{*rest}"),
-					patterns(all, "shards", "/{*rest}"));
+			List<PathPattern> acts = patterns(all, "shards", "/{*rest}");
+			List<PathPattern> bodies = new ArrayList<>(acts);
+			bodies.addAll(patterns(all, "clusterparameters", "/{*rest}"));
+			known = new Patterns(patterns(all, "sharddashboard", ""), patterns(all, "sharddashboard", "/{*rest}"), acts,
+					bodies);
 			this.patterns = known;
 		}
 		return known;
@@ -95,7 +103,8 @@ public final class DashboardPaths {
 		return patterns;
 	}
 
-	private record Patterns(List<PathPattern> page, List<PathPattern> dashboard, List<PathPattern> acts) {
+	private record Patterns(List<PathPattern> page, List<PathPattern> dashboard, List<PathPattern> acts,
+			List<PathPattern> bodies) {
 
 	}
 

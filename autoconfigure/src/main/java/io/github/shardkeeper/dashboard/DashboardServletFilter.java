@@ -32,13 +32,25 @@ public final class DashboardServletFilter extends OncePerRequestFilter {
 		if (this.paths.isOfActs(path)) {
 			String refusal = ActRequests.refusal(request.getMethod(), request::getHeader);
 			if (refusal != null) {
-				response.setStatus(HttpServletResponse.SC_FORBIDDEN);
-				response.setContentType("application/json");
-				response.getOutputStream().write(ActRequests.json(refusal).getBytes(StandardCharsets.UTF_8));
+				refuse(response, HttpServletResponse.SC_FORBIDDEN, refusal);
 				return;
 			}
 		}
-		chain.doFilter(request, response);
+		if (!this.paths.hasBodies(path)) {
+			chain.doFilter(request, response);
+		}
+		else if (request.getContentLengthLong() > ActRequests.MOST_BYTES) {
+			refuse(response, HttpServletResponse.SC_REQUEST_ENTITY_TOO_LARGE, ActRequests.TOO_LARGE);
+		}
+		else {
+			chain.doFilter(new BoundedRequest(request, ActRequests.MOST_BYTES), response);
+		}
+	}
+
+	private static void refuse(HttpServletResponse response, int status, String refusal) throws IOException {
+		response.setStatus(status);
+		response.setContentType("application/json");
+		response.getOutputStream().write(ActRequests.json(refusal).getBytes(StandardCharsets.UTF_8));
 	}
 
 }

@@ -35,8 +35,12 @@ public final class DashboardWebFilter implements WebFilter {
 		if (this.paths.isOfActs(path)) {
 			String refusal = ActRequests.refusal(request.getMethod().name(), request.getHeaders()::getFirst);
 			if (refusal != null) {
-				return refuse(exchange.getResponse(), refusal);
+				return refuse(exchange.getResponse(), HttpStatus.FORBIDDEN, refusal);
 			}
+		}
+		// One of unknown length is bounded by 'spring.http.codecs.max-in-memory-size'.
+		if (this.paths.hasBodies(path) && request.getHeaders().getContentLength() > ActRequests.MOST_BYTES) {
+			return refuse(exchange.getResponse(), HttpStatus.CONTENT_TOO_LARGE, ActRequests.TOO_LARGE);
 		}
 		HttpHeaders headers = exchange.getResponse().getHeaders();
 		Object token = this.paths.decorate(path, headers::set) ? exchange.getAttribute(CSRF) : null;
@@ -48,8 +52,8 @@ public final class DashboardWebFilter implements WebFilter {
 				? published.doOnNext((value) -> CsrfHeaders.add(value, headers::set)) : Mono.empty();
 	}
 
-	private static Mono<Void> refuse(ServerHttpResponse response, String refusal) {
-		response.setStatusCode(HttpStatus.FORBIDDEN);
+	private static Mono<Void> refuse(ServerHttpResponse response, HttpStatus status, String refusal) {
+		response.setStatusCode(status);
 		response.getHeaders().setContentType(MediaType.APPLICATION_JSON);
 		byte[] body = ActRequests.json(refusal).getBytes(StandardCharsets.UTF_8);
 		return response.writeWith(Mono.fromSupplier(() -> response.bufferFactory().wrap(body)));

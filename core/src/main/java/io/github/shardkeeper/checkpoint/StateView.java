@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 
 import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.text.PrintableText;
 
 /**
  * State of a shard as one handler call sees it, with the writes of that call. Confined to
@@ -88,8 +89,8 @@ public final class StateView implements ShardState, AutoCloseable {
 			return value;
 		}
 		catch (JacksonException ex) {
-			throw new IllegalArgumentException("The state under key '%s' cannot be read as %s: %s".formatted(key,
-					type.getName(), ex.getOriginalMessage()), ex);
+			throw new IllegalArgumentException("The state under key '%s' cannot be read as %s: %s"
+				.formatted(PrintableText.of(key), type.getName(), PrintableText.of(ex.getOriginalMessage())), ex);
 		}
 	}
 

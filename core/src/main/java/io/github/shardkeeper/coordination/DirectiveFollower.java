@@ -43,6 +43,12 @@ final class DirectiveFollower {
 
 	private @Nullable MonotonicTime notBefore;
 
+	/**
+	 * When to read again, because some could not be read: people who remove what is wrong
+	 * do not raise the version. {@code null} for never.
+	 */
+	private @Nullable MonotonicTime againAt;
+
 	DirectiveFollower(String group, CoordinationStore store) {
 		this.group = group;
 		this.store = store;
@@ -53,6 +59,7 @@ final class DirectiveFollower {
 		this.read = false;
 		this.due = true;
 		this.notBefore = null;
+		this.againAt = null;
 	}
 
 	void answered(HeartbeatReply.Alive reply) {
@@ -64,17 +71,20 @@ final class DirectiveFollower {
 	 * @return whether what is to be followed may be another one now
 	 */
 	boolean run(MonotonicTime now) {
-		if (!this.due || this.notBefore != null && now.isBefore(this.notBefore)) {
+		boolean again = this.againAt != null && !now.isBefore(this.againAt);
+		if (!this.due && !again || this.notBefore != null && now.isBefore(this.notBefore)) {
 			return false;
 		}
 		this.notBefore = null;
 		try {
 			Directives found = this.store.directives().read();
+			boolean changed = this.due || !found.all().equals(this.known.all());
 			this.due = false;
+			this.againAt = found.problems().isEmpty() ? null : now.plus(REFUSED_RETRY_PAUSE);
 			this.known = found;
 			this.read = true;
 			report(found.problems().isEmpty() ? null : String.join("; ", found.problems()));
-			return true;
+			return changed;
 		}
 		catch (StoreUnavailableException ex) {
 			this.notBefore = now.plus(ex.isRefusal() ? REFUSED_RETRY_PAUSE : RETRY_PAUSE);
@@ -104,7 +114,7 @@ final class DirectiveFollower {
 
 	/** Returns the time of the next {@link #run}, {@code null} for none. */
 	@Nullable MonotonicTime wakeAt() {
-		return this.notBefore;
+		return (this.notBefore != null) ? this.notBefore : this.againAt;
 	}
 
 	/** Returns the directives that were read last. Thread-safe. */

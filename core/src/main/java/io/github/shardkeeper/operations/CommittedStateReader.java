@@ -11,12 +11,15 @@ import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.text.PrintableText;
 import io.github.shardkeeper.source.TopicSources;
 
 /**
  * Reads committed state from the data plane. Thread-safe.
  */
 public final class CommittedStateReader implements ShardStateReader {
+
+	private static final int MOST_NAME = 200;
 
 	private final CheckpointStore checkpoints;
 
@@ -47,8 +50,9 @@ public final class CommittedStateReader implements ShardStateReader {
 				values.put(key, this.mapper.readValue(json, type));
 			}
 			catch (JacksonException ex) {
-				throw new IllegalArgumentException("The state of %s under key '%s' cannot be read as %s: %s"
-					.formatted(shard, key, type.getName(), ex.getOriginalMessage()), ex);
+				throw new IllegalArgumentException("The state of %s under key '%s' cannot be read as %s: %s".formatted(
+						shard, PrintableText.of(key, MOST_NAME), type.getName(),
+						PrintableText.of(ex.getOriginalMessage())), ex);
 			}
 		});
 		return values;

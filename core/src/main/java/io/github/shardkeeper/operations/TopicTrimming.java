@@ -4,9 +4,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -67,8 +67,8 @@ public final class TopicTrimming implements SmartLifecycle {
 	/** Shards whose failure has been logged. */
 	private final Set<ShardId> failing = new HashSet<>();
 
-	/** Last logged refusal of the store; confined to the loop. */
-	private @Nullable String refusal;
+	/** Refusals of the store in the last turn; confined to the loop. */
+	private Set<String> refusals = Set.of();
 
 	private Loops.@Nullable Loop loop;
 
@@ -103,32 +103,66 @@ public final class TopicTrimming implements SmartLifecycle {
 	}
 
 	private MonotonicTime step(Set<String> topics) {
+		Set<String> refused = new LinkedHashSet<>();
 		try {
-			if (!topics.isEmpty()) {
-				this.groups.register(topics);
-			}
+			Set<String> unregistered = register(topics, refused);
 			for (Map.Entry<String, TrimRule> rule : this.rules.entrySet()) {
-				trim(rule.getKey(), rule.getValue());
+				// Its records might be removed before this group has handled them.
+				if (!unregistered.contains(rule.getKey())) {
+					attempt(() -> trim(rule.getKey(), rule.getValue()), refused);
+				}
 			}
-			this.refusal = null;
 		}
 		catch (StoreUnavailableException ex) {
-			log(ex);
+			logger.debug("Topics cannot be trimmed now", ex);
 			return this.runtime.clock().now().plus(PAUSE_AFTER_FAILURE);
 		}
-		return this.runtime.clock().now().plus(this.interval);
+		log(refused);
+		return this.runtime.clock().now().plus(refused.isEmpty() ? this.interval : PAUSE_AFTER_FAILURE);
 	}
 
-	/** Logs a refusal, which may concern only this; the coordinator logs an outage. */
-	private void log(StoreUnavailableException failure) {
-		if (failure.isRefusal() && !Objects.equals(this.refusal, failure.getMessage())) {
-			this.refusal = failure.getMessage();
-			logger.warn("Topics cannot be trimmed, or this group cannot be registered as their consumer; trying "
-					+ "again. {}", failure.getMessage());
+	/** Registers the group; returns the topics for which the store refuses that. */
+	private Set<String> register(Set<String> topics, Set<String> refused) {
+		if (topics.isEmpty() || attempt(() -> this.groups.register(topics), new HashSet<>())) {
+			return Set.of();
 		}
-		else {
-			logger.debug("Topics cannot be trimmed now", failure);
+		Set<String> unregistered = new HashSet<>();
+		for (String topic : topics) {
+			if (!attempt(() -> this.groups.register(Set.of(topic)), refused)) {
+				unregistered.add(topic);
+			}
 		}
+		return unregistered;
+	}
+
+	/**
+	 * Does something with one topic. If the store refuses it, that may concern only this
+	 * topic, and the others continue.
+	 * @throws StoreUnavailableException if the store does not answer
+	 */
+	private static boolean attempt(Runnable step, Set<String> refused) {
+		try {
+			step.run();
+			return true;
+		}
+		catch (StoreUnavailableException ex) {
+			if (!ex.isRefusal()) {
+				throw ex;
+			}
+			refused.add(String.valueOf(ex.getMessage()));
+			return false;
+		}
+	}
+
+	/** Logs what is refused for the first time; the coordinator logs an outage. */
+	private void log(Set<String> refused) {
+		for (String reason : refused) {
+			if (!this.refusals.contains(reason)) {
+				logger.warn("Topics cannot be trimmed, or this group cannot be registered as their consumer; trying "
+						+ "again. {}", reason);
+			}
+		}
+		this.refusals = Set.copyOf(refused);
 	}
 
 	private void trim(String topic, TrimRule rule) {

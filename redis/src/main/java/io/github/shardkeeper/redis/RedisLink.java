@@ -346,7 +346,7 @@ public final class RedisLink<V> implements AutoCloseable {
 			return answer;
 		}
 		catch (StoreUnavailableException ex) {
-			throw named(ex, script, keys.isEmpty() ? List.of() : keys.get(0));
+			throw named(ex, script, RefusedScript.keys(ex.getCause(), keys));
 		}
 	}
 
@@ -364,7 +364,8 @@ public final class RedisLink<V> implements AutoCloseable {
 
 	private static StoreUnavailableException named(StoreUnavailableException failure, LuaScript script,
 			List<String> keys) {
-		return UnreadableEntry.named(MissingRight.named(failure, script, keys), script, keys);
+		return UnreadableEntry.named(WrongKeyType.named(MissingRight.named(failure, script, keys), script, keys),
+				script, keys);
 	}
 
 	private static boolean isUnknownScript(StoreUnavailableException failure) {
@@ -384,7 +385,7 @@ public final class RedisLink<V> implements AutoCloseable {
 
 	/** Adds the key or the right that a refusal is about. */
 	static RedisException named(RedisException failure, @Nullable Object command) {
-		return MissingRight.named(WrongKeyType.named(failure, command), command);
+		return RefusedScript.of(MissingRight.named(WrongKeyType.named(failure, command), command), command);
 	}
 
 	/**

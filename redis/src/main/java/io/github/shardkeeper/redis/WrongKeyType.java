@@ -2,6 +2,7 @@ package io.github.shardkeeper.redis;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
@@ -9,6 +10,8 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.protocol.RedisCommand;
 import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.StoreUnavailableException;
 
 /**
  * Names the key that holds a value of another type than it should. Redis answers
@@ -51,6 +54,21 @@ public final class WrongKeyType {
 							.formatted(StandardCharsets.UTF_8.decode(key), REMEDY, failure.getMessage()),
 						failure)
 				: failure;
+	}
+
+	/** Names the keys of a script that was refused for one of them. */
+	static StoreUnavailableException named(StoreUnavailableException failure, LuaScript script, List<String> keys) {
+		Throwable cause = failure.getCause();
+		if (cause == null || !isReason(cause) || keys.isEmpty()) {
+			return failure;
+		}
+		String which = (keys.size() == 1) ? "the key " + keys.get(0) : "one of the keys " + String.join(", ", keys);
+		RedisCommandExecutionException named = new RedisCommandExecutionException(
+				"%s holds something of another type than what belongs there%s. %s in the script %s".formatted(which,
+						REMEDY, WRONG_TYPE, script.name()));
+		// Not as the cause: RedisFailure would repeat its message.
+		named.addSuppressed(cause);
+		return RedisLink.unavailable(named);
 	}
 
 }

@@ -23,6 +23,19 @@ local function writeAtMaxmemory(remove, key)
   end
 end
 
+-- Returns a text for a reply. In place of one that is longer than anything that is written here, and so is from others,
+-- it returns words that nobody can read as such a text: it must not fill the memory of those who ask. O(1)
+--
+-- most     bytes
+local function bounded(value, most)
+  return #value <= most and value or '(' .. #value .. ' bytes: too long)'
+end
+
+-- Returns the beginning of a text that only others can have written, for people.
+local function beginning(value)
+  return #value <= 200 and value or string.sub(value, 1, 200) .. '... (' .. #value .. ' bytes)'
+end
+
 -- Comes first in every script that is followed by a WAIT. WAIT counts the writes of its own connection (from Redis 7.2
 -- on nothing else), but a repeated script may find all done, on a connection that was lost before any replica had it.
 -- So this writes something that leaves no trace, also at `maxmemory`. O(1)

@@ -70,7 +70,8 @@ public final class RedisParameterStore implements ParameterStore {
 
 	@Override
 	public List<Change> history(String name) {
-		List<String> answer = this.link.run(HISTORY, this.keys, name);
+		List<String> answer = this.link.run(HISTORY, this.keys, name,
+				Integer.toString(ClusterParameters.HISTORY_LENGTH));
 		List<Change> changes = new ArrayList<>();
 		for (String entry : answer) {
 			Change change = change(entry.substring(name.length() + 1));

@@ -12,6 +12,7 @@ import io.github.shardkeeper.protocol.MemberDescription;
 import io.github.shardkeeper.redis.LuaScript;
 import io.github.shardkeeper.redis.coordination.DescriptionFormat;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.text.PrintableText;
 
 /** View of the group on Redis; {@code read-view.lua} describes it. Thread-safe. */
 public final class RedisViewStore implements ViewStore {
@@ -21,6 +22,8 @@ public final class RedisViewStore implements ViewStore {
 
 	private static final LuaScript FREE = ClusterLink.script(ScriptOutputType.INTEGER, "locks.lua", "barriers.lua",
 			"signals.lua", "free-gone-members.lua");
+
+	private static final int SHOWN_CHARACTERS = 200;
 
 	private final ClusterLink link;
 
@@ -74,7 +77,8 @@ public final class RedisViewStore implements ViewStore {
 			catch (RuntimeException ex) {
 				throw new StoreUnavailableException(
 						"Redis: the member %s cannot be read: '%s'. The group is rebuilt with its next change"
-							.formatted(fields.get(i), fields.get(i + 1)),
+							.formatted(PrintableText.of(fields.get(i), SHOWN_CHARACTERS),
+									PrintableText.of(fields.get(i + 1), SHOWN_CHARACTERS)),
 						ex, true);
 			}
 		}

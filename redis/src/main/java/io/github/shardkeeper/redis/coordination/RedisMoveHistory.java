@@ -5,19 +5,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-import io.lettuce.core.Limit;
-import io.lettuce.core.Range;
-import io.lettuce.core.Range.Boundary;
-import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
-import io.lettuce.core.StreamMessage;
-import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
@@ -37,8 +31,8 @@ import io.github.shardkeeper.text.PrintableText;
 /**
  * The history of moves on Redis, in the stream
  * <code>&lt;prefix&gt;:{&lt;group&gt;}:moves</code>, in the slot of the group:
- * {@code append-moves.lua}, {@code append-phases.lua}, {@code TIME}, {@code XREVRANGE}
- * and {@code XRANGE}. Thread-safe.
+ * {@code append-moves.lua}, {@code append-phases.lua} and {@code read-moves.lua}.
+ * Thread-safe.
  */
 public final class RedisMoveHistory implements MoveHistory {
 
@@ -47,6 +41,12 @@ public final class RedisMoveHistory implements MoveHistory {
 
 	private static final LuaScript APPEND_PHASES = LuaScript.load(RedisMoveHistory.class, ScriptOutputType.VALUE,
 			"append-phases.lua");
+
+	private static final LuaScript READ = LuaScript.load(RedisMoveHistory.class, ScriptOutputType.MULTI,
+			"read-moves.lua");
+
+	/** Others may have left anything there. */
+	private static final int BYTES_AT_ONCE = 1_000_000;
 
 	private static final String WRITING = "write the history of moves";
 
@@ -128,41 +128,21 @@ public final class RedisMoveHistory implements MoveHistory {
 
 	@Override
 	public Page read(@Nullable String before, int most) {
-		Range<String> range = Range.from(oldest(),
-				(before != null) ? Boundary.excluding(before) : Boundary.unbounded());
-		return page(read((commands) -> commands.xrevrange(this.key, range, Limit.from(most))), most, true);
+		return read("NEWEST", before, most);
 	}
 
 	@Override
 	public Page readAfter(@Nullable String after, int most) {
-		Boundary<String> oldest = oldest();
-		Range<String> range = Range.from((after != null && isNewer(after, oldest)) ? Boundary.excluding(after) : oldest,
-				Boundary.unbounded());
-		return page(read((commands) -> commands.xrange(this.key, range, Limit.from(most))), most, false);
+		return read("OLDEST", after, most);
 	}
 
-	/**
-	 * Returns the beginning of what is to be kept: what is older is removed only with the
-	 * next move.
-	 */
-	private Boundary<String> oldest() {
-		List<byte[]> time = read(RedisClusterAsyncCommands::time);
-		long nowMillis = Long.parseLong(text(time.get(0))) * 1000 + Long.parseLong(text(time.get(1))) / 1000;
-		return Boundary.including(Math.max(0, nowMillis - this.bounds.retention().toMillis()) + "-0");
-	}
-
-	private static boolean isNewer(String id, Boundary<String> oldest) {
-		return millis(id) >= millis(String.valueOf(oldest.getValue()));
-	}
-
-	private static long millis(String id) {
-		int dash = id.indexOf('-');
-		return Long.parseLong((dash >= 0) ? id.substring(0, dash) : id);
-	}
-
-	private <T> T read(Function<RedisClusterAsyncCommands<String, byte[]>, RedisFuture<T>> command) {
+	private Page read(String first, @Nullable String from, int most) {
 		try {
-			return this.link.call(command);
+			return page(this.link.run(READ, List.of(this.key),
+					List.of(bytes(first), bytes((from != null) ? from : ""), bytes(Integer.toString(most)),
+							bytes(Long.toString(this.bounds.retention().toMillis())),
+							bytes(Integer.toString(BYTES_AT_ONCE)))),
+					first.equals("NEWEST"));
 		}
 		catch (StoreUnavailableException ex) {
 			throw named(ex);
@@ -178,19 +158,30 @@ public final class RedisMoveHistory implements MoveHistory {
 				: failure;
 	}
 
-	private static Page page(List<StreamMessage<String, byte[]>> found, int most, boolean newestFirst) {
-		List<Entry> moves = new ArrayList<>(found.size());
+	private static Page page(List<Object> reply, boolean newestFirst) {
+		List<Entry> moves = new ArrayList<>();
 		List<PhaseTimes> phases = new ArrayList<>();
-		for (StreamMessage<String, byte[]> entry : found) {
-			Map<String, byte[]> fields = (entry.getBody() != null) ? entry.getBody() : Map.of();
+		String first = null;
+		String last = null;
+		for (int i = 1; i < reply.size(); i += 2) {
+			last = text((byte[]) reply.get(i));
+			first = (first != null) ? first : last;
+			Map<String, byte[]> fields = fields((List<?>) reply.get(i + 1));
 			phases.addAll(newestFirst ? 0 : phases.size(), phases(text(fields, "phases")));
 			ShardMove move = fields.containsKey("phases") ? null : move(fields);
 			if (move != null) {
-				moves.add(new Entry(entry.getId(), move));
+				moves.add(new Entry(last, move));
 			}
 		}
-		return new Page(moves, phases, found.isEmpty() ? null : found.get(0).getId(),
-				found.isEmpty() ? null : found.get(found.size() - 1).getId(), found.size() == most);
+		return new Page(moves, phases, first, last, text((byte[]) reply.get(0)).equals("1"));
+	}
+
+	private static Map<String, byte[]> fields(List<?> namesAndValues) {
+		Map<String, byte[]> fields = new HashMap<>();
+		for (int i = 0; i < namesAndValues.size(); i += 2) {
+			fields.put(text((byte[]) namesAndValues.get(i)), (byte[]) namesAndValues.get(i + 1));
+		}
+		return fields;
 	}
 
 	/** Returns the phases of an entry, without those that cannot be read. */

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.redis.coordination;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
@@ -11,6 +12,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 
 import io.lettuce.core.MapScanCursor;
 import io.lettuce.core.ScanArgs;
@@ -41,6 +44,9 @@ final class RedisNotes implements GroupNotes {
 	/** Bytes of a text of the greatest length. */
 	private static final int MOST_BYTES = 4 * MAX_LENGTH;
 
+	/** Far more than a group has members. */
+	private static final int MOST_NAMES = 10_000;
+
 	private static final int SCANNED_AT_ONCE = 1000;
 
 	private static final LuaScript WRITE = LuaScript.load(RedisNotes.class, ScriptOutputType.VALUE, "write-notes.lua");
@@ -49,7 +55,12 @@ final class RedisNotes implements GroupNotes {
 
 	private static final LuaScript LIST = LuaScript.load(RedisNotes.class, ScriptOutputType.MULTI, "list-notes.lua");
 
+	private static final Duration RETRY_PAUSE = Duration.ofSeconds(5);
+
 	private final RedisLink<byte[]> link;
+
+	/** Keys with a value of another type that are looked at again soon. */
+	private final Set<Kind> looking = ConcurrentHashMap.newKeySet();
 
 	private final Map<Kind, String> keys = new EnumMap<>(Kind.class);
 
@@ -92,7 +103,7 @@ final class RedisNotes implements GroupNotes {
 
 	@Override
 	public CompletableFuture<Set<String>> names(Kind kind) {
-		return this.<List<byte[]>>send(kind, LIST, List.of()).thenApply((names) -> {
+		return this.<List<byte[]>>send(kind, LIST, List.of(bytes(Integer.toString(MOST_NAMES)))).thenApply((names) -> {
 			Set<String> found = new HashSet<>();
 			names.forEach((name) -> found.add(text(name)));
 			return found;
@@ -106,11 +117,26 @@ final class RedisNotes implements GroupNotes {
 			}
 			else if (isWrongType(failure)) {
 				this.link.refusedOperations().skipped(operation(kind), wrongType(kind));
+				lookAgain(kind);
 			}
 			else {
 				this.link.refusedOperations().failed(operation(kind), failure);
 			}
 		});
+	}
+
+	/**
+	 * Looks until the key can be used again: there may be nothing to write for a long
+	 * time, in which health would show what is over.
+	 */
+	private void lookAgain(Kind kind) {
+		if (this.looking.add(kind)) {
+			CompletableFuture.delayedExecutor(RETRY_PAUSE.toMillis(), TimeUnit.MILLISECONDS, this.link.background())
+				.execute(() -> {
+					this.looking.remove(kind);
+					names(kind);
+				});
+		}
 	}
 
 	@Override

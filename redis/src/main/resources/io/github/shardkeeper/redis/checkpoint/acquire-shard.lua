@@ -11,6 +11,10 @@
 
 writeBeforeWait(CHECKPOINT)
 
+local tooLong = checkLengths()
+if tooLong then
+  return tooLong
+end
 local fence = tonumber(redis.call('HGET', CHECKPOINT, 'fence') or '0')
 if fence > tonumber(ARGV[1]) then
   return {'REFUSED', text(fence)}

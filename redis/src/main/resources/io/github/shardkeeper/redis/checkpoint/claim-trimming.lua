@@ -14,7 +14,14 @@
 
 writeBeforeWait(KEYS[3])
 
+local MOST_GROUPS = 10000
+
 if not redis.call('SET', KEYS[2], ARGV[1], 'NX', 'PX', ARGV[2]) then
+  local found = redis.call('TYPE', KEYS[2]).ok
+  if found ~= 'string' then
+    return redis.error_reply('ERR the key ' .. KEYS[2] .. ' holds a ' .. found .. ', not the string that belongs there, ' ..
+      'so nobody can trim the topic; move it away with RENAME or remove it with DEL')
+  end
   return {}
 end
 local time = redis.call('TIME')
@@ -26,6 +33,10 @@ if server == '' then
   unknown = type(info) == 'table' and info['err'] or 'it names no run_id'
 end
 local groups = redis.call('SMEMBERS', KEYS[1])
+if #groups > MOST_GROUPS then
+  return redis.error_reply('ERR the key ' .. KEYS[1] .. ' names ' .. #groups .. ' groups, far more than belong there; ' ..
+    'remove it with DEL, then the groups that consume the topic register again')
+end
 local before = redis.call('HMGET', KEYS[3], 'server', 'groups', 'settling')
 local settling = tonumber(before[3] or '')
 if server == '' or before[1] ~= server or #groups < (tonumber(before[2] or '') or 0) or not settling

@@ -50,6 +50,20 @@ local function statePage(cursor)
   return redis.call('HSCAN', STATE, cursor, 'COUNT', 500)
 end
 
+-- Bytes. What is longer is from others; `ahead` has as many offsets as a window.
+local LONGEST_FIELD, LONGEST_AHEAD = 16384, 4000000
+
+-- Fails if a field of the checkpoint is longer than anything that is written there.
+local function checkLengths()
+  for _, field in ipairs({'fence', 'commit', 'offset', 'ahead', 'seek', 'sought', 'before', 'acquired'}) do
+    local length = redis.call('HSTRLEN', CHECKPOINT, field)
+    if length > (field == 'ahead' and LONGEST_AHEAD or LONGEST_FIELD) then
+      return redis.error_reply('ERR the field ' .. field .. ' of the key ' .. CHECKPOINT .. ' has ' .. length ..
+        ' bytes, far more than belong there; restore it, or remove it with HDEL')
+    end
+  end
+end
+
 -- Returns fence, commit, offset, ahead, millis until the first retry is due, number of the state's entries, cursor, the
 -- first page, seek, sought, before.
 local function readCheckpoint()

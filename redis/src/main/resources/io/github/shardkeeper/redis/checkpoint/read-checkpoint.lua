@@ -6,6 +6,10 @@
 --          was carried out or '', what was before the fence or ''}
 -- cost     O(a page of the state), or O(entries of the state)
 
+local tooLong = checkLengths()
+if tooLong then
+  return tooLong
+end
 local read = readCheckpoint()
 if ARGV[1] == 'whole' then
   read[7], read[8] = '0', redis.call('HGETALL', STATE)

@@ -24,13 +24,13 @@ local function barrier(name)
   local phase, round, size, view, missing, list =
     string.match(value, '^([ERB])|(%d+)|(%d+)|(%d+)|([^|]*)|([^|]*)$')
   if not phase then
-    return {unreadable = value}
+    return {unreadable = beginning(value)}
   end
   local parties = {}
   for entry in string.gmatch(list, '[^,]+') do
     local session, ticket, state = string.match(entry, '^([^/]+)/([^/]+)/([IL])$')
     if not session then
-      return {unreadable = value}
+      return {unreadable = beginning(value)}
     end
     parties[#parties + 1] = {session = session, ticket = ticket, state = state}
   end

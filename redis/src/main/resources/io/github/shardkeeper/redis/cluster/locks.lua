@@ -20,7 +20,7 @@ local function lock(name)
   local session, ticket, token, since, notBefore, freeAt =
     string.match(value, '^([^|]*)|([^|]*)|(%d+)|(%d+)|(%d+)|(%d+)$')
   if not session then
-    return {unreadable = value}
+    return {unreadable = beginning(value)}
   end
   return {session = session, ticket = ticket, token = token, notBefore = tonumber(notBefore), freeAt = tonumber(freeAt)}
 end

@@ -20,7 +20,7 @@ for from = 1, #sessions, 1000 do
     local entry = entries[i - from + 1]
     if entry then
       reply[#reply + 1] = sessions[i]
-      reply[#reply + 1] = entry
+      reply[#reply + 1] = bounded(entry, 16384)
     end
   end
 end

@@ -45,7 +45,7 @@ local entries = redis.call('HGETALL', MEMBERS)
 for i = 1, #entries, 2 do
   if string.sub(entries[i + 1], 1, 2) == 'A|' then
     ids[#ids + 1] = entries[i]
-    members[entries[i]] = entries[i + 1]
+    members[entries[i]] = bounded(entries[i + 1], 4000000)
   end
 end
 table.sort(ids)

@@ -7,6 +7,9 @@
 --                       the session has handled, or the last one that was over when it began to listen, or 0
 -- keeps    numbers of signals grow and never repeat; an entry of a session shows all lower numbers as done
 
+-- Bytes, more than may be configured.
+local LONGEST_SIGNAL = 2000000
+
 -- Returns the latest signal of a name; nil for none. One that cannot be read, which only others can have written, has
 -- nothing but its value as `unreadable`.
 local function latestSignal(signals, name)
@@ -14,9 +17,12 @@ local function latestSignal(signals, name)
   if not value then
     return nil
   end
+  if #value > LONGEST_SIGNAL then
+    return {unreadable = beginning(value)}
+  end
   local number, sent, retained, address, payload = string.match(value, '^(%d+)|(%d+)|(%d+)|([^|]*)|(.*)$')
   if not (wholeNumber(number) and wholeNumber(sent) and wholeNumber(retained)) then
-    return {unreadable = value}
+    return {unreadable = beginning(value)}
   end
   return {number = tonumber(number), sent = sent, retained = tonumber(retained), address = address, payload = payload}
 end

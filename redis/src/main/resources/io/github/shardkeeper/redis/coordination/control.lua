@@ -67,6 +67,9 @@ for i, value in ipairs(redis.call('HMGET', GROUP, unpack(FIELDS))) do
   group[FIELDS[i]] = value or nil
 end
 
+-- Bytes. What is longer is from others, and is not returned to anybody.
+local LONGEST_FIELD, LONGEST_RECORD, LONGEST_DESCRIPTION, LONGEST_LOAD = 16384, 1000, 4000000, 65536
+
 -- Longer numbers are not exact in Lua.
 local LONGEST_NUMBER = 16
 
@@ -102,8 +105,16 @@ local function findFaults()
       faults[#faults + 1] = GROUP .. ' has no number in the field ' .. field
     end
   end
+  if group.format and group.format ~= FORMAT then
+    faults[#faults + 1] = GROUP .. ' has no number in the field format'
+  end
+  for _, field in ipairs({'leader', 'sizes', 'problems'}) do
+    if group[field] and #group[field] > LONGEST_FIELD then
+      faults[#faults + 1] = GROUP .. ' has ' .. #group[field] .. ' bytes in the field ' .. field
+    end
+  end
   if group.unreadable then
-    faults[#faults + 1] = group.unreadable
+    faults[#faults + 1] = beginning(group.unreadable)
   end
   if #faults > 0 then
     return faults
@@ -134,7 +145,7 @@ end
 
 -- NONE: there are no keys. WHOLE: the keys agree. BROKEN: they do not. OTHER: another format.
 local state, faults = 'NONE', {}
-if group.format and group.format ~= FORMAT then
+if group.format and group.format ~= FORMAT and isNumber(group.format) then
   state = 'OTHER'
   faults[1] = 'the group is kept in format ' .. group.format .. ' instead of ' .. FORMAT
 elseif redis.call('EXISTS', unpack(KEYS)) > 0 then
@@ -172,7 +183,7 @@ local resized = false
 
 -- Records an entry that only others can have written. From the next script on the group is broken.
 local function recordUnreadable(key, field, why)
-  setGroup('unreadable', key .. ' has an entry ' .. field .. ' that ' .. (why or 'cannot be read'))
+  setGroup('unreadable', key .. ' has an entry ' .. beginning(field) .. ' that ' .. (why or 'cannot be read'))
 end
 
 -- The last step of every script that changes something.

@@ -107,7 +107,7 @@ if #news > 0 then
   end
   local records = redis.call('HMGET', SHARDS, unpack(names))
   for i, name in ipairs(names) do
-    if not records[i] then
+    if not records[i] or #records[i] > LONGEST_RECORD then
       recordUnreadable(SHARDS, name)
     else
       reply[#reply + 1] = name

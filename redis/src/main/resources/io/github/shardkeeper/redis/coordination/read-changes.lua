@@ -21,6 +21,9 @@ if whole then
 end
 if membership ~= seenMembership then
   list = redis.call('HGETALL', MEMBERS)
+  for i = 2, #list, 2 do
+    list[i] = bounded(list[i], LONGEST_DESCRIPTION)
+  end
 end
 -- One more than needed, because NO_ENTRY may be among them.
 local changed = redis.call('ZRANGEBYSCORE', CHANGES, '(' .. seen, '+inf', 'WITHSCORES', 'LIMIT', 0, limit + 1)
@@ -36,7 +39,7 @@ if #names > 0 then
   for i, name in ipairs(names) do
     shards[#shards + 1] = name
     shards[#shards + 1] = generations[i]
-    shards[#shards + 1] = records[i]
+    shards[#shards + 1] = records[i] and bounded(records[i], LONGEST_RECORD)
   end
 end
 local through = generation

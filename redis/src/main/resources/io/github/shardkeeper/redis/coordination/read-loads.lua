@@ -20,7 +20,7 @@ if #names > 0 then
   local reports = redis.call('HMGET', LOADS, unpack(names))
   local known = redis.call('HMGET', MEMBERS, unpack(names))
   for i, name in ipairs(names) do
-    if reports[i] and known[i] then
+    if reports[i] and known[i] and #reports[i] <= LONGEST_LOAD then
       reply[#reply + 1] = name
       reply[#reply + 1] = reports[i]
     else

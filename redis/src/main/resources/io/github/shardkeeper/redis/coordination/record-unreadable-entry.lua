@@ -6,7 +6,10 @@
 -- cost     O(1)
 
 local key, entry = ARGV[1] == 'S' and SHARDS or MEMBERS, ARGV[2]
-if state == 'WHOLE' and (redis.call('HGET', key, entry) or '') == ARGV[3] then
+local stored = redis.call('HGET', key, entry) or ''
+-- As readers have got it.
+local read = bounded(stored, ARGV[1] == 'S' and LONGEST_RECORD or LONGEST_DESCRIPTION)
+if state == 'WHOLE' and read == ARGV[3] then
   writeAtMaxmemory('HDEL', GROUP)
   recordUnreadable(key, entry)
   finish()

@@ -3,6 +3,7 @@ package io.github.shardkeeper.sample.dashboard;
 import java.io.BufferedReader;
 import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.io.ByteArrayInputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -103,6 +104,26 @@ class DashboardOverHttpTests {
 
 	private static String header(HttpResponse<?> response, String name) {
 		return response.headers().firstValue(name).orElse("");
+	}
+
+	/** Also if its length is not announced. */
+	@ParameterizedTest
+	@ValueSource(strings = { "servlet", "reactive" })
+	void bodyOfAnActIsBounded(String framework) throws Exception {
+		start(framework, "management.endpoint.shards.access=unrestricted");
+		byte[] large = "{\"action\":\"rebalance\",\"reason\":\"%s\"}".formatted("x".repeat(1_500_000)).getBytes();
+		HttpRequest.Builder act = request("/actuator/shards").header("Content-Type", JSON);
+
+		HttpResponse<String> announced = HTTP.send(act.POST(BodyPublishers.ofByteArray(large)).build(),
+				BodyHandlers.ofString());
+		HttpResponse<String> streamed = HTTP.send(
+				act.POST(BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(large))).build(),
+				BodyHandlers.ofString());
+
+		assertThat(announced.statusCode()).isEqualTo(413);
+		assertThat(announced.body()).contains("\"reason\"", "more than 1000000 bytes");
+		assertThat(streamed.statusCode()).isIn(400, 413);
+		assertThat(act("/actuator/shards", Map.of("Content-Type", JSON)).statusCode()).isEqualTo(200);
 	}
 
 	@ParameterizedTest
