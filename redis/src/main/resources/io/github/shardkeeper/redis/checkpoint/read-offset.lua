@@ -1,4 +1,5 @@
--- Reads a group's offset in a shard, or the copy of one that is kept elsewhere, so that a WAIT can follow: replicas that have its write have the offset, too.
+-- Reads a group's offset in a shard, or the copy of one that is kept elsewhere, so that a WAIT can follow: replicas that
+-- have its write have the offset, too.
 --
 -- KEYS     1 checkpoint hash of the shard
 -- result   the offset; '' if there is none
@@ -9,4 +10,6 @@ if redis.call('TYPE', KEYS[1]).ok ~= 'hash' then
   return ''
 end
 writeBeforeWait(KEYS[1])
-return redis.call('HGET', KEYS[1], 'copy') or redis.call('HGET', KEYS[1], 'offset') or ''
+local copy = redis.call('HGET', KEYS[1], 'copy')
+local offset = redis.call('HGET', KEYS[1], 'offset')
+return copy or offset or ''
