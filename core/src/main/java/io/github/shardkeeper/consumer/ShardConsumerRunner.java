@@ -257,11 +257,24 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	 */
 	private void warmUp(Set<String> topics) {
 		try {
-			this.startPositions.consume(topics);
+			recordConsumption(topics);
 			this.checkpoints.offsets(topics.stream().map((topic) -> ShardId.of(topic, 0)).toList());
 		}
 		catch (StoreUnavailableException ex) {
 			logger.debug("The store cannot be used yet", ex);
+		}
+	}
+
+	private void recordConsumption(Set<String> topics) {
+		try {
+			this.startPositions.consume(topics);
+		}
+		catch (StoreUnavailableException ex) {
+			if (!ex.isRefusal()) {
+				throw ex;
+			}
+			logger.warn("Since when a topic with 'start: latest' is consumed cannot be stored, so shards without an "
+					+ "offset are not consumed: {}", ex.getMessage());
 		}
 	}
 

@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -73,11 +74,28 @@ public final class StartPositions implements ShardStarts.Positions {
 
 	/**
 	 * Stores since when the topics are consumed; called again if that may be lost.
-	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer; then the start of the first shard counts
+	 * @throws StoreUnavailableException if the store does not answer, or refuses it for a
+	 * topic; then the start of the first shard counts
 	 */
 	void consume(Collection<String> topics) {
-		topics.stream().filter(this::isLatest).forEach(this::ask);
+		StoreUnavailableException refusal = null;
+		for (String topic : topics) {
+			try {
+				if (isLatest(topic)) {
+					ask(topic);
+				}
+			}
+			catch (StoreUnavailableException ex) {
+				if (!ex.isRefusal()) {
+					throw ex;
+				}
+				// May concern only this topic.
+				refusal = ex;
+			}
+		}
+		if (refusal != null) {
+			throw refusal;
+		}
 	}
 
 	@Override
