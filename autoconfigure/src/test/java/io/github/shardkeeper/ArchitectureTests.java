@@ -78,7 +78,7 @@ class ArchitectureTests {
 		plan.put("source.memory", Set.of("source", API, "shard"));
 		plan.put("source.fixed", Set.of("source", "shard"));
 		plan.put("template", Set.of("source", API, "shard"));
-		plan.put("checkpoint", Set.of(API, "shard"));
+		plan.put("checkpoint", Set.of(API, "shard", "text"));
 		plan.put("checkpoint.memory", Set.of("checkpoint", "shard"));
 		plan.put("coordination",
 				Set.of("directive", "protocol", "assignment", "report", "loop", "time", API, "shard", "text"));
@@ -109,7 +109,8 @@ class ArchitectureTests {
 		plan.put("redis.checkpoint", Set.of("redis", "coordination", "checkpoint", API, "shard", "text"));
 		plan.put("redis.cluster",
 				Set.of("redis.coordination", "redis", "cluster.signal", "cluster.parameter", "cluster.lock",
-						"cluster.barrier", "cluster.session", "cluster", "coordination", "protocol", API, "shard"));
+						"cluster.barrier", "cluster.session", "cluster", "coordination", "protocol", API, "shard",
+						"text"));
 		plan.put("redis.stream", Set.of("redis", "source", API, "shard", "text"));
 		plan.put("kafka", Set.of("source", "loop", "time", API, "shard", "text"));
 		plan.put("sls", Set.of("source", API, "shard", "text"));
@@ -236,7 +237,7 @@ class ArchitectureTests {
 		plan.put("sls", Set.of("aliyun-log", "httpclient", "jackson", "slf4j"));
 		plan.put("jdbc", Set.of("spring", "slf4j"));
 		plan.put("observation", Set.of("micrometer"));
-		plan.put("actuate", Set.of("spring-boot", "micrometer", "slf4j"));
+		plan.put("actuate", Set.of("spring", "spring-boot", "micrometer", "slf4j"));
 		plan.put("dashboard", Set.of("spring", "spring-boot", "servlet", "reactor"));
 		plan.put("autoconfigure.dashboard", Set.of("spring", "spring-boot", "jackson", "reactor"));
 		plan.put("autoconfigure", Set.of("spring", "spring-messaging", "jakarta-validation", "spring-boot",
