@@ -24,6 +24,7 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Jdbc;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Load;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Mode;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Redis;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Outbox;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Retry;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Session;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Signals;
@@ -113,6 +114,7 @@ final class PropertiesValidator {
 		validate(this.properties.jdbc());
 		requireAtLeast("shardkeeper.rebalance.settle-time", this.properties.rebalance().settleTime(), Duration.ZERO);
 		validate(this.properties.template());
+		validate(this.properties.outbox(), this.properties.template());
 		validate(this.properties.signals());
 		validate(this.properties.history());
 		validate(this.properties.broadcast());
@@ -194,6 +196,15 @@ final class PropertiesValidator {
 			reject("'shardkeeper.template.max-in-flight-size' is %s, less than 'shardkeeper.template.max-payload-size', which is %s."
 				.formatted(template.maxInFlightSize(), template.maxPayloadSize()),
 					"Set it to at least the size of one payload.");
+		}
+	}
+
+	private void validate(Outbox outbox, Template template) {
+		requireBetween("shardkeeper.outbox.max-records", outbox.maxRecords(), 1, Integer.MAX_VALUE);
+		requireValueSize("shardkeeper.outbox.max-size", outbox.maxSize());
+		if (outbox.maxSize().compareTo(template.maxPayloadSize()) < 0) {
+			reject("'shardkeeper.outbox.max-size' is %s, less than 'shardkeeper.template.max-payload-size', which is %s."
+				.formatted(outbox.maxSize(), template.maxPayloadSize()), "Set it to at least the size of one payload.");
 		}
 	}
 

@@ -70,6 +70,7 @@ import io.github.shardkeeper.operations.RoutedShardTopics;
 import io.github.shardkeeper.operations.StoredDeadLetters;
 import io.github.shardkeeper.operations.StoredRetiredTopics;
 import io.github.shardkeeper.operations.StoredShardPositions;
+import io.github.shardkeeper.output.Outputs;
 import io.github.shardkeeper.shard.ShardMove;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.JsonPayloadConverter;
@@ -217,7 +218,7 @@ public final class ShardkeeperAutoConfiguration {
 			ShardHandlerDetector detector, TopicSources sources, StartPositions startPositions,
 			CheckpointStore checkpoints, BroadcastStores broadcast, Lease lease, MemberRuntime runtime,
 			ObjectProvider<JsonMapper> mapper, ObjectProvider<ConsumerMeters> meters, ConsumerEvents events,
-			Environment environment) {
+			ObjectProvider<Outputs> outputs, Environment environment) {
 		ShardkeeperProperties.Consumer consumer = settings.properties().consumer();
 		WorkerThreads threads = new WorkerThreads(Threading.VIRTUAL.isActive(environment), consumer.threads());
 		return new ShardConsumerRunner(coordinator, detector, sources, startPositions, broadcast.over(checkpoints),
@@ -225,7 +226,7 @@ public final class ShardkeeperAutoConfiguration {
 				new ShardConsumerRunner.Settings(settings.consumers(), consumer.buffer().totalSize().toBytes(),
 						settings.broadcastTopics(), settings.hasInstanceId()),
 				mapper.getIfUnique(JsonMapper::new), meters.getIfAvailable(() -> ConsumerMeters.NONE), events,
-				settings.leaveTimeout());
+				outputs.getIfAvailable(() -> Outputs.NONE), settings.leaveTimeout());
 	}
 
 	@Bean
@@ -327,6 +328,19 @@ public final class ShardkeeperAutoConfiguration {
 		return new KeyedShardTemplate(new SourceSelection.SendableTopics(sources, appenders),
 				TopicPayloads.over(converter, own), settings.sending(), settings.selectors(selectors),
 				selector.getIfUnique(), observer.getIfAvailable(() -> SendObserver.NONE));
+	}
+
+	/** The template is one of its own: an application may replace the other. */
+	@Bean
+	@ConditionalOnBean(ShardAppender.class)
+	Outputs shardkeeperOutputs(ShardkeeperSettings settings, TopicSources sources,
+			ObjectProvider<ShardAppender> appenders, PayloadConverter converter, ObjectProvider<TopicPayloads> own,
+			Map<String, ShardSelector> selectors, ObjectProvider<ShardSelector> selector) {
+		ShardkeeperProperties.Outbox outbox = settings.properties().outbox();
+		KeyedShardTemplate template = new KeyedShardTemplate(
+				new SourceSelection.SendableTopics(sources, appenders), TopicPayloads.over(converter, own),
+				settings.sending(), settings.selectors(selectors), selector.getIfUnique(), SendObserver.NONE);
+		return new Outputs(new SequencedTopics(sources, template), outbox.maxRecords(), outbox.maxSize().toBytes());
 	}
 
 	@Bean

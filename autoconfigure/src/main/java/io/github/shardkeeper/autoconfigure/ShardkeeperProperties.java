@@ -44,6 +44,7 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
  * @param consumer Consumption of topics.
  * @param broadcast Topics of which every instance consumes every shard.
  * @param template Limits of ShardTemplate.
+ * @param outbox Limits of what handlers send as parts of their calls.
  * @param signals Signals to all instances of the group.
  * @param history History of moves of shards between instances.
  * @param observations Observations of handler calls and sent records.
@@ -62,7 +63,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 		@Nullable String instanceId, @Nullable String version, @DefaultValue("redis") Store store,
 		@DefaultValue("shardkeeper") String keyPrefix, @DefaultValue Redis redis, @DefaultValue Session session,
 		@DefaultValue Rebalance rebalance, @DefaultValue Assignment assignment, @DefaultValue Handover handover,
-		@DefaultValue Consumer consumer, @DefaultValue Broadcast broadcast, @DefaultValue Template template,
+		@DefaultValue Consumer consumer, @DefaultValue Broadcast broadcast, @DefaultValue Template template, @DefaultValue Outbox outbox,
 		@DefaultValue Signals signals, @DefaultValue History history, @DefaultValue Observations observations,
 		@DefaultValue @NestedConfigurationProperty KafkaSourceProperties kafka,
 		@DefaultValue @NestedConfigurationProperty SlsSourceProperties sls, @DefaultValue Jdbc jdbc,
@@ -652,6 +653,18 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 */
 	public record Template(@DefaultValue("1MB") DataSize maxPayloadSize, @DefaultValue("10000") int maxInFlight,
 			@DefaultValue("16MB") DataSize maxInFlightSize) {
+
+	}
+
+	/**
+	 * Limits of what handlers send as parts of their calls.
+	 *
+	 * @param maxRecords Maximum number of records that a shard has sent and that are not
+	 * in their targets yet. Further calls wait. At least 1.
+	 * @param maxSize Maximum size of these records. From
+	 * shardkeeper.template.max-payload-size to 512MB.
+	 */
+	public record Outbox(@DefaultValue("10000") int maxRecords, @DefaultValue("16MB") DataSize maxSize) {
 
 	}
 

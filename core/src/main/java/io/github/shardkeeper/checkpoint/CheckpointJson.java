@@ -9,6 +9,7 @@ import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -16,6 +17,7 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
 
 /**
  * Parts of a checkpoint as JSON, for stores. Does not use the application's mapper,
@@ -27,6 +29,8 @@ import io.github.shardkeeper.shard.Offset;
  * <code>{"attempts":5,"rounds":1,"key":"42","headers":{"trace":"7f"},"timestamp":"…","failedAt":"…",
  * "exception":"…","stackTrace":"…"}</code>. Scripts of Redis rely on {@code attempts}
  * being first.</li>
+ * <li>The properties of a record in the outbox, all but place, target and payload:
+ * <code>{"era":1767225600123456,"number":7,"key":"42","headers":{"trace":"7f"}}</code>.</li>
  * </ul>
  */
 public final class CheckpointJson {
@@ -61,13 +65,7 @@ public final class CheckpointJson {
 		ObjectNode about = MAPPER.createObjectNode();
 		about.put("attempts", record.attempts());
 		about.put("rounds", record.rounds());
-		if (record.key() != null) {
-			about.put("key", record.key());
-		}
-		if (!record.headers().isEmpty()) {
-			ObjectNode headers = about.putObject("headers");
-			record.headers().forEach(headers::put);
-		}
+		putKeyAndHeaders(about, record.key(), record.headers());
 		about.put("timestamp", record.timestamp().toString());
 		about.put("failedAt", record.failedAt().toString());
 		about.put("exception", record.exception());
@@ -81,15 +79,57 @@ public final class CheckpointJson {
 	 */
 	public static FailedRecord failedRecord(Offset offset, byte[] about, byte[] payload) {
 		JsonNode root = root(about);
+		int attempts = Math.max(root.path("attempts").asInt(0), 0);
+		return new FailedRecord(offset, key(root), payload, headers(root), instant(root, "timestamp"), attempts,
+				(attempts > 0) ? Math.max(root.path("rounds").asInt(0), 0) : 0, root.path("exception").asString(""),
+				root.path("stackTrace").asString(""), instant(root, "failedAt"));
+	}
+
+	/** Writes the properties of a record in the outbox, in UTF-8. */
+	public static byte[] about(Outbox.Entry entry) {
+		ObjectNode about = MAPPER.createObjectNode();
+		about.put("era", entry.era());
+		about.put("number", entry.number());
+		putKeyAndHeaders(about, entry.key(), entry.headers());
+		return MAPPER.writeValueAsString(about).getBytes(StandardCharsets.UTF_8);
+	}
+
+	/**
+	 * Reads a record of the outbox.
+	 * @throws IllegalArgumentException if others have changed its properties
+	 */
+	public static Outbox.Entry outboxEntry(Outbox.Place place, ShardId target, byte[] about, byte[] payload) {
+		JsonNode root = root(about);
+		long era = root.path("era").asLong(0);
+		long number = root.path("number").asLong(0);
+		if (era <= 0 || number <= 0) {
+			throw new IllegalArgumentException(
+					"has no era, or no number: " + new String(about, StandardCharsets.UTF_8));
+		}
+		return new Outbox.Entry(place, era, target, number, key(root), payload, headers(root));
+	}
+
+	private static void putKeyAndHeaders(ObjectNode about, @Nullable String key, Map<String, String> headers) {
+		if (key != null) {
+			about.put("key", key);
+		}
+		if (!headers.isEmpty()) {
+			ObjectNode node = about.putObject("headers");
+			headers.forEach(node::put);
+		}
+	}
+
+	private static @Nullable String key(JsonNode root) {
+		JsonNode key = root.path("key");
+		return key.isString() ? key.asString() : null;
+	}
+
+	private static Map<String, String> headers(JsonNode root) {
 		Map<String, String> headers = new LinkedHashMap<>();
 		root.path("headers")
 			.properties()
 			.forEach((header) -> headers.put(header.getKey(), header.getValue().asString("")));
-		JsonNode key = root.path("key");
-		int attempts = Math.max(root.path("attempts").asInt(0), 0);
-		return new FailedRecord(offset, key.isString() ? key.asString() : null, payload, headers,
-				instant(root, "timestamp"), attempts, (attempts > 0) ? Math.max(root.path("rounds").asInt(0), 0) : 0,
-				root.path("exception").asString(""), root.path("stackTrace").asString(""), instant(root, "failedAt"));
+		return headers;
 	}
 
 	private static JsonNode root(byte[] about) {

@@ -221,6 +221,30 @@ public interface CheckpointStore extends AutoCloseable {
 		return null;
 	}
 
+	/**
+	 * Returns whether the store keeps outboxes for the shards of a topic: what
+	 * {@link Commit#outbox()} adds is written with the commit, and every new owner gets
+	 * it.
+	 * @param topic the topic
+	 * @return whether handlers of the topic may send as parts of their calls
+	 */
+	default boolean keepsOutboxes(String topic) {
+		return false;
+	}
+
+	/**
+	 * Reads records of a shard's outbox, in the order of their places.
+	 * @param shard the shard
+	 * @param after the place of the last record that was read, {@code null} to begin
+	 * @param limit maximum number of records
+	 * @param bytes approximate maximum of their total size; the first record may be
+	 * larger
+	 * @return the records; an empty list after the last one
+	 */
+	default List<Outbox.Entry> outbox(ShardId shard, Outbox.@Nullable Place after, int limit, long bytes) {
+		return List.of();
+	}
+
 	@Override
 	void close();
 
@@ -277,9 +301,16 @@ public interface CheckpointStore extends AutoCloseable {
 		 * token; {@code null} if it is not known
 		 * @param acquisition identifies the acquisition: the same number when it is
 		 * repeated, another one when the store has lost it meanwhile; 0 if unknown
+		 * @param outbox the outbox that earlier owners have left
 		 */
 		record Acquired(Checkpoint checkpoint, Seeks seeks, long lastCommit, @Nullable LastCommit before,
-				long acquisition) implements Acquisition {
+				long acquisition, Outbox outbox) implements Acquisition {
+
+			/** Creates an acquisition of a shard that never sent anything. */
+			public Acquired(Checkpoint checkpoint, Seeks seeks, long lastCommit, @Nullable LastCommit before,
+					long acquisition) {
+				this(checkpoint, seeks, lastCommit, before, acquisition, Outbox.EMPTY);
+			}
 
 			/**
 			 * Creates an acquisition under a new token, of a shard without seeks.

@@ -2,6 +2,7 @@ package io.github.shardkeeper.checkpoint;
 
 import java.time.Instant;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedSet;
@@ -110,6 +111,16 @@ public final class CheckpointsByTopic implements CheckpointStore {
 	@Override
 	public @Nullable CallTransactions transactions(String topic) {
 		return this.parts.of(topic).transactions(topic);
+	}
+
+	@Override
+	public boolean keepsOutboxes(String topic) {
+		return this.parts.of(topic).keepsOutboxes(topic);
+	}
+
+	@Override
+	public List<Outbox.Entry> outbox(ShardId shard, Outbox.@Nullable Place after, int limit, long bytes) {
+		return this.parts.of(shard).outbox(shard, after, limit, bytes);
 	}
 
 	@Override

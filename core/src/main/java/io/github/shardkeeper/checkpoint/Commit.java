@@ -26,10 +26,11 @@ import io.github.shardkeeper.shard.Offset;
  * @param deadLetters records to append to the dead letters
  * @param seek the number of the seek that this commit carries out, and all before it; 0
  * for none
+ * @param outbox the changes of the outbox
  */
 public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> ahead,
 		Map<String, @Nullable String> changes, List<Retry> retries, Set<Offset> taken, List<FailedRecord> deadLetters,
-		long seek) {
+		long seek, Outbox.Changes outbox) {
 
 	public Commit {
 		ahead = copy(ahead);
@@ -37,6 +38,13 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 		retries = List.copyOf(retries);
 		taken = copy(taken);
 		deadLetters = List.copyOf(deadLetters);
+	}
+
+	/** Creates a commit that leaves the outbox as it is. */
+	public Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> ahead,
+			Map<String, @Nullable String> changes, List<Retry> retries, Set<Offset> taken,
+			List<FailedRecord> deadLetters, long seek) {
+		this(number, offset, ahead, changes, retries, taken, deadLetters, seek, Outbox.Changes.NONE);
 	}
 
 	/** Creates a commit that carries out no seek. */
@@ -59,7 +67,13 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 	/** Returns a copy under another number. */
 	public Commit withNumber(CommitNumber other) {
 		return new Commit(other, this.offset, this.ahead, this.changes, this.retries, this.taken, this.deadLetters,
-				this.seek);
+				this.seek, this.outbox);
+	}
+
+	/** Returns a copy with changes of the outbox. */
+	public Commit withOutbox(Outbox.Changes changed) {
+		return new Commit(this.number, this.offset, this.ahead, this.changes, this.retries, this.taken,
+				this.deadLetters, this.seek, changed);
 	}
 
 	/**

@@ -28,6 +28,7 @@ import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.loop.Loops;
+import io.github.shardkeeper.output.Outputs;
 import io.github.shardkeeper.protocol.LeaderEvent.ListedShards;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
@@ -87,6 +88,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private final ConsumerEvents events;
 
+	private final Outputs outputs;
+
 	private final Duration stopTimeout;
 
 	private volatile @Nullable Running running;
@@ -104,12 +107,13 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	 * @param startPositions the start positions of shards that have no offset
 	 * @param lease the lease; without it nothing is consumed
 	 * @param threads the threads that handlers run on
+	 * @param outputs where the records go that handlers send as parts of their calls
 	 * @param stopTimeout the maximum duration of a stop
 	 */
 	public ShardConsumerRunner(ShardCoordinator coordinator, ShardHandlerDetector detector, TopicSources sources,
 			StartPositions startPositions, CheckpointStore checkpoints, Lease lease, MemberRuntime runtime,
 			WorkerThreads threads, Settings settings, JsonMapper mapper, ConsumerMeters meters, ConsumerEvents events,
-			Duration stopTimeout) {
+			Outputs outputs, Duration stopTimeout) {
 		this.coordinator = coordinator;
 		this.detector = detector;
 		this.sources = sources;
@@ -122,6 +126,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		this.mapper = mapper;
 		this.meters = meters;
 		this.events = events;
+		this.outputs = outputs;
 		this.stopTimeout = stopTimeout;
 	}
 
@@ -142,7 +147,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		WorkerContext context = new WorkerContext(this.coordinator.settings().group(), this.checkpoints, readers,
 				this.lease, this.runtime.clock(), InstantSource.system(), runningThreads.executor(), timer, this.mapper,
 				this.meters, new BufferBudget(this.settings.totalBufferBytes()), this.settings.consumers(), this.events,
-				this.coordinator.consumptionListener(), this.coordinator.measuresLoads());
+				this.coordinator.consumptionListener(), this.coordinator.measuresLoads(), this.outputs);
 		handlers.keySet().forEach(context::meters);
 		Map<String, ShardHandler> broadcast = new TreeMap<>(handlers);
 		broadcast.keySet().retainAll(this.settings.broadcastTopics());
@@ -206,6 +211,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		if (this.checkpoints.transactions(topic) != null) {
 			consumer.checkTransacted(handler);
 		}
+		consumer.checkOutput(handler, this.settings.broadcastTopics().contains(topic),
+				this.checkpoints.keepsOutboxes(topic));
 	}
 
 	/**

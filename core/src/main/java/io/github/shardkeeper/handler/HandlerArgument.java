@@ -7,6 +7,7 @@ import org.springframework.core.ResolvableType;
 
 import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
 
@@ -15,7 +16,7 @@ import io.github.shardkeeper.ShardState;
  */
 enum HandlerArgument {
 
-	PAYLOAD, RECORD, PAYLOADS, RECORDS, CONTEXT, STATE, ACKNOWLEDGMENT,
+	PAYLOAD, RECORD, PAYLOADS, RECORDS, CONTEXT, STATE, OUTPUT, ACKNOWLEDGMENT,
 	/** A value that {@link MessageArguments} fills, except the payload. */
 	MESSAGE;
 
@@ -26,6 +27,9 @@ enum HandlerArgument {
 		}
 		if (resolved == ShardState.class) {
 			return STATE;
+		}
+		if (resolved == ShardOutput.class) {
+			return OUTPUT;
 		}
 		if (resolved == Acknowledgment.class) {
 			return ACKNOWLEDGMENT;

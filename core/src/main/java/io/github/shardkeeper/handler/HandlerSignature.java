@@ -12,6 +12,7 @@ import org.springframework.util.ReflectionUtils;
 
 import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.SourceRecord;
@@ -173,6 +174,12 @@ public final class HandlerSignature {
 	 */
 	@Nullable Object[] arguments(@Nullable Object input, ShardContext context, @Nullable ShardState state,
 			@Nullable Acknowledgment acknowledgment) {
+		return arguments(input, context, state, acknowledgment, null);
+	}
+
+	/** Returns the arguments of a call that may send records. */
+	@Nullable Object[] arguments(@Nullable Object input, ShardContext context, @Nullable ShardState state,
+			@Nullable Acknowledgment acknowledgment, @Nullable ShardOutput output) {
 		Filled filled = (input instanceof Filled values) ? values : null;
 		Object ofRecord = (filled != null) ? filled.converted() : input;
 		@Nullable Object[] values = (filled != null) ? filled.values().clone() : new @Nullable Object[this.arguments.length];
@@ -183,6 +190,7 @@ public final class HandlerSignature {
 				case MESSAGE -> values[i];
 				case CONTEXT -> context;
 				case STATE -> state;
+				case OUTPUT -> output;
 				case ACKNOWLEDGMENT -> acknowledgment;
 			};
 		}

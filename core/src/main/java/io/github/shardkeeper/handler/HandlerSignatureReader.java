@@ -28,7 +28,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 final class HandlerSignatureReader {
 
 	private static final String MAY_TAKE = "It may take the record (as ShardRecord<T> or as its payload T) or a batch "
-			+ "(as List<ShardRecord<T>> or as List<T>), ShardContext, ShardState and Acknowledgment, each at most once; "
+			+ "(as List<ShardRecord<T>> or as List<T>), ShardContext, ShardState, ShardOutput and Acknowledgment, each at most once; "
 			+ "and where Spring Messaging is on the class path, what has @Payload, @Header or @Headers, and Message<T>.";
 
 	private final Method method;

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.schedule.RunRules;
@@ -104,6 +105,11 @@ public final class ShardHandler {
 		return this.consumer.takes(HandlerArgument.STATE);
 	}
 
+	/** Returns whether the method takes a {@link ShardOutput}. */
+	public boolean takesOutput() {
+		return this.consumer.takes(HandlerArgument.OUTPUT);
+	}
+
 	/** Returns whether the method takes an {@link Acknowledgment}. */
 	public boolean takesAcknowledgment() {
 		return this.consumer.takes(HandlerArgument.ACKNOWLEDGMENT);
@@ -146,22 +152,30 @@ public final class ShardHandler {
 				source.headers(), source.timestamp()) : payload;
 	}
 
+	/** Calls a handler's method that sends nothing; see the other method. */
+	public void handle(@Nullable Object converted, ShardContext context, @Nullable ShardState state,
+			@Nullable Acknowledgment acknowledgment) throws Throwable {
+		handle(converted, context, state, acknowledgment, null);
+	}
+
 	/**
 	 * Calls the handler's method, and throws what it throws.
 	 * @param converted the result of {@link #convert}; for a batch the list of results,
 	 * which must not change any more; {@code null} for a handler without records
 	 * @param state the shard's state, {@code null} if the method takes none
 	 * @param acknowledgment the acknowledgment, {@code null} if the method takes none
+	 * @param output the records that the call sends, {@code null} if the method takes
+	 * none
 	 */
 	public void handle(@Nullable Object converted, ShardContext context, @Nullable ShardState state,
-			@Nullable Acknowledgment acknowledgment) throws Throwable {
+			@Nullable Acknowledgment acknowledgment, @Nullable ShardOutput output) throws Throwable {
 		Object input = input(converted);
 		if (this.observer == null) {
-			invoke(this.consumer, input, context, state, acknowledgment);
+			invoke(this.consumer, input, context, state, acknowledgment, output);
 		}
 		else {
 			this.observer.observe(context, Observed.sources(converted),
-					() -> invoke(this.consumer, input, context, state, acknowledgment));
+					() -> invoke(this.consumer, input, context, state, acknowledgment, output));
 		}
 	}
 
@@ -193,7 +207,7 @@ public final class ShardHandler {
 	 */
 	public void prepare(ShardContext context) throws Throwable {
 		for (HandlerSignature callback : this.preparing) {
-			invoke(callback, null, context, null, null);
+			invoke(callback, null, context, null, null, null);
 		}
 	}
 
@@ -203,7 +217,7 @@ public final class ShardHandler {
 	 */
 	public void assigned(ShardContext context, ShardState state) throws Throwable {
 		for (HandlerSignature callback : this.assigned) {
-			invoke(callback, null, context, state, null);
+			invoke(callback, null, context, state, null, null);
 		}
 	}
 
@@ -213,16 +227,17 @@ public final class ShardHandler {
 	 */
 	public void revoked(ShardContext context, ShardState state) throws Throwable {
 		for (HandlerSignature callback : this.revoked) {
-			invoke(callback, null, context, state, null);
+			invoke(callback, null, context, state, null, null);
 		}
 	}
 
 	private void invoke(HandlerSignature signature, @Nullable Object input, ShardContext context,
-			@Nullable ShardState state, @Nullable Acknowledgment acknowledgment) throws Throwable {
+			@Nullable ShardState state, @Nullable Acknowledgment acknowledgment, @Nullable ShardOutput output)
+			throws Throwable {
 		Object target = this.bean.get();
 		Method method = signature.invocableOn(target);
 		try {
-			method.invoke(target, signature.arguments(input, context, state, acknowledgment));
+			method.invoke(target, signature.arguments(input, context, state, acknowledgment, output));
 		}
 		catch (InvocationTargetException ex) {
 			throw ex.getTargetException();

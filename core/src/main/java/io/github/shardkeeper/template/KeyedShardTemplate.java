@@ -178,6 +178,13 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 		return appended;
 	}
 
+	/**
+	 * Prepares a record that others append: chooses its shard, and converts its payload.
+	 */
+	public NewRecord prepare(String topic, Outgoing outgoing) {
+		return prepare(topic, outgoing, null);
+	}
+
 	private NewRecord prepare(String topic, Outgoing outgoing, @Nullable ShardSelector selector) {
 		Objects.requireNonNull(topic, "topic must not be null");
 		Objects.requireNonNull(outgoing, "record must not be null");

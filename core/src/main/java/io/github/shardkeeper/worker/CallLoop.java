@@ -10,6 +10,7 @@ import org.slf4j.Logger;
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.loop.WakeTimer;
+import io.github.shardkeeper.output.CallOutput;
 import io.github.shardkeeper.schedule.RunPosition;
 import io.github.shardkeeper.schedule.RunRules;
 import io.github.shardkeeper.schedule.RunSchedule.Skipped;
@@ -123,15 +124,16 @@ final class CallLoop implements ShardOwnership.Loop {
 	}
 
 	private boolean mayCall(MonotonicTime now) {
-		return !this.scope.lifecycle().isLeaving() && isPermitted(now)
+		return !this.scope.lifecycle().isLeaving() && isPermitted(now) && !this.progress.outbox().isFull()
 				&& (this.nextCall == null || !now.isBefore(this.nextCall));
 	}
 
 	private void call(MonotonicTime begun) {
 		this.scope.owned().runFor((this.runs != null) ? this.runs.time() : null);
+		CallOutput output = this.handler.takesOutput() ? this.context.outputs().open() : null;
 		HandlerCalls.Result result = this.scope.calls()
 			.callHandler(this.handler.takesState() ? this.progress.state() : null, begun,
-					(view) -> this.handler.handle(null, this.scope.owned(), view, null));
+					(view) -> this.handler.handle(null, this.scope.owned(), view, null, output));
 		this.scope.owned().runFor(null);
 		MonotonicTime now = this.context.clock().now();
 		if (result.failure() != null) {
@@ -141,6 +143,10 @@ final class CallLoop implements ShardOwnership.Loop {
 		if (result.view() != null) {
 			JournaledState.Changes changes = this.progress.state().add(result.view());
 			this.progress.stateChanged((changes != null) ? changes : JournaledState.Changes.NONE, begun);
+		}
+		if (output != null) {
+			output.close();
+			this.progress.send(output.records(), begun);
 		}
 		this.backOff.reset();
 		this.scope.problems().callSucceeded();

@@ -92,6 +92,30 @@ public record ConsumerSettings(Commits commits, Ordering ordering, int concurren
 		}
 	}
 
+	/**
+	 * Checks that what the method of a handler sends can be part of its calls.
+	 * @param broadcast whether every instance consumes the topic
+	 * @param keepsOutboxes whether the checkpoints of the topic have outboxes
+	 * @throws ShardkeeperConfigurationException if it cannot
+	 */
+	public void checkOutput(ShardHandler handler, boolean broadcast, boolean keepsOutboxes) {
+		if (!handler.takesOutput()) {
+			return;
+		}
+		if (broadcast) {
+			throw new ShardkeeperConfigurationException(
+					"The @ShardConsumer method %s takes a ShardOutput, but 'shardkeeper.topics.%s.mode' is 'broadcast': every instance would send each record."
+						.formatted(handler.name(), handler.topic()),
+					"Set the mode to 'coordinated', or send with ShardTemplate.");
+		}
+		if (!keepsOutboxes) {
+			throw new ShardkeeperConfigurationException(
+					"The @ShardConsumer method %s takes a ShardOutput, but the checkpoints of the topic '%s' are in a store without an outbox: what the call sends cannot be committed with it."
+						.formatted(handler.name(), handler.topic()),
+					"Keep the checkpoints in Redis: set 'consumer.transaction' to 'none', or remove an own CheckpointStore bean; or send with ShardTemplate.");
+		}
+	}
+
 	private static ShardkeeperConfigurationException refused(ShardHandler handler, String what, String instead) {
 		return new ShardkeeperConfigurationException(
 				"The @ShardConsumer method %s %s (for topic '%s').".formatted(handler.name(), what, handler.topic()),

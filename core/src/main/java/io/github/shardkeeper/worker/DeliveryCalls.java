@@ -17,6 +17,8 @@ import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.source.PayloadConversionException;
+import io.github.shardkeeper.output.CallOutput;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -141,7 +143,7 @@ final class DeliveryCalls {
 
 	private Result notCalled(Delivery delivery, List<Unreadable> unreadable, HandlerCalls.@Nullable Result call,
 			MonotonicTime begun) {
-		return new Result(delivery, unreadable, call, begun, this.context.clock().now());
+		return new Result(delivery, unreadable, call, List.of(), begun, this.context.clock().now());
 	}
 
 	private Result callHandler(Delivery delivery, Object converted, List<Unreadable> unreadable, MonotonicTime begun,
@@ -150,11 +152,16 @@ final class DeliveryCalls {
 		JournaledState seen = this.handler.takesState() ? this.state : null;
 		Acknowledgment acknowledgment = this.handler.takesAcknowledgment() ? this.results.acknowledgmentOf(delivery)
 				: null;
-		HandlerCalls.StateCall plain = (view) -> this.handler.handle(converted, owned, view, acknowledgment);
+		CallOutput output = this.handler.takesOutput() ? this.context.outputs().open() : null;
+		HandlerCalls.StateCall plain = (view) -> this.handler.handle(converted, owned, view, acknowledgment, output);
 		HandlerCalls.StateCall code = (this.transacted != null) ? this.transacted.transaction(delivery, plain) : plain;
 		HandlerCalls.Result call = concurrently ? this.scope.calls().callConcurrently(seen, begun, code)
 				: this.scope.calls().callHandler(seen, begun, code);
-		return new Result(delivery, unreadable, call, begun, this.context.clock().now());
+		if (output != null) {
+			output.close();
+		}
+		return new Result(delivery, unreadable, call, (output != null) ? output.records() : List.of(), begun,
+				this.context.clock().now());
 	}
 
 	/** Returns the handler's argument, or an {@link Unreadable}. */
@@ -192,16 +199,17 @@ final class DeliveryCalls {
 	 * @param unreadable its records that could not be converted
 	 * @param call the result of the call, {@code null} if no call was made because of
 	 * unreadable records
+	 * @param sends the records that the call has sent, dropped if it has failed
 	 */
 	record Result(Delivery delivery, List<Unreadable> unreadable, HandlerCalls.@Nullable Result call,
-			MonotonicTime begun, MonotonicTime ended) {
+			List<NewRecord> sends, MonotonicTime begun, MonotonicTime ended) {
 
 		/** Returns it with another failure of its call, {@code null} for none. */
 		Result withFailure(@Nullable Throwable failure) {
 			HandlerCalls.Result made = Objects.requireNonNull(this.call);
 			return new Result(this.delivery, this.unreadable,
-					new HandlerCalls.Result(made.view(), failure, failure != null && made.interrupted()), this.begun,
-					this.ended);
+					new HandlerCalls.Result(made.view(), failure, failure != null && made.interrupted()), this.sends,
+					this.begun, this.ended);
 		}
 
 	}

@@ -198,6 +198,7 @@ final class DeliveryResults {
 			return;
 		}
 		this.order.remove(delivery);
+		delivery.last().sends(result.sends());
 		long bytes = 0;
 		for (TrackedRecord record : delivery.records()) {
 			bytes += record.source().size();

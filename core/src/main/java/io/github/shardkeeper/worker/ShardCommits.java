@@ -130,9 +130,14 @@ final class ShardCommits {
 		return this.sent != null && this.sent.failed;
 	}
 
-	/** Returns when a commit is due, {@code null} for none or while one is unanswered. */
+	/**
+	 * Returns when a commit is due, or records that were sent are to be forwarded again;
+	 * {@code null} for neither. While a commit is unanswered, no other one is due.
+	 */
 	@Nullable MonotonicTime nextDue() {
-		return (this.sent == null) ? this.progress.commitDue() : null;
+		MonotonicTime commit = (this.sent == null) ? this.progress.commitDue() : null;
+		MonotonicTime attempt = this.progress.outbox().nextAttempt();
+		return (commit == null || attempt != null && attempt.isBefore(commit)) ? attempt : commit;
 	}
 
 	/** Returns whether no record may be handled before a commit is answered. */
@@ -167,7 +172,17 @@ final class ShardCommits {
 		return advance(this.context.clock().now(), true);
 	}
 
+	/** Forwards before, so that the commit removes it, and after it what it has added. */
 	private Outcome advance(MonotonicTime now, boolean flush) {
+		this.progress.forward(now);
+		Outcome outcome = advanceCommits(now, flush);
+		if (outcome == Outcome.DONE || outcome == Outcome.SENT) {
+			this.progress.forward(now);
+		}
+		return outcome;
+	}
+
+	private Outcome advanceCommits(MonotonicTime now, boolean flush) {
 		while (true) {
 			if (this.gone) {
 				return Outcome.FENCED;
@@ -228,7 +243,9 @@ final class ShardCommits {
 	private void prepare(CommitNumber number, Map<String, @Nullable String> changes, boolean whole) {
 		ShardProgress.PendingCommit contents = this.progress.pending();
 		OffsetWindow window = this.progress.window();
-		this.sent = new Sent(contents.commit(number, window.position(), window.ahead(), changes), contents, whole);
+		Commit commit = contents.commit(number, window.position(), window.ahead(), changes)
+			.withOutbox(this.progress.outbox().prepare(whole));
+		this.sent = new Sent(commit, contents, whole);
 		this.progress.commitPrepared();
 	}
 

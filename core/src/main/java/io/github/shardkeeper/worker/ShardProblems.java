@@ -74,6 +74,9 @@ final class ShardProblems {
 
 	private @Nullable MonotonicTime notBefore;
 
+	/** Why records that were sent are not forwarded, {@code null} if they are. */
+	private volatile @Nullable String outboxProblem;
+
 	ShardProblems(OwnedShard owned, String handlerName, WorkerContext context, ShardLifecycle lifecycle,
 			HandlerCalls calls, Runnable wake) {
 		this.owned = owned;
@@ -113,8 +116,9 @@ final class ShardProblems {
 			return ShardWorker.Problem.alarm(passing);
 		}
 		CallProblem noted = this.callProblem;
+		String unsent = this.outboxProblem;
 		if (noted == null) {
-			return null;
+			return (unsent != null) ? ShardWorker.Problem.alarm(unsent) : null;
 		}
 		MonotonicTime retriedSince = noted.retriedSince();
 		return new ShardWorker.Problem(noted.text(),
@@ -237,6 +241,11 @@ final class ShardProblems {
 		this.turnProblem = null;
 	}
 
+	/** Sets why records that were sent are not forwarded, {@code null} if they are. */
+	void forwarding(@Nullable String problem) {
+		this.outboxProblem = problem;
+	}
+
 	void storeFailed(StoreUnavailableException failure) {
 		String text = "The store cannot be used: " + failure.getMessage();
 		// The coordinator logs an unavailable store; a refusal may concern one shard.
@@ -299,6 +308,7 @@ final class ShardProblems {
 	void clear() {
 		this.callProblem = null;
 		this.turnProblem = null;
+		this.outboxProblem = null;
 	}
 
 	private void retryAfter(Duration pause) {

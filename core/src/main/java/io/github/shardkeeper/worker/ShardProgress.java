@@ -17,6 +17,8 @@ import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.output.ShardOutbox;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -48,6 +50,8 @@ final class ShardProgress {
 
 	private final RetryQueue queue;
 
+	private final ShardOutbox outbox;
+
 	private PendingCommit pending = new PendingCommit();
 
 	private int uncommittedRecords;
@@ -67,6 +71,7 @@ final class ShardProgress {
 		Checkpoint checkpoint = acquired.checkpoint();
 		SeekRequest seek = acquired.seeks().pending();
 		this.settings = consumer.commits();
+		this.outbox = scope.outbox();
 		this.begin = (seek != null) ? seek.after() : checkpoint.offset();
 		this.window = new OffsetWindow(consumer.maxAhead(), this.begin, (seek != null) ? Set.of() : checkpoint.ahead());
 		this.state = new JournaledState(checkpoint.state(), context.stateValues(),
@@ -110,6 +115,10 @@ final class ShardProgress {
 		return this.queue;
 	}
 
+	ShardOutbox outbox() {
+		return this.outbox;
+	}
+
 	@Nullable TrackedRecord take(SourceRecord source, MonotonicTime now) {
 		TrackedRecord taken = this.window.take(source);
 		if (taken == null) {
@@ -120,7 +129,7 @@ final class ShardProgress {
 
 	/** Returns whether every record is done, and there is nothing to commit. */
 	boolean isAtEnd() {
-		return this.window.isEmpty() && this.queue.isEmpty() && this.commitDue == null;
+		return this.window.isEmpty() && this.queue.isEmpty() && this.outbox.isEmpty() && this.commitDue == null;
 	}
 
 	/** Marks a record as done: offset and changes of state go into the next commit. */
@@ -134,6 +143,26 @@ final class ShardProgress {
 			this.window.done(record);
 		}
 		changed(1, since);
+		send(record.takeSends(), since);
+	}
+
+	/**
+	 * Adds records that a call has sent to the next commit, which becomes due: calls that
+	 * return until the answer to the last one share it.
+	 */
+	void send(List<NewRecord> records, MonotonicTime since) {
+		if (!records.isEmpty()) {
+			this.outbox.add(records);
+			changed(0, since);
+			commitSoon();
+		}
+	}
+
+	/** Forwards what may be forwarded. The next commit removes it. */
+	void forward(MonotonicTime now) {
+		if (this.outbox.forward(now)) {
+			changed(0, now);
+		}
 	}
 
 	/** Puts a failed record into the retry queue with the next commit. */
@@ -226,7 +255,7 @@ final class ShardProgress {
 	}
 
 	private long uncommittedBytes() {
-		return this.state.uncommittedBytes() + this.pending.bytes();
+		return this.state.uncommittedBytes() + this.pending.bytes() + this.outbox.uncommittedBytes();
 	}
 
 	PendingCommit pending() {
@@ -242,12 +271,14 @@ final class ShardProgress {
 	}
 
 	void committed(PendingCommit contents, MonotonicTime now) {
+		this.outbox.committed();
 		this.queue.committed(contents.changedInQueue(), now);
 		contents.retries().forEach((retry) -> this.queue.lookAt(now.plus(retry.delay())));
 		this.moving &= !contents.moved;
 	}
 
 	void notCommitted(PendingCommit contents, MonotonicTime now) {
+		this.outbox.notCommitted();
 		this.pending = this.pending.after(contents);
 		if (this.commitDue == null) {
 			this.commitDue = now;

@@ -2,6 +2,7 @@ package io.github.shardkeeper.worker;
 
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.loop.MeterGuard;
+import io.github.shardkeeper.output.ShardOutbox;
 import io.github.shardkeeper.worker.ConsumerMeters.TopicMeters;
 
 /**
@@ -9,7 +10,7 @@ import io.github.shardkeeper.worker.ConsumerMeters.TopicMeters;
  */
 record ShardScope(OwnedShard owned, ShardHandler handler, ConsumerSettings settings, WorkerContext context,
 		ShardLifecycle lifecycle, HandlerCalls calls, ShardProblems problems, MeterGuard<TopicMeters> meters,
-		Runnable wake) {
+		ShardOutbox outbox, Runnable wake) {
 
 	String topic() {
 		return this.owned.shard().topic();

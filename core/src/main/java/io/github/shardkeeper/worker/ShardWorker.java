@@ -15,6 +15,7 @@ import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.loop.SerialTask;
+import io.github.shardkeeper.output.ShardOutbox;
 import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.protocol.MeasuredLoads.ShardWork;
 import io.github.shardkeeper.shard.MemberId;
@@ -48,6 +49,9 @@ public final class ShardWorker {
 	private final HandlerCalls calls;
 
 	private final ShardProblems problems;
+
+	/** Stays when a seek moves the shard: what was sent is committed. */
+	private final ShardOutbox outbox;
 
 	private final SerialTask task;
 
@@ -103,8 +107,9 @@ public final class ShardWorker {
 		this.calls = new HandlerCalls(this.owned, this.lifecycle, context);
 		this.problems = new ShardProblems(this.owned, handler.name(), context, this.lifecycle, this.calls, this::wake);
 		this.task = new SerialTask(context.executor(), this::turn, this.problems::noThread);
+		this.outbox = new ShardOutbox(context.group(), shard, token, context.outputs(), this::wake);
 		this.scope = new ShardScope(this.owned, handler, context.settings(shard.topic()), context, this.lifecycle,
-				this.calls, this.problems, context.meters(shard.topic()), this::wake);
+				this.calls, this.problems, context.meters(shard.topic()), this.outbox, this::wake);
 		this.acquisition = new ShardAcquisition(this.owned, context.checkpoints(), context.acquisitions(), this::wake);
 		context.budget().join();
 		this.predecessorEnded = predecessorEnded;
@@ -327,11 +332,15 @@ public final class ShardWorker {
 			if (!(reply instanceof Acquisition.Acquired granted)) {
 				return null;
 			}
+			if (this.earlier == null) {
+				this.outbox.begin(granted.outbox());
+			}
 			current = new ShardOwnership(this.scope, granted, this.earlier);
 			this.ownership = current;
 			this.earlier = null;
 			this.owned.reached(MovePhase.ACQUIRED, this.context.clock().now());
 		}
+		this.outbox.load(this.context.checkpoints());
 		current.start();
 		this.acquired = true;
 		if (this.attentionDue || this.writeBackDue) {
@@ -349,6 +358,7 @@ public final class ShardWorker {
 		if (!current.commits().isRepeating()) {
 			this.problems.turnSucceeded();
 		}
+		this.problems.forwarding(this.outbox.problem());
 		switch (outcome) {
 			case FENCED -> fenced(Token.NONE);
 			case CHECKPOINT_MISSING -> this.problems.checkpointMissing();
@@ -416,7 +426,9 @@ public final class ShardWorker {
 		try {
 			switch (commits.flush()) {
 				case DONE -> {
-					return true;
+					// What was sent is committed. It is forwarded now, as far as answers
+					// come: its time limit is the longest that this may take.
+					return this.lifecycle.isAbandoned() || !this.outbox.isForwarding();
 				}
 				case SENT -> {
 					// A lost shard does not wait for the answer: its new owner may wait.

@@ -1,12 +1,14 @@
 package io.github.shardkeeper.worker;
 
 import java.time.Instant;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
@@ -26,6 +28,9 @@ final class TrackedRecord {
 	private final @Nullable FailedRecord queued;
 
 	private JournaledState.@Nullable Changes changes;
+
+	/** What its call has sent, to be committed with it. */
+	private List<NewRecord> sends = List.of();
 
 	private boolean handled;
 
@@ -114,6 +119,18 @@ final class TrackedRecord {
 		JournaledState.Changes taken = this.changes;
 		this.changes = null;
 		return (taken != null) ? taken : JournaledState.Changes.NONE;
+	}
+
+	/** Sets what its call has sent; that waits until it is done. */
+	void sends(List<NewRecord> records) {
+		this.sends = records;
+	}
+
+	/** Returns what its call has sent once, nothing after that. */
+	List<NewRecord> takeSends() {
+		List<NewRecord> taken = this.sends;
+		this.sends = List.of();
+		return taken;
 	}
 
 	void done() {

@@ -14,6 +14,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.coordination.ShardConsumption;
 import io.github.shardkeeper.loop.MeterGuard;
+import io.github.shardkeeper.output.Outputs;
 import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.source.ShardReadControl;
 import io.github.shardkeeper.text.PrintableLogger;
@@ -77,6 +78,20 @@ public final class WorkerContext {
 
 	private final FailureLog failures;
 
+	private final Outputs outputs;
+
+	/**
+	 * Creates a context for handlers that send nothing as parts of their calls; see the
+	 * other constructor.
+	 */
+	public WorkerContext(String group, CheckpointStore checkpoints, ShardReadControl reader, Lease lease,
+			MonotonicClock clock, InstantSource wallClock, Executor executor, ScheduledExecutorService timer,
+			JsonMapper mapper, ConsumerMeters meters, BufferBudget budget, Function<String, ConsumerSettings> settings,
+			ConsumerEvents events, ShardConsumption.Listener listener, boolean measuresWork) {
+		this(group, checkpoints, reader, lease, clock, wallClock, executor, timer, mapper, meters, budget, settings,
+				events, listener, measuresWork, Outputs.NONE);
+	}
+
 	/**
 	 * Creates a context.
 	 * @param lease the lease; without it nothing is consumed
@@ -88,14 +103,15 @@ public final class WorkerContext {
 	 * @param settings the settings by topic
 	 * @param listener hears when a worker has ended
 	 * @param measuresWork whether the work for each shard is measured
+	 * @param outputs where the records go that handlers send as parts of their calls
 	 */
 	public WorkerContext(String group, CheckpointStore checkpoints, ShardReadControl reader, Lease lease,
 			MonotonicClock clock, InstantSource wallClock, Executor executor, ScheduledExecutorService timer,
 			JsonMapper mapper, ConsumerMeters meters, BufferBudget budget, Function<String, ConsumerSettings> settings,
-			ConsumerEvents events, ShardConsumption.Listener listener, boolean measuresWork) {
+			ConsumerEvents events, ShardConsumption.Listener listener, boolean measuresWork, Outputs outputs) {
 		this(group, checkpoints, reader, lease, clock, wallClock, executor, timer, new StateValues(mapper), meters,
 				new ConcurrentHashMap<>(), budget, new ConcurrentHashMap<>(), settings, events, listener, measuresWork,
-				true);
+				true, outputs);
 	}
 
 	private WorkerContext(String group, CheckpointStore checkpoints, ShardReadControl reader, Lease lease,
@@ -103,7 +119,7 @@ public final class WorkerContext {
 			StateValues stateValues, ConsumerMeters meters, Map<String, MeterGuard<TopicMeters>> topicMeters,
 			BufferBudget budget, Map<String, BufferBudget.Usage> bufferUsages,
 			Function<String, ConsumerSettings> settings, ConsumerEvents events, ShardConsumption.Listener listener,
-			boolean measuresWork, boolean coordinated) {
+			boolean measuresWork, boolean coordinated, Outputs outputs) {
 		this.group = group;
 		this.checkpoints = checkpoints;
 		this.reader = reader;
@@ -124,6 +140,7 @@ public final class WorkerContext {
 		this.coordinated = coordinated;
 		this.acquisitions = new ShardAcquisition.Permits(MAX_ACQUISITIONS);
 		this.failures = new FailureLog(clock, timer);
+		this.outputs = outputs;
 	}
 
 	private static void notCounted(Throwable failure) {
@@ -137,7 +154,8 @@ public final class WorkerContext {
 	public WorkerContext forBroadcast(ShardConsumption.Listener broadcastListener) {
 		return new WorkerContext(this.group, this.checkpoints, this.reader, Lease.unlimited(), this.clock,
 				this.wallClock, this.executor, this.timer, this.stateValues, this.meters, this.topicMeters, this.budget,
-				this.bufferUsages, this.settings, this.events, broadcastListener, false, false);
+				this.bufferUsages, this.settings, this.events, broadcastListener, false, false,
+				this.outputs);
 	}
 
 	/** Returns the settings of a topic. */
@@ -246,6 +264,10 @@ public final class WorkerContext {
 
 	ShardAcquisition.Permits acquisitions() {
 		return this.acquisitions;
+	}
+
+	Outputs outputs() {
+		return this.outputs;
 	}
 
 	FailureLog failures() {

@@ -19,6 +19,8 @@ import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
 import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
+import io.github.shardkeeper.output.Outputs;
+import io.github.shardkeeper.output.TestTargets;
 import io.github.shardkeeper.schedule.TopicSchedule;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -35,6 +37,9 @@ final class ConsumingShard {
 
 	static final ShardId SHARD = ShardId.of("orders", 1);
 
+	/** Maximum number of records that wait in the outbox. */
+	static final int MAX_SENT = 10;
+
 	private static final Duration LEASE = Duration.ofDays(1);
 
 	private final SettableClock clock = new SettableClock();
@@ -47,6 +52,8 @@ final class ConsumingShard {
 			() -> Instant.ofEpochMilli(this.clock.now().nanos() / 1_000_000));
 
 	private final TestReader reader = new TestReader();
+
+	private final TestTargets targets = new TestTargets();
 
 	private final List<String> ended = new ArrayList<>();
 
@@ -105,7 +112,8 @@ final class ConsumingShard {
 		this.context = new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock, wallClock,
 				this.threads, this.threads.timer(), mapper, ConsumerMeters.NONE, budget, (topic) -> settings.get(),
 				ConsumerEvents.NONE,
-				(shard, token, fence, completed) -> this.ended.add(completed ? "completed" : "released"), true);
+				(shard, token, fence, completed) -> this.ended.add(completed ? "completed" : "released"), true,
+				new Outputs(this.targets, MAX_SENT, 1_000_000));
 		restart();
 	}
 
@@ -144,6 +152,11 @@ final class ConsumingShard {
 
 	FaultyCheckpoints checkpoints() {
 		return this.checkpoints;
+	}
+
+	/** Where the records go that handlers send. */
+	TestTargets targets() {
+		return this.targets;
 	}
 
 	TestReader reader() {

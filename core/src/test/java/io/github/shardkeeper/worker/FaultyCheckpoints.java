@@ -17,6 +17,7 @@ import io.github.shardkeeper.checkpoint.CallTransactions;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitHistory;
+import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
@@ -308,6 +309,16 @@ public final class FaultyCheckpoints implements CheckpointStore {
 	@Override
 	public Removal remove(String topic, Token newest) {
 		return reach().remove(topic, newest);
+	}
+
+	@Override
+	public boolean keepsOutboxes(String topic) {
+		return true;
+	}
+
+	@Override
+	public List<Outbox.Entry> outbox(ShardId shard, Outbox.Place after, int limit, long bytes) {
+		return reach().outbox(shard, after, limit, bytes);
 	}
 
 	@Override

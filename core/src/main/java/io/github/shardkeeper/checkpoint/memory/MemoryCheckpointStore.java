@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitHistory;
+import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.shard.Offset;
@@ -55,7 +56,7 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 		}
 		entry.raiseFence(token, this.clock.millis());
 		return CompletableFuture.completedFuture(new Acquisition.Acquired(entry.toCheckpoint(this.clock.millis()),
-				entry.seeks(), entry.lastCommit(), entry.before(), entry.acquired()));
+				entry.seeks(), entry.lastCommit(), entry.before(), entry.acquired(), entry.outbox()));
 	}
 
 	@Override
@@ -144,6 +145,16 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 			this.consumedSince.remove(topic);
 		}
 		return new Removal(removed, kept);
+	}
+
+	@Override
+	public boolean keepsOutboxes(String topic) {
+		return true;
+	}
+
+	@Override
+	public synchronized List<Outbox.Entry> outbox(ShardId shard, Outbox.@Nullable Place after, int limit, long bytes) {
+		return this.entries.getOrDefault(shard, new ShardData()).outbox(after, limit, bytes);
 	}
 
 	/** Returns whether a shard has data: it was acquired or had a seek. */

@@ -23,9 +23,11 @@ import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.checkpoint.CommitHistory;
 import io.github.shardkeeper.checkpoint.DeadLetterStore.Retention;
 import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /** The durable part of one shard. Confined to the lock of the store. */
@@ -65,6 +67,15 @@ public final class ShardData {
 
 	private Seeks seeks = Seeks.NONE;
 
+	/** Sorted by place. */
+	private final SortedMap<Outbox.Place, Outbox.Entry> sent = new TreeMap<>();
+
+	private final SortedMap<ShardId, Long> sentNumbers = new TreeMap<>();
+
+	private long sentEra;
+
+	private Outbox.@Nullable Place lastSent;
+
 	ShardData() {
 	}
 
@@ -82,6 +93,10 @@ public final class ShardData {
 		this.offset = other.offset;
 		this.ahead = other.ahead;
 		this.seeks = other.seeks;
+		this.sent.putAll(other.sent);
+		this.sentNumbers.putAll(other.sentNumbers);
+		this.sentEra = other.sentEra;
+		this.lastSent = other.lastSent;
 	}
 
 	boolean isFencedAgainst(Token token) {
@@ -142,7 +157,43 @@ public final class ShardData {
 		if (commit.seek() != 0) {
 			this.seeks = new Seeks(commit.seek(), this.seeks.pendingAfter(commit.seek()));
 		}
+		change(commit.outbox());
 		return CommitReply.COMMITTED;
+	}
+
+	private void change(Outbox.Changes changes) {
+		if (changes.isEmpty()) {
+			return;
+		}
+		if (changes.whole()) {
+			this.sent.clear();
+			this.sentNumbers.clear();
+		}
+		this.sentEra = changes.era();
+		this.lastSent = changes.last();
+		this.sentNumbers.putAll(changes.numbers());
+		this.sent.keySet().removeAll(changes.removed());
+		changes.added().forEach((entry) -> this.sent.put(entry.place(), entry));
+	}
+
+	Outbox outbox() {
+		return new Outbox(this.sentEra, this.lastSent, this.sentNumbers, this.sent.size());
+	}
+
+	List<Outbox.Entry> outbox(Outbox.@Nullable Place after, int limit, long bytes) {
+		List<Outbox.Entry> page = new ArrayList<>();
+		long room = bytes;
+		for (Outbox.Entry entry : this.sent.values()) {
+			if (after != null && entry.place().compareTo(after) <= 0) {
+				continue;
+			}
+			room -= entry.size();
+			if (page.size() >= limit || !page.isEmpty() && room < 0) {
+				break;
+			}
+			page.add(entry);
+		}
+		return page;
 	}
 
 	private void change(String key, @Nullable String value) {

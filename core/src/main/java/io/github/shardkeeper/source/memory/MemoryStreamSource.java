@@ -21,6 +21,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.RecordFields;
+import io.github.shardkeeper.source.SequencedAppender;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardListWatchers;
 import io.github.shardkeeper.source.ShardReader;
@@ -32,7 +33,7 @@ import io.github.shardkeeper.source.SourceRecord;
  * shard, beginning with 1; no record is ever removed. Shards are numbered in the order in
  * which they are added. Thread-safe.
  */
-public final class MemoryStreamSource implements ShardSource, ShardAppender, ShardTopics {
+public final class MemoryStreamSource implements ShardSource, ShardAppender, SequencedAppender, ShardTopics {
 
 	private final ShardListWatchers watchers = new ShardListWatchers();
 
@@ -196,6 +197,25 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 	}
 
 	@Override
+	public CompletableFuture<SequencedAppender.Reply> append(Sequence sequence, Batch batch) {
+		Objects.requireNonNull(sequence, "sequence must not be null");
+		Objects.requireNonNull(batch, "batch must not be null");
+		synchronized (this.lock) {
+			MemoryStream stream = stream(batch.to());
+			Received received = stream.received.getOrDefault(sequence.sender(), Received.NOTHING);
+			if (received.isBeyond(sequence, batch)) {
+				return CompletableFuture.completedFuture(new Reply.Superseded(received.era()));
+			}
+			long last = Math.max((received.era() == sequence.era()) ? received.number() : 0, batch.first() - 1);
+			int before = (int) Math.min(last - batch.first() + 1, batch.records().size());
+			append(batch.records().subList(before, batch.records().size()));
+			stream.received.put(sequence.sender(),
+					new Received(sequence.era(), Math.max(last, batch.last()), sequence.owner()));
+			return CompletableFuture.completedFuture(new Reply.Appended(before));
+		}
+	}
+
+	@Override
 	public Map<ShardId, Offset> before(StartPosition position, Collection<ShardId> shards) {
 		Objects.requireNonNull(position, "position must not be null");
 		Objects.requireNonNull(shards, "shards must not be null");
@@ -290,6 +310,9 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 
 		private final List<SourceRecord> records = new ArrayList<>();
 
+		/** By sender, the last of its records. */
+		private final Map<String, Received> received = new HashMap<>();
+
 		private boolean closed;
 
 		List<SourceRecord> records() {
@@ -302,6 +325,18 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 
 		boolean isClosed() {
 			return this.closed;
+		}
+
+	}
+
+	/** Number of the last record of a sequence, and who has sent it. */
+	private record Received(long era, long number, long owner) {
+
+		private static final Received NOTHING = new Received(0, 0, 0);
+
+		boolean isBeyond(Sequence sequence, Batch batch) {
+			return this.era > sequence.era() || this.era == sequence.era() && this.owner != sequence.owner()
+					&& this.number > batch.lastPossible();
 		}
 
 	}

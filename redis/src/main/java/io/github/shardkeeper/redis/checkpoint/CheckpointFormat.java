@@ -1,15 +1,21 @@
 package io.github.shardkeeper.redis.checkpoint;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointJson;
 import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
 
 /**
  * The text formats of the data plane in Redis, beside those of {@link CheckpointJson}.
@@ -20,6 +26,8 @@ import io.github.shardkeeper.shard.Offset;
  * byte. In the retry queue a line break separates the parts.</li>
  * <li>A seek is <code>number clearsState offset</code>, as {@code request-seek.lua}
  * writes it and {@code commit.lua} removes it.</li>
+ * <li>The last record for a target is a field of its {@code topic/id}, beside {@code era}
+ * and {@code last}.</li>
  * </ul>
  */
 final class CheckpointFormat {
@@ -54,9 +62,13 @@ final class CheckpointFormat {
 
 	/** Returns the exception for a field of a checkpoint that others have changed. */
 	static StoreUnavailableException unreadable(String field, RuntimeException failure) {
+		return unreadable("the field '%s' of the shard's checkpoint".formatted(field), "HDEL", failure);
+	}
+
+	private static StoreUnavailableException unreadable(String what, String command, RuntimeException failure) {
 		return new StoreUnavailableException(
-				"Redis: the field '%s' of the shard's checkpoint cannot be read, because others have changed it; restore it, or remove it with HDEL"
-					.formatted(field),
+				"Redis: %s cannot be read, because others have changed it; restore it, or remove it with %s"
+					.formatted(what, command),
 				failure, true);
 	}
 
@@ -82,6 +94,48 @@ final class CheckpointFormat {
 		catch (NumberFormatException ex) {
 			throw unreadable(field, ex);
 		}
+	}
+
+	/**
+	 * Reads what a shard has sent.
+	 * @param fields fields and values
+	 * @param entries the number of records that wait
+	 */
+	static Outbox outbox(List<?> fields, long entries) {
+		long era = 0;
+		Outbox.Place last = null;
+		Map<ShardId, Long> numbers = new HashMap<>();
+		for (int i = 0; i < fields.size(); i += 2) {
+			String field = text(fields.get(i));
+			String value = text(fields.get(i + 1));
+			try {
+				switch (field) {
+					case "era" -> era = Long.parseLong(value);
+					case "last" -> last = value.isEmpty() ? null : Outbox.Place.parse(value);
+					default -> numbers.put(ShardId.parse(field), Long.valueOf(value));
+				}
+			}
+			catch (IllegalArgumentException ex) {
+				throw unreadable("the field '%s' of the shard's sequences".formatted(field), "HDEL", ex);
+			}
+		}
+		return new Outbox(era, last, numbers, entries);
+	}
+
+	/** Reads records of the outbox: place, target, properties and payload of each. */
+	static List<Outbox.Entry> outboxEntries(List<?> parts) {
+		List<Outbox.Entry> entries = new ArrayList<>();
+		for (int i = 0; i < parts.size(); i += 4) {
+			String place = text(parts.get(i));
+			try {
+				entries.add(CheckpointJson.outboxEntry(Outbox.Place.parse(place), ShardId.parse(text(parts.get(i + 1))),
+						(byte[]) parts.get(i + 2), (byte[]) parts.get(i + 3)));
+			}
+			catch (IllegalArgumentException ex) {
+				throw unreadable("the record %s of the shard's outbox".formatted(place), "XDEL", ex);
+			}
+		}
+		return entries;
 	}
 
 	/** Reads a record of the retry queue: both parts, with a line break between them. */

@@ -8,6 +8,7 @@ import io.github.shardkeeper.checkpoint.CheckpointJson;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.Commit.Retry;
 import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.shard.Token;
 
 /** Arguments of {@code commit.lua} for a commit. Confined to one thread. */
@@ -56,7 +57,30 @@ final class CommitArguments {
 			to.add(letter.offset().value());
 			to.add(letter);
 		}
+		if (!commit.outbox().isEmpty()) {
+			to.add(commit.outbox());
+		}
 		return to.arguments;
+	}
+
+	private void add(Outbox.Changes changes) {
+		add(changes.whole() ? "1" : "0");
+		add(changes.era());
+		add((changes.last() != null) ? changes.last().toString() : "");
+		add(changes.numbers().size());
+		add(changes.removed().size());
+		add(changes.added().size());
+		changes.numbers().forEach((target, number) -> {
+			add(target.toString());
+			add(number);
+		});
+		changes.removed().forEach((place) -> add(place.toString()));
+		for (Outbox.Entry entry : changes.added()) {
+			add(entry.place().toString());
+			add(entry.target().toString());
+			this.arguments.add(CheckpointJson.about(entry));
+			this.arguments.add(entry.payload());
+		}
 	}
 
 	private void add(FailedRecord record) {

@@ -10,7 +10,8 @@ import io.github.shardkeeper.redis.LuaScript;
 /** Scripts of the data plane; each begins with {@code data.lua}. Immutable. */
 record DataScripts(LuaScript acquireShard, LuaScript commit, LuaScript readDueRetries, LuaScript completeShard,
 		LuaScript sendBackDeadLetters, LuaScript recordConsumedSince, LuaScript readCheckpoint, LuaScript readStatePage,
-		LuaScript requestSeek, LuaScript listDeadLetters, LuaScript removeShard, LuaScript expireDeadLetters) {
+		LuaScript requestSeek, LuaScript listDeadLetters, LuaScript removeShard, LuaScript expireDeadLetters,
+		LuaScript readOutbox) {
 
 	static final DataScripts STANDARD = load();
 
@@ -27,7 +28,8 @@ record DataScripts(LuaScript acquireShard, LuaScript commit, LuaScript readDueRe
 				script(ScriptOutputType.VALUE, "request-seek.lua", preludes),
 				script(ScriptOutputType.MULTI, "list-dead-letters.lua", preludes),
 				script(ScriptOutputType.INTEGER, "remove-shard.lua", preludes),
-				script(ScriptOutputType.INTEGER, "expire-dead-letters.lua", preludes));
+				script(ScriptOutputType.INTEGER, "expire-dead-letters.lua", preludes),
+				script(ScriptOutputType.MULTI, "read-outbox.lua", preludes));
 	}
 
 	private static LuaScript script(ScriptOutputType output, String file, String... preludes) {

@@ -42,6 +42,7 @@ import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.checkpoint.CommitHistory;
 import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.redis.RedisConnector;
@@ -129,7 +130,8 @@ public final class RedisCheckpointStore implements CheckpointStore {
 			return CompletableFuture.completedFuture(new Acquisition.Acquired(checkpoint.get(),
 					CheckpointFormat.seeks((byte[]) reply.get(9), (byte[]) reply.get(10)),
 					Long.parseLong(text(reply.get(2))), before(text(reply.get(11)), token),
-					Long.parseLong(text(reply.get(12)))));
+					Long.parseLong(text(reply.get(12))),
+					CheckpointFormat.outbox((List<?>) reply.get(13), Long.parseLong(text(reply.get(14))))));
 		}
 		if (attempt < READING_ATTEMPTS) {
 			// A newer owner has it, or there was a failover: acquire again. Not on the
@@ -265,6 +267,18 @@ public final class RedisCheckpointStore implements CheckpointStore {
 					fields.get(1).getValueOrElse(NOTHING)));
 		}
 		return seeks;
+	}
+
+	@Override
+	public boolean keepsOutboxes(String topic) {
+		return true;
+	}
+
+	@Override
+	public List<Outbox.Entry> outbox(ShardId shard, Outbox.@Nullable Place after, int limit, long bytes) {
+		return CheckpointFormat.outboxEntries(this.link.<List<Object>>run(this.scripts.readOutbox(),
+				this.keys.all(shard),
+				List.of(bytes((after != null) ? after.toString() : ""), bytes(limit), bytes(bytes))));
 	}
 
 	@Override

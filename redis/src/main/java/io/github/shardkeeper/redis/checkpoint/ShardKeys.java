@@ -15,6 +15,8 @@ import io.github.shardkeeper.shard.ShardId;
  * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:retry        sorted set: offset, millis when it is due
  * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:retried      hash: offset, record to handle again
  * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:dead         stream: dead letters
+ * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:sequences    hash: era, last (place), topic/id of a target, number of the last record for it
+ * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:outbox       stream: records that were sent and may not be forwarded yet
  * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;}:topic             hash: since (millis), when the group began with the topic
  * </pre>
  */
@@ -28,7 +30,8 @@ final class ShardKeys {
 
 	/** Returns the keys of a shard, in the order of {@code data.lua}. */
 	List<String> all(ShardId shard) {
-		return List.of(checkpoint(shard), state(shard), retry(shard), of(shard, "retried"), dead(shard));
+		return List.of(checkpoint(shard), state(shard), retry(shard), of(shard, "retried"), dead(shard),
+				of(shard, "sequences"), of(shard, "outbox"));
 	}
 
 	String checkpoint(ShardId shard) {

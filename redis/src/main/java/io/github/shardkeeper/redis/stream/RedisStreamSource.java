@@ -43,6 +43,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.RecordFields;
+import io.github.shardkeeper.source.SequencedAppender;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardListWatchers;
 import io.github.shardkeeper.source.ShardReader;
@@ -66,7 +67,7 @@ import io.github.shardkeeper.text.PrintableLogger;
  * trimmed with {@code trim-stream.lua}, and {@code read-lag.lua} counts their entries.
  * Thread-safe.
  */
-public final class RedisStreamSource implements ShardSource, ShardAppender, ShardTopics, ShardTrimmer {
+public final class RedisStreamSource implements ShardSource, ShardAppender, SequencedAppender, ShardTopics, ShardTrimmer {
 
 	private static final Logger logger = PrintableLogger.of(RedisStreamSource.class);
 
@@ -96,6 +97,8 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 
 	private final ShardCounts counts;
 
+	private final SequencedStreams sequenced;
+
 	private final ShardListWatchers watchers = new ShardListWatchers();
 
 	/** Cache: building a key costs more than the rest of an append. */
@@ -118,6 +121,8 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 		this.link = connector.dataLink(timeout);
 		this.writes = new ReplicatedLink<>(connector, this.link, timeout, wait);
 		this.keyPrefix = keyPrefix;
+		this.sequenced = new SequencedStreams(this.link, this::streamKey,
+				(shard) -> bucketKey(shard) + ":received:" + shard.id());
 		this.counts = new ShardCounts(this.link, this.writes, keyPrefix, this::newStreamKey, topics,
 				this.watchers::changed);
 	}
@@ -291,6 +296,11 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Shar
 			offsets.add(offset(ids.get(i), records.get(i).shard()));
 		}
 		return offsets;
+	}
+
+	@Override
+	public CompletableFuture<Reply> append(Sequence sequence, Batch batch) {
+		return this.sequenced.append(sequence, batch);
 	}
 
 	private static CompletableFuture<Offset> offset(CompletableFuture<String> id, ShardId shard) {

@@ -4,10 +4,11 @@
 -- ARGV     1 token
 -- result   {'ACQUIRED', fence, number of the last commit, offset or '', ahead or '', millis until the first retry is
 --          due or '', number of the state's entries, cursor, {key, value, …}, pending seek or '', number of the last
---          seek that was carried out or '', what was before the fence or '', `acquired` or '0'}; or {'REFUSED', fence}
+--          seek that was carried out or '', what was before the fence or '', `acquired` or '0', {field, value, …} of the
+--          sequences, number of records in the outbox}; or {'REFUSED', fence}
 -- keeps    the fence never falls
 -- memory   accepted at `maxmemory`: a hash per shard
--- cost     O(a page of the state)
+-- cost     O(a page of the state + targets)
 
 writeBeforeWait(CHECKPOINT)
 
@@ -28,4 +29,6 @@ if fence < tonumber(ARGV[1]) then
 end
 local reply = {'ACQUIRED', unpack(readCheckpoint())}
 reply[#reply + 1] = redis.call('HGET', CHECKPOINT, 'acquired') or '0'
+reply[#reply + 1] = redis.call('HGETALL', SEQUENCES)
+reply[#reply + 1] = text(redis.call('XLEN', OUTBOX))
 return reply

@@ -5,13 +5,15 @@
 --          number of the seek that it carries out or 0, then the numbers of: 8 state entries to put, 9 state entries to
 --          remove, 10 records taken from the retry queue, 11 records to retry, 12 dead letters; then for each to put
 --          key, value; to remove key; taken offset; to retry offset, delay (millis), about, payload; dead letter
---          offset, about, payload
+--          offset, about, payload. If the outbox changes, then follow: '1' to replace all of it or '0', era, place of the
+--          last record, the numbers of: targets, records to remove, records to add; then for each target topic/id, number
+--          of the last record; to remove place; to add place, topic/id, about, payload
 -- result   'COMMITTED'; 'STALE' if a newer token or a later commit was there before; or 'GONE' if Redis has lost what
 --          the commit is based on: the checkpoint, the acquisition under the token, or the answered commit; an error if
 --          memory or a right is missing
 -- keeps    all of it is written or nothing, also if the user lacks a right; a commit that arrives after its successor
 --          writes nothing; one that arrives twice is written once
--- memory   at `maxmemory` accepted if state, retry queue and dead letters grow by no more than roomAtMaxmemory(), or do
+-- memory   at `maxmemory` accepted if state, retry queue, dead letters and outbox grow by no more than roomAtMaxmemory(), or do
 --          not grow
 -- cost     O(changes), for each retry or record taken times log of the retry queue
 
@@ -47,6 +49,13 @@ local takenEnd = stateEnd + taken
 local retriesEnd = takenEnd + 4 * retries
 local deadEnd = retriesEnd + 3 * dead
 
+local sends = #ARGV > deadEnd
+local targetsEnd, sentEnd = deadEnd, deadEnd
+if sends then
+  targetsEnd = deadEnd + 6 + 2 * tonumber(ARGV[deadEnd + 4])
+  sentEnd = targetsEnd + tonumber(ARGV[deadEnd + 5])
+end
+
 -- Returns about how many bytes this commit adds. Offset and ahead are bounded and not counted.
 local function growth()
   -- About the overhead of an entry.
@@ -73,6 +82,9 @@ local function growth()
   for i = retriesEnd + 1, deadEnd do
     bytes = bytes + #ARGV[i]
   end
+  for i = sentEnd + 1, #ARGV do
+    bytes = bytes + #ARGV[i]
+  end
   return bytes
 end
 
@@ -84,7 +96,7 @@ if lacksMemory(tried) then
   local bytes = growth()
   if bytes > roomAtMaxmemory() then
     return redis.error_reply('OOM Redis has reached maxmemory, and a commit would add about ' .. text(bytes) ..
-      ' bytes to state, retry queue or dead letters of ' .. CHECKPOINT .. ', more than is let through then, so ' ..
+      ' bytes to state, retry queue, dead letters or outbox of ' .. CHECKPOINT .. ', more than is let through then, so ' ..
       'nothing was written; raise maxmemory, or free memory by trimming topics or dropping dead letters')
   end
   writeAtMaxmemory('HDEL', CHECKPOINT)
@@ -104,7 +116,17 @@ end
 if retries > 0 then
   redis.call('ZADD', RETRY, 'XX', 0, '')
 end
+if sends and ARGV[deadEnd + 1] == '1' then
+  redis.call('XTRIM', OUTBOX, 'MAXLEN', 0)
+end
+if sentEnd > targetsEnd then
+  redis.call('XDEL', OUTBOX, '0-0')
+end
 
+-- The places ascend: if the outbox has higher ones, the first is refused, and nothing was written.
+for i = sentEnd + 1, #ARGV, 4 do
+  redis.call('XADD', OUTBOX, ARGV[i], 'to', ARGV[i + 1], 'about', ARGV[i + 2], 'payload', ARGV[i + 3])
+end
 -- XADD has no form without effect, so letters come first: a refusal meets the first one.
 for i = retriesEnd + 1, deadEnd, 3 do
   redis.call('XADD', DEAD, '*', 'offset', ARGV[i], 'about', ARGV[i + 1], 'payload', ARGV[i + 2])
@@ -126,6 +148,15 @@ for i = takenEnd + 1, retriesEnd, 4 do
 end
 if sought then
   redis.call('HDEL', CHECKPOINT, 'seek')
+end
+if sends then
+  redis.call('HSET', SEQUENCES, 'era', ARGV[deadEnd + 2], 'last', ARGV[deadEnd + 3])
+end
+for i = deadEnd + 7, targetsEnd, 2 do
+  redis.call('HSET', SEQUENCES, ARGV[i], ARGV[i + 1])
+end
+for i = targetsEnd + 1, sentEnd do
+  redis.call('XDEL', OUTBOX, ARGV[i])
 end
 -- The number is written last, with the offset: it shows that the commit was written completely.
 local fields = {'commit', ARGV[2], 'committed', text(nowMillis), 'ahead', ARGV[6]}

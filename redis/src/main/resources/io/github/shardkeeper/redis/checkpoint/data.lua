@@ -10,14 +10,17 @@
 --          3 retry queue: sorted set, offset -> millis when it is due
 --          4 its records: hash, offset -> about .. newline .. payload
 --          5 dead letters: stream with the fields offset, about, payload
+--          6 sequences: hash of what it has sent: era; last (place of the last record in the outbox); topic/id of a target
+--            -> number of the last record for it
+--          7 outbox: stream of records that it has sent, with a place as the id and the fields to, about, payload
 --          `about` is JSON on one line, in a format that only instances know but for its beginning, {"attempts":<n>
 --          (n = 0: never tried, whatever else it says)
 
-local CHECKPOINT, STATE, RETRY, RETRIED, DEAD = unpack(KEYS)
+local CHECKPOINT, STATE, RETRY, RETRIED, DEAD, SEQUENCES, OUTBOX = unpack(KEYS)
 
 -- Checked before anything is written. Redis' own error does not name the key.
 for i, key in ipairs(KEYS) do
-  local expected = ({'hash', 'hash', 'zset', 'hash', 'stream'})[i]
+  local expected = ({'hash', 'hash', 'zset', 'hash', 'stream', 'hash', 'stream'})[i]
   local found = redis.call('TYPE', key).ok
   if found ~= expected and found ~= 'none' then
     return redis.error_reply('ERR the key ' .. key .. ' holds a ' .. found .. ', not the ' .. expected ..

@@ -1,0 +1,57 @@
+package io.github.shardkeeper.output;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.shardkeeper.ShardOutput;
+import io.github.shardkeeper.ShardTemplate.Outgoing;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
+
+/**
+ * Records that one call sends. Confined to the thread of the call until it has returned.
+ */
+public final class CallOutput implements ShardOutput, AutoCloseable {
+
+	private final OutputTargets targets;
+
+	private final Thread thread = Thread.currentThread();
+
+	private final List<NewRecord> records = new ArrayList<>();
+
+	private long bytes;
+
+	private volatile boolean closed;
+
+	CallOutput(OutputTargets targets) {
+		this.targets = targets;
+	}
+
+	@Override
+	public void send(String topic, Outgoing record) {
+		if (this.closed || Thread.currentThread() != this.thread) {
+			throw new IllegalStateException("ShardOutput may only be used inside the call that received it, on that "
+					+ "call's thread: to send from elsewhere, use ShardTemplate");
+		}
+		NewRecord prepared = this.targets.prepare(topic, record);
+		this.bytes += ShardOutbox.size(prepared);
+		if (this.records.size() >= Outputs.MAX_RECORDS_PER_CALL || this.bytes > Outputs.MAX_BYTES_PER_CALL) {
+			throw new IllegalArgumentException(
+					("With this record for '%s' the call sends %,d records of %,d bytes, but may send %,d records of %,d "
+							+ "bytes: send less in one call, or take fewer records at once with 'shardkeeper.consumer.batch-size'")
+						.formatted(topic, this.records.size() + 1, this.bytes, Outputs.MAX_RECORDS_PER_CALL,
+								Outputs.MAX_BYTES_PER_CALL));
+		}
+		this.records.add(prepared);
+	}
+
+	/** Returns the records, in the order in which they were sent. */
+	public List<NewRecord> records() {
+		return List.copyOf(this.records);
+	}
+
+	@Override
+	public void close() {
+		this.closed = true;
+	}
+
+}

@@ -1,0 +1,523 @@
+package io.github.shardkeeper.output;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.Outbox;
+import io.github.shardkeeper.checkpoint.Outbox.Entry;
+import io.github.shardkeeper.checkpoint.Outbox.Place;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.source.SequencedAppender.Batch;
+import io.github.shardkeeper.source.SequencedAppender.Reply;
+import io.github.shardkeeper.source.SequencedAppender.Sequence;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
+import io.github.shardkeeper.text.PrintableLogger;
+import io.github.shardkeeper.time.MonotonicTime;
+
+/**
+ * Outbox of an owned shard. A record of a call gets its number when the call is done,
+ * goes into the next commit, and is forwarded to its target once that commit is answered:
+ * for each target in order, one request at a time. A request without an answer is
+ * repeated before any later one is sent, so "all before the first record are there" is
+ * true of every request, also of one that arrives late. The next commit removes what was
+ * forwarded. Confined to the shard's worker.
+ */
+public final class ShardOutbox {
+
+	private static final Logger logger = PrintableLogger.of(ShardOutbox.class);
+
+	private static final int MAX_RECORDS_PER_REQUEST = 500;
+
+	/** Limit, because one script blocks the store; a single record may be larger. */
+	private static final long MAX_BYTES_PER_REQUEST = 1_000_000;
+
+	private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
+
+	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
+
+	private final ShardId shard;
+
+	private final String sender;
+
+	private final Token token;
+
+	private final Outputs outputs;
+
+	private final Runnable wake;
+
+	private final Map<ShardId, Target> targets = new LinkedHashMap<>();
+
+	/** Number of the last record for each target. */
+	private final Map<ShardId, Long> numbers = new HashMap<>();
+
+	/** Records for the next commit. */
+	private final List<Entry> fresh = new ArrayList<>();
+
+	private long freshBytes;
+
+	/** Records in the commit that is under way. */
+	private List<Entry> inCommit = List.of();
+
+	/** Places of records that were forwarded, for the next commit. */
+	private final List<Place> forwarded = new ArrayList<>();
+
+	/** Number and size of all records that are not forwarded. */
+	private int waiting;
+
+	private long waitingBytes;
+
+	private long era;
+
+	private @Nullable Place last;
+
+	/** Number of records in the store that are not read yet. */
+	private long unread;
+
+	private @Nullable Place lastRead;
+
+	/** Era that a target has seen, if the store has lost writes of this shard since. */
+	private @Nullable Long supersededBy;
+
+	/** Whether the next commit replaces everything in the store. */
+	private boolean replaces;
+
+	/** Whether that is because of a new era: known to be true once it is written. */
+	private boolean begunAnew;
+
+	/** Whether there may be something to send; answers set it on their threads. */
+	private volatile boolean attentionDue;
+
+	/**
+	 * Creates the outbox of a shard under a token.
+	 * @param wake wakes the worker after an answer
+	 */
+	public ShardOutbox(String group, ShardId shard, Token token, Outputs outputs, Runnable wake) {
+		this.shard = shard;
+		this.sender = group + "/" + shard;
+		this.token = token;
+		this.outputs = outputs;
+		this.wake = wake;
+	}
+
+	/** Begins with what the store has, once the shard is acquired. */
+	public void begin(Outbox stored) {
+		this.era = stored.era();
+		this.last = stored.last();
+		this.numbers.putAll(stored.numbers());
+		this.unread = stored.entries();
+	}
+
+	/**
+	 * Reads the records that earlier owners have left. Does nothing once they are read.
+	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
+	 * answer; the next call continues
+	 */
+	public void load(CheckpointStore store) {
+		while (this.unread > 0) {
+			List<Entry> page = store.outbox(this.shard, this.lastRead, MAX_RECORDS_PER_REQUEST, MAX_BYTES_PER_REQUEST);
+			for (Entry entry : page) {
+				this.lastRead = entry.place();
+				target(entry.target()).restore(entry);
+				this.numbers.merge(entry.target(), entry.number(), Math::max);
+				count(entry, 1);
+			}
+			this.unread = page.isEmpty() ? 0 : this.unread - page.size();
+		}
+		if (!this.targets.isEmpty()) {
+			this.attentionDue = true;
+		}
+	}
+
+	/** Returns the approximate size in bytes, with one byte per character. */
+	static long size(NewRecord prepared) {
+		return new Entry(new Place(0, 0), 0, prepared.shard(), 0, prepared.key(), prepared.payload(),
+				prepared.headers())
+			.size();
+	}
+
+	/** Adds the records of a call that is done to the next commit. */
+	public void add(List<NewRecord> records) {
+		if (this.era == 0) {
+			this.era = this.token.value();
+		}
+		for (NewRecord each : records) {
+			long number = this.numbers.merge(each.shard(), 1L, Long::sum);
+			addFresh(
+					new Entry(nextPlace(), this.era, each.shard(), number, each.key(), each.payload(), each.headers()));
+			count(this.fresh.get(this.fresh.size() - 1), 1);
+		}
+	}
+
+	private void addFresh(Entry entry) {
+		this.fresh.add(entry);
+		this.freshBytes += entry.size();
+	}
+
+	private Place nextPlace() {
+		Place before = this.last;
+		Place next = new Place(this.token.value(),
+				(before != null && before.token() == this.token.value()) ? before.number() + 1 : 1);
+		this.last = next;
+		return next;
+	}
+
+	private void count(Entry entry, int sign) {
+		this.waiting += sign;
+		this.waitingBytes += sign * entry.size();
+	}
+
+	/** Returns the size of what the next commit adds, in bytes. */
+	public long uncommittedBytes() {
+		return this.freshBytes;
+	}
+
+	/** Returns whether nothing waits, neither to be committed nor to be forwarded. */
+	public boolean isEmpty() {
+		return this.waiting == 0 && this.forwarded.isEmpty() && !this.replaces;
+	}
+
+	/** Returns whether no call may be made before records were forwarded. */
+	public boolean isFull() {
+		return this.waiting >= this.outputs.maxRecords() || this.waitingBytes >= this.outputs.maxBytes();
+	}
+
+	/**
+	 * Returns the changes for a commit, which takes them over.
+	 * @param whole whether the commit writes everything, because the store has lost it
+	 */
+	public Outbox.Changes prepare(boolean whole) {
+		if (this.supersededBy != null && !isForwarding()) {
+			beginAnew(this.supersededBy);
+		}
+		boolean untouched = !whole && !this.replaces && this.fresh.isEmpty() && this.forwarded.isEmpty();
+		if (untouched || this.era == 0) {
+			return Outbox.Changes.NONE;
+		}
+		boolean all = whole || this.replaces;
+		List<Entry> waitingNow = all ? placeAnew() : List.of();
+		this.inCommit = List.copyOf(this.fresh);
+		List<Entry> added = this.inCommit;
+		Map<ShardId, Long> changed = new LinkedHashMap<>();
+		if (all) {
+			added = new ArrayList<>(waitingNow);
+			added.addAll(this.inCommit);
+			changed.putAll(this.numbers);
+		}
+		else {
+			added.forEach((entry) -> changed.put(entry.target(), entry.number()));
+		}
+		Outbox.Changes changes = new Outbox.Changes(this.era, this.last, changed, added,
+				all ? List.of() : this.forwarded, all);
+		this.fresh.clear();
+		this.freshBytes = 0;
+		this.forwarded.clear();
+		this.replaces = false;
+		return changes;
+	}
+
+	/**
+	 * Gives all records new places, because the store accepts no lower ones than it has
+	 * seen; returns those that are committed.
+	 */
+	private List<Entry> placeAnew() {
+		List<Entry> before = committedInOrder();
+		this.targets.values().forEach((target) -> target.waiting.clear());
+		List<Entry> moved = before.stream().map((entry) -> entry.at(nextPlace())).toList();
+		moved.forEach((entry) -> target(entry.target()).waiting.add(entry));
+		this.fresh.replaceAll((entry) -> entry.at(nextPlace()));
+		return moved;
+	}
+
+	private List<Entry> committedInOrder() {
+		return this.targets.values()
+			.stream()
+			.flatMap((target) -> target.waiting.stream())
+			.sorted(Comparator.comparing(Entry::place))
+			.toList();
+	}
+
+	/** Processes that the commit was written: its records may be forwarded. */
+	public void committed() {
+		this.inCommit.forEach((entry) -> target(entry.target()).waiting.add(entry));
+		if (!this.inCommit.isEmpty()) {
+			this.attentionDue = true;
+		}
+		this.inCommit = List.of();
+		if (this.begunAnew) {
+			this.begunAnew = false;
+			logger.error(
+					"The store has lost commits of {}: records that it sent after them are in their targets, and may be there "
+							+ "twice now. The numbers of its records begin again in era {}",
+					this.shard, this.era);
+		}
+	}
+
+	/** Processes that the commit was not written: its records go into the next one. */
+	public void notCommitted() {
+		List<Entry> later = List.copyOf(this.fresh);
+		this.fresh.clear();
+		this.freshBytes = 0;
+		this.inCommit.forEach(this::addFresh);
+		later.forEach(this::addFresh);
+		this.inCommit = List.of();
+	}
+
+	private Target target(ShardId id) {
+		return this.targets.computeIfAbsent(id, Target::new);
+	}
+
+	/**
+	 * Processes answers, and sends what may be sent. Does not block.
+	 * @return whether there is something to commit that was not there before
+	 */
+	public boolean forward(MonotonicTime now) {
+		MonotonicTime next = nextAttempt();
+		if (!this.attentionDue && (next == null || now.isBefore(next))) {
+			return false;
+		}
+		this.attentionDue = false;
+		int before = this.forwarded.size();
+		for (Target target : this.targets.values()) {
+			target.advance(now);
+		}
+		this.targets.values().removeIf(Target::isIdle);
+		return this.forwarded.size() > before || this.supersededBy != null && !isForwarding();
+	}
+
+	/**
+	 * Returns when a refused or unanswered request is to be repeated, {@code null} for
+	 * none.
+	 */
+	public @Nullable MonotonicTime nextAttempt() {
+		MonotonicTime next = null;
+		for (Target target : this.targets.values()) {
+			MonotonicTime at = (target.request == null) ? target.notBefore : null;
+			next = (next == null || at != null && at.isBefore(next)) ? at : next;
+		}
+		return next;
+	}
+
+	/** Returns whether records are on their way. */
+	public boolean isForwarding() {
+		return this.targets.values().stream().anyMatch((target) -> target.request != null);
+	}
+
+	/** Returns why records are not forwarded, {@code null} if they are. */
+	public @Nullable String problem() {
+		for (Target target : this.targets.values()) {
+			if (target.problem != null) {
+				return "%s records that it has sent cannot be appended to %s: %s".formatted(
+						isFull() ? "Takes no more records, because" : "Continues, but", target.id, target.problem);
+			}
+		}
+		return null;
+	}
+
+	/**
+	 * Begins a new era with all records that wait: the store has lost commits after which
+	 * records were forwarded, so their numbers were given twice.
+	 */
+	private void beginAnew(long above) {
+		List<Entry> all = new ArrayList<>(committedInOrder());
+		all.addAll(this.fresh);
+		this.era = Math.max(this.token.value(), Math.max(this.era, above) + 1);
+		this.numbers.clear();
+		this.targets.clear();
+		this.fresh.clear();
+		this.freshBytes = 0;
+		for (Entry entry : all) {
+			long number = this.numbers.merge(entry.target(), 1L, Long::sum);
+			addFresh(new Entry(nextPlace(), this.era, entry.target(), number, entry.key(), entry.payload(),
+					entry.headers()));
+		}
+		this.forwarded.clear();
+		this.supersededBy = null;
+		this.replaces = true;
+		this.begunAnew = true;
+	}
+
+	/** Records for one shard. Confined to the shard's worker. */
+	private final class Target {
+
+		private final ShardId id;
+
+		/** Committed records, in the order of their numbers. */
+		private final Deque<Entry> waiting = new ArrayDeque<>();
+
+		/**
+		 * Last record that an earlier owner, or an earlier request, may have appended.
+		 */
+		private @Nullable Entry lastTried;
+
+		private @Nullable Entry lastRequested;
+
+		private @Nullable CompletableFuture<Reply> request;
+
+		private int requested;
+
+		/** Set after a failure. */
+		private @Nullable MonotonicTime notBefore;
+
+		private Duration pause = FIRST_PAUSE;
+
+		private @Nullable String problem;
+
+		Target(ShardId id) {
+			this.id = id;
+		}
+
+		void restore(Entry entry) {
+			this.waiting.add(entry);
+			this.lastTried = entry;
+		}
+
+		boolean isIdle() {
+			return this.waiting.isEmpty() && this.request == null;
+		}
+
+		void advance(MonotonicTime now) {
+			while (true) {
+				CompletableFuture<Reply> sent = this.request;
+				if (sent != null) {
+					if (!sent.isDone()) {
+						return;
+					}
+					this.request = null;
+					process(sent, now);
+				}
+				boolean pausing = this.notBefore != null && now.isBefore(this.notBefore);
+				if (this.waiting.isEmpty() || pausing || ShardOutbox.this.supersededBy != null) {
+					return;
+				}
+				send(now);
+			}
+		}
+
+		private void send(MonotonicTime now) {
+			List<Entry> batch = batch();
+			Entry first = batch.get(0);
+			List<NewRecord> records = batch.stream()
+				.map((entry) -> new NewRecord(entry.target(), entry.key(), entry.payload(), entry.headers()))
+				.toList();
+			CompletableFuture<Reply> reply;
+			try {
+				reply = ShardOutbox.this.outputs.targets()
+					.appender(this.id.topic())
+					.append(new Sequence(ShardOutbox.this.sender, first.era(), ShardOutbox.this.token.value()),
+							new Batch(this.id, first.number(), lastPossible(first), records));
+			}
+			catch (RuntimeException ex) {
+				failed(ex, now);
+				return;
+			}
+			this.requested = batch.size();
+			this.lastRequested = batch.get(batch.size() - 1);
+			this.notBefore = null;
+			this.request = reply;
+			if (!reply.isDone()) {
+				reply.whenComplete((answer, failure) -> {
+					ShardOutbox.this.attentionDue = true;
+					ShardOutbox.this.wake.run();
+				});
+			}
+		}
+
+		/** Returns the first records, which have consecutive numbers. */
+		private List<Entry> batch() {
+			List<Entry> batch = new ArrayList<>();
+			long bytes = 0;
+			for (Entry entry : this.waiting) {
+				Entry before = batch.isEmpty() ? null : batch.get(batch.size() - 1);
+				boolean follows = before == null
+						|| entry.era() == before.era() && entry.number() == before.number() + 1;
+				bytes += entry.size();
+				if (!follows || batch.size() >= MAX_RECORDS_PER_REQUEST
+						|| before != null && bytes > MAX_BYTES_PER_REQUEST) {
+					break;
+				}
+				batch.add(entry);
+			}
+			return batch;
+		}
+
+		private void process(CompletableFuture<Reply> answered, MonotonicTime now) {
+			Reply reply;
+			try {
+				reply = answered.join();
+			}
+			catch (CompletionException ex) {
+				this.lastTried = this.lastRequested;
+				failed(Objects.requireNonNullElse(ex.getCause(), ex), now);
+				return;
+			}
+			if (reply instanceof Reply.Superseded superseded) {
+				removeThoseBefore(superseded.era());
+				ShardOutbox.this.supersededBy = superseded.era();
+				return;
+			}
+			for (int i = 0; i < this.requested; i++) {
+				removeFirst();
+			}
+			if (this.problem != null) {
+				logger.info("{}: records are appended to {} again", ShardOutbox.this.shard, this.id);
+			}
+			this.problem = null;
+			this.pause = FIRST_PAUSE;
+		}
+
+		/** Returns the highest number that the target may have seen. */
+		private long lastPossible(Entry first) {
+			Entry tried = this.lastTried;
+			long before = first.number() - 1;
+			return (tried != null && tried.era() == first.era()) ? Math.max(before, tried.number()) : before;
+		}
+
+		/**
+		 * Removes the records whose numbers were given before the store has lost commits:
+		 * the target has higher ones of the same era.
+		 */
+		private void removeThoseBefore(long eraOfTarget) {
+			Entry first = this.waiting.getFirst();
+			long lastPossible = lastPossible(first);
+			while (first != null && first.era() == eraOfTarget && first.number() <= lastPossible) {
+				removeFirst();
+				first = this.waiting.peek();
+			}
+		}
+
+		private void removeFirst() {
+			Entry entry = this.waiting.remove();
+			ShardOutbox.this.forwarded.add(entry.place());
+			count(entry, -1);
+		}
+
+		private void failed(Throwable failure, MonotonicTime now) {
+			String reason = String.valueOf(failure.getMessage());
+			if (!reason.equals(this.problem)) {
+				logger.warn("{}: records cannot be appended to {}; retrying. {}", ShardOutbox.this.shard, this.id,
+						reason);
+			}
+			this.problem = reason;
+			this.notBefore = now.plus(this.pause);
+			Duration doubled = this.pause.multipliedBy(2);
+			this.pause = (doubled.compareTo(LONGEST_PAUSE) < 0) ? doubled : LONGEST_PAUSE;
+		}
+
+	}
+
+}

@@ -1,0 +1,19 @@
+package io.github.shardkeeper.checkpoint.memory;
+
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.OutboxContract;
+import io.github.shardkeeper.coordination.StoreServer;
+
+class MemoryOutboxTests extends OutboxContract {
+
+	@Override
+	protected StoreServer createServer() {
+		return new MemoryDataServer();
+	}
+
+	@Override
+	protected CheckpointStore createStore(StoreServer created) {
+		return ((MemoryDataServer) created).store();
+	}
+
+}

@@ -1,0 +1,139 @@
+package io.github.shardkeeper.output;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+
+import io.github.shardkeeper.SendFailedException;
+import io.github.shardkeeper.ShardTemplate.Outgoing;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.SequencedAppender;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
+import io.github.shardkeeper.source.ShardReader;
+import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.source.memory.MemoryStreamSource;
+
+/**
+ * The topics {@code invoices}, with two shards, and {@code mails}, with one, in memory. A
+ * key that is a number is that of the shard. Requests can be held back, refused, and
+ * their answers lost.
+ */
+public final class TestTargets implements OutputTargets, SequencedAppender {
+
+	public static final ShardId INVOICES = ShardId.of("invoices", 0);
+
+	public static final ShardId OTHER_INVOICES = ShardId.of("invoices", 1);
+
+	public static final ShardId MAILS = ShardId.of("mails", 0);
+
+	private MemoryStreamSource source = newSource();
+
+	private final Deque<Runnable> held = new ArrayDeque<>();
+
+	private final List<Batch> requests = new ArrayList<>();
+
+	private boolean holds;
+
+	private boolean losesAnswers;
+
+	private ShardId refused;
+
+	private static MemoryStreamSource newSource() {
+		return new MemoryStreamSource(Map.of("invoices", 2, "mails", 1));
+	}
+
+	@Override
+	public NewRecord prepare(String topic, Outgoing outgoing) {
+		String key = outgoing.key();
+		return new NewRecord(ShardId.of(topic, (key != null) ? Integer.parseInt(key) : 0), key,
+				outgoing.payload().toString().getBytes(StandardCharsets.UTF_8), outgoing.headers());
+	}
+
+	@Override
+	public SequencedAppender appender(String topic) {
+		return this;
+	}
+
+	@Override
+	public CompletableFuture<Reply> append(Sequence sequence, Batch batch) {
+		this.requests.add(batch);
+		if (batch.to().equals(this.refused)) {
+			return CompletableFuture.failedFuture(new SendFailedException("refused, caused by the test", null, false));
+		}
+		if (this.holds) {
+			CompletableFuture<Reply> answer = new CompletableFuture<>();
+			this.held.add(() -> this.source.append(sequence, batch).thenAccept(answer::complete));
+			return answer;
+		}
+		CompletableFuture<Reply> reply = this.source.append(sequence, batch);
+		return this.losesAnswers ? CompletableFuture.failedFuture(new SendFailedException("no answer", null, true))
+				: reply;
+	}
+
+	/** From now on requests are on their way until {@link #deliver}. */
+	public void hold() {
+		this.holds = true;
+	}
+
+	/** The held requests arrive and are answered; no others are held. */
+	public void deliver() {
+		this.holds = false;
+		while (!this.held.isEmpty()) {
+			this.held.remove().run();
+		}
+	}
+
+	/** Requests are carried out, and their answers lost, or no longer. */
+	public void loseAnswers(boolean loses) {
+		this.losesAnswers = loses;
+	}
+
+	/** Refuses everything for a shard, {@code null} for none. */
+	public void refuse(ShardId shard) {
+		this.refused = shard;
+	}
+
+	/** Loses the records and the numbers of those that it has. */
+	public void empty() {
+		this.source = newSource();
+	}
+
+	public List<Batch> requests() {
+		return this.requests;
+	}
+
+	/** Returns the payloads of the records of a shard. */
+	public List<String> received(ShardId shard) {
+		List<String> payloads = new ArrayList<>();
+		if (this.source.lag(shard, new Offset("0")).records() == 0) {
+			return payloads;
+		}
+		try (ShardReader reader = this.source.openReader()) {
+			reader.start(shard, null, new ShardReader.RecordSink() {
+
+				@Override
+				public boolean offer(List<SourceRecord> records) {
+					records.forEach((record) -> payloads.add(new String(record.payload(), StandardCharsets.UTF_8)));
+					return true;
+				}
+
+				@Override
+				public void ended() {
+					// Is never closed.
+				}
+
+			});
+			reader.poll();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+		return payloads;
+	}
+
+}
