@@ -75,6 +75,11 @@ public final class TestTargets implements OutputTargets, SequencedAppender {
 				: reply;
 	}
 
+	/** Appends records whatever their numbers are. */
+	public void appendAgain(List<NewRecord> records) {
+		this.source.append(records);
+	}
+
 	/** From now on requests are on their way until {@link #deliver}. */
 	public void hold() {
 		this.holds = true;

@@ -1,0 +1,167 @@
+package io.github.shardkeeper.endtoend;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.random.RandomGenerator;
+import java.util.stream.LongStream;
+
+import io.lettuce.core.Range;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.convert.DurationStyle;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.util.FileSystemUtils;
+
+import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.redis.testsupport.RedisClients;
+import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.RunAlone;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A pipeline of three topics in three processes, which are killed and frozen, as is
+ * Redis: each number comes out once, in the order in which it went in. Options are the
+ * system properties {@value #DURATION} and {@value #SEED}; logs stay in
+ * {@code target/pipeline}.
+ */
+@RunAlone
+class PipelineTests {
+
+	private static final String DURATION = "shardkeeper.pipeline.duration";
+
+	private static final String SEED = "shardkeeper.pipeline.seed";
+
+	private static final int SHARDS = 8;
+
+	private static final List<String> INSTANCES = List.of("p0", "p1", "p2");
+
+	private static final Duration LONGEST_WAIT = Duration.ofMinutes(3);
+
+	private final Path directory = Path.of("target", "pipeline");
+
+	private final Duration duration = DurationStyle.detectAndParse(System.getProperty(DURATION, "30s"));
+
+	private final long seed = Long.getLong(SEED, ThreadLocalRandom.current().nextLong(1_000_000));
+
+	private EmbeddedRedis redis;
+
+	private LettuceConnectionFactory connections;
+
+	private Instances instances;
+
+	private Feeder feeder;
+
+	@BeforeEach
+	void start() throws IOException {
+		FileSystemUtils.deleteRecursively(this.directory);
+		Path data = Files.createDirectories(this.directory.resolve("redis"));
+		// Written before it is answered, so that a killed Redis loses nothing.
+		this.redis = EmbeddedRedis.start("--appendonly", "yes", "--appendfsync", "no", "--dir",
+				data.toAbsolutePath().toString());
+		this.connections = RedisClients.factory(this.redis);
+		this.instances = new Instances(PipelineInstance.class, (instance) -> this.redis.port(), this.directory,
+				"pipeline", SHARDS);
+		this.feeder = new Feeder(new RedisConnector(this.connections), SHARDS, Duration.ofMillis(100), 1);
+	}
+
+	@AfterEach
+	void stop() {
+		this.instances.close();
+		this.feeder.close();
+		this.connections.destroy();
+		this.redis.close();
+	}
+
+	@Test
+	void everyNumberComesOutOnceAndInOrder() {
+		RandomGenerator random = new Random(this.seed);
+		INSTANCES.forEach(this::startInstance);
+		awaitResults(1);
+		long end = System.nanoTime() + this.duration.toNanos();
+		int rounds = 0;
+		while (System.nanoTime() < end || rounds < 6) {
+			disturb(rounds++, INSTANCES.get(random.nextInt(INSTANCES.size())),
+					Duration.ofMillis(200 + random.nextInt(4_000)));
+			awaitResults(this.feeder.sent());
+		}
+		Map<String, Long> fed = this.feeder.stopAll();
+		long all = fed.values().stream().mapToLong(Long::longValue).sum();
+		awaitResults(this.feeder.sent());
+		Awaitility.await()
+			.atMost(LONGEST_WAIT)
+			.untilAsserted(() -> assertThat(results().values().stream().mapToLong(List::size).sum())
+				.isGreaterThanOrEqualTo(all));
+
+		System.out.printf("pipeline: seed %d, %d rounds, %d numbers%n", this.seed, rounds, all);
+		results().forEach((shard, numbers) -> assertThat(numbers).as("seed %d, shard %s", this.seed, shard)
+			.isEqualTo(LongStream.rangeClosed(1, fed.get(shard)).mapToObj((number) -> number + " " + number).toList()));
+		assertThat(results()).hasSize(SHARDS);
+	}
+
+	private void startInstance(String name) {
+		this.instances.start(name, "--shardkeeper.topics.counted.shards=4", "--shardkeeper.topics.results.shards=2",
+				"--shardkeeper.session.lease=3s", "--shardkeeper.session.timeout=6s",
+				"--shardkeeper.consumer.retry.initial-interval=10ms", "--logging.level.io.github.shardkeeper=info");
+	}
+
+	/** Each kind in turn, so that even a short run has all of them. */
+	private void disturb(int round, String instance, Duration length) {
+		switch (round % 3) {
+			case 0 -> {
+				this.instances.kill(instance);
+				this.instances.awaitEnd(instance);
+				startInstance(instance);
+			}
+			case 1 -> {
+				this.instances.signal(instance, "STOP");
+				// Longer than the session: its shards move, and it wakes up late.
+				long moved = this.feeder.sent();
+				awaitResults(moved);
+				this.instances.signal(instance, "CONT");
+			}
+			default -> {
+				this.redis.kill();
+				Awaitility.await().pollDelay(length).until(() -> true);
+				this.redis.restart();
+			}
+		}
+	}
+
+	/** Each shard of the first topic has this many results. */
+	private void awaitResults(long count) {
+		Awaitility.await()
+			.atMost(LONGEST_WAIT)
+			.pollInterval(Duration.ofMillis(200))
+			.ignoreExceptions()
+			.untilAsserted(() -> {
+				Map<String, List<String>> results = results();
+				assertThat(results).hasSize(SHARDS);
+				assertThat(results.values()).allSatisfy((numbers) -> assertThat(numbers.size() >= count).isTrue());
+			});
+	}
+
+	/** By shard of the first topic: number and count of what has come out, in its order. */
+	private Map<String, List<String>> results() {
+		Map<String, List<String>> results = new TreeMap<>();
+		for (int shard = 0; shard < 2; shard++) {
+			String stream = "shardkeeper:{results#%d}:stream:%d".formatted(shard, shard);
+			this.redis.call((commands) -> commands.xrange(stream, Range.unbounded()))
+				.forEach((entry) -> results.computeIfAbsent(entry.getBody().get("k"), (key) -> new ArrayList<>())
+					.add(entry.getBody().get("v").split(" ", 2)[1]));
+		}
+		return results;
+	}
+
+}
