@@ -80,6 +80,7 @@ class ArchitectureTests {
 		plan.put("template", Set.of("source", API, "shard"));
 		plan.put("checkpoint", Set.of(API, "shard", "text"));
 		plan.put("checkpoint.memory", Set.of("checkpoint", "shard"));
+		plan.put("output", Set.of("checkpoint", "source", "time", API, "shard", "text"));
 		plan.put("coordination",
 				Set.of("directive", "protocol", "assignment", "report", "loop", "time", API, "shard", "text"));
 		plan.put("history", Set.of("coordination", "protocol", "report", "loop", "time", API, "shard", "text"));
@@ -95,9 +96,9 @@ class ArchitectureTests {
 		plan.put("cluster.memory", Set.of("cluster.signal", "cluster.parameter", "cluster.lock", "cluster.barrier",
 				"cluster.session", "cluster", "coordination.memory", "coordination", "protocol", "shard", "text"));
 		plan.put("handler.messaging", Set.of("handler", "source", API, "shard"));
-		plan.put("worker", Set.of("handler", "coordination", "checkpoint", "source", "protocol", "schedule", "loop",
+		plan.put("worker", Set.of("output", "handler", "coordination", "checkpoint", "source", "protocol", "schedule", "loop",
 				"time", API, "shard", "text"));
-		plan.put("consumer", Set.of("directive", "worker", "handler", "coordination", "checkpoint", "source",
+		plan.put("consumer", Set.of("directive", "worker", "output", "handler", "coordination", "checkpoint", "source",
 				"protocol", "loop", "time", API, "shard", "text"));
 		plan.put("operations", Set.of("directive", "coordination", "checkpoint", "source", "protocol", "schedule",
 				"report", "loop", "time", API, "shard", "text"));
@@ -121,7 +122,7 @@ class ArchitectureTests {
 		plan.put("dashboard", Set.of("loop", "time"));
 		plan.put("autoconfigure", Set.of("actuate", "observation", "kafka", "sls", "cluster.memory", "cluster.signal",
 				"cluster.parameter", "cluster.lock", "cluster.barrier", "cluster.session", "cluster", "redis.cluster",
-				"redis.stream", "redis.checkpoint", "redis.coordination", "redis", "operations", "consumer", "worker",
+				"redis.stream", "redis.checkpoint", "redis.coordination", "redis", "operations", "consumer", "worker", "output",
 				"handler.messaging", "handler", "coordination.memory", "history", "coordination", "checkpoint.memory",
 				"checkpoint", "template", "source.memory", "source.fixed", "source", "schedule", "protocol",
 				"assignment.selection", "assignment.load", "assignment", "loop", "time", API, "shard", "jdbc"));
@@ -211,6 +212,7 @@ class ArchitectureTests {
 		plan.put("template", Set.of());
 		plan.put("checkpoint", Set.of("jackson"));
 		plan.put("checkpoint.memory", Set.of());
+		plan.put("output", Set.of("slf4j"));
 		plan.put("coordination", Set.of("slf4j"));
 		plan.put("history", Set.of("spring", "slf4j"));
 		plan.put("coordination.memory", Set.of("slf4j"));
