@@ -96,8 +96,8 @@ class ArchitectureTests {
 		plan.put("cluster.memory", Set.of("cluster.signal", "cluster.parameter", "cluster.lock", "cluster.barrier",
 				"cluster.session", "cluster", "coordination.memory", "coordination", "protocol", "shard", "text"));
 		plan.put("handler.messaging", Set.of("handler", "source", API, "shard"));
-		plan.put("worker", Set.of("output", "handler", "coordination", "checkpoint", "source", "protocol", "schedule", "loop",
-				"time", API, "shard", "text"));
+		plan.put("worker", Set.of("output", "handler", "coordination", "checkpoint", "source", "protocol", "schedule",
+				"loop", "time", API, "shard", "text"));
 		plan.put("consumer", Set.of("directive", "worker", "output", "handler", "coordination", "checkpoint", "source",
 				"protocol", "loop", "time", API, "shard", "text"));
 		plan.put("operations", Set.of("directive", "coordination", "checkpoint", "source", "protocol", "schedule",
@@ -120,12 +120,14 @@ class ArchitectureTests {
 		plan.put("actuate", Set.of("directive", "consumer", "worker", "operations", "cluster", "history",
 				"coordination", "template", "report", "loop", API, "shard", "text"));
 		plan.put("dashboard", Set.of("loop", "time"));
-		plan.put("autoconfigure", Set.of("actuate", "observation", "kafka", "sls", "cluster.memory", "cluster.signal",
-				"cluster.parameter", "cluster.lock", "cluster.barrier", "cluster.session", "cluster", "redis.cluster",
-				"redis.stream", "redis.checkpoint", "redis.coordination", "redis", "operations", "consumer", "worker", "output",
-				"handler.messaging", "handler", "coordination.memory", "history", "coordination", "checkpoint.memory",
-				"checkpoint", "template", "source.memory", "source.fixed", "source", "schedule", "protocol",
-				"assignment.selection", "assignment.load", "assignment", "loop", "time", API, "shard", "jdbc"));
+		plan.put("autoconfigure",
+				Set.of("actuate", "observation", "kafka", "sls", "cluster.memory", "cluster.signal",
+						"cluster.parameter", "cluster.lock", "cluster.barrier", "cluster.session", "cluster",
+						"redis.cluster", "redis.stream", "redis.checkpoint", "redis.coordination", "redis",
+						"operations", "consumer", "worker", "output", "handler.messaging", "handler",
+						"coordination.memory", "history", "coordination", "checkpoint.memory", "checkpoint", "template",
+						"source.memory", "source.fixed", "source", "schedule", "protocol", "assignment.selection",
+						"assignment.load", "assignment", "loop", "time", API, "shard", "jdbc"));
 		plan.put("autoconfigure.dashboard",
 				Set.of("autoconfigure", "dashboard", "operations", "history", "report", "loop", "time"));
 

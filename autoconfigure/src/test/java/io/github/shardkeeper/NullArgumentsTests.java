@@ -125,7 +125,7 @@ class NullArgumentsTests {
 			problems.values().removeIf(List::isEmpty);
 
 			assertThat(problems).as("begin with Objects.requireNonNull(name, \"name must not be null\")").isEmpty();
-			untried.removeAll(Set.of("ShardState"));
+			untried.removeAll(Set.of("ShardState", "ShardOutput"));
 			assertThat(untried).as("types that nothing was tried on").isEmpty();
 		}
 	}
@@ -389,9 +389,11 @@ class NullArgumentsTests {
 		private final CompletableFuture<List<String>> problems = new CompletableFuture<>();
 
 		@ShardConsumer("orders")
-		void handle(String payload, ShardState state, ShardContext context, Acknowledgment acknowledgment) {
+		void handle(String payload, ShardState state, ShardContext context, Acknowledgment acknowledgment,
+				ShardOutput output) {
 			List<String> found = new ArrayList<>();
 			calls(ShardState.class).forEach((call) -> found.addAll(NullArgumentsTests.problems(call, state)));
+			calls(ShardOutput.class).forEach((call) -> found.addAll(NullArgumentsTests.problems(call, output)));
 			this.problems.complete(found);
 			acknowledgment.acknowledge();
 		}

@@ -337,10 +337,10 @@ public final class ShardkeeperAutoConfiguration {
 			ObjectProvider<ShardAppender> appenders, PayloadConverter converter, ObjectProvider<TopicPayloads> own,
 			Map<String, ShardSelector> selectors, ObjectProvider<ShardSelector> selector) {
 		ShardkeeperProperties.Outbox outbox = settings.properties().outbox();
-		KeyedShardTemplate template = new KeyedShardTemplate(
-				new SourceSelection.SendableTopics(sources, appenders), TopicPayloads.over(converter, own),
-				settings.sending(), settings.selectors(selectors), selector.getIfUnique(), SendObserver.NONE);
-		return new Outputs(new SequencedTopics(sources, template), outbox.maxRecords(), outbox.maxSize().toBytes());
+		KeyedShardTemplate template = new KeyedShardTemplate(new SourceSelection.SendableTopics(sources, appenders),
+				TopicPayloads.over(converter, own), settings.sending(), settings.selectors(selectors),
+				selector.getIfUnique(), SendObserver.NONE);
+		return new Outputs(new SourceSelection.SequencedTopics(sources, template), outbox.maxRecords(), outbox.maxSize().toBytes());
 	}
 
 	@Bean

@@ -63,9 +63,9 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 		@Nullable String instanceId, @Nullable String version, @DefaultValue("redis") Store store,
 		@DefaultValue("shardkeeper") String keyPrefix, @DefaultValue Redis redis, @DefaultValue Session session,
 		@DefaultValue Rebalance rebalance, @DefaultValue Assignment assignment, @DefaultValue Handover handover,
-		@DefaultValue Consumer consumer, @DefaultValue Broadcast broadcast, @DefaultValue Template template, @DefaultValue Outbox outbox,
-		@DefaultValue Signals signals, @DefaultValue History history, @DefaultValue Observations observations,
-		@DefaultValue @NestedConfigurationProperty KafkaSourceProperties kafka,
+		@DefaultValue Consumer consumer, @DefaultValue Broadcast broadcast, @DefaultValue Template template,
+		@DefaultValue Outbox outbox, @DefaultValue Signals signals, @DefaultValue History history,
+		@DefaultValue Observations observations, @DefaultValue @NestedConfigurationProperty KafkaSourceProperties kafka,
 		@DefaultValue @NestedConfigurationProperty SlsSourceProperties sls, @DefaultValue Jdbc jdbc,
 		@DefaultValue Map<String, Topic> topics, @DefaultValue Map<String, String> parameters) {
 

@@ -152,7 +152,9 @@ class PipelineTests {
 			});
 	}
 
-	/** By shard of the first topic: number and count of what has come out, in its order. */
+	/**
+	 * By shard of the first topic: number and count of what has come out, in its order.
+	 */
 	private Map<String, List<String>> results() {
 		Map<String, List<String>> results = new TreeMap<>();
 		for (int shard = 0; shard < 2; shard++) {

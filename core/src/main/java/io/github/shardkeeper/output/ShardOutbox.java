@@ -305,6 +305,9 @@ public final class ShardOutbox {
 	 */
 	public @Nullable MonotonicTime nextAttempt() {
 		MonotonicTime next = null;
+		if (isSuperseded()) {
+			return null;
+		}
 		for (Target target : this.targets.values()) {
 			MonotonicTime at = (target.request == null) ? target.notBefore : null;
 			next = (next == null || at != null && at.isBefore(next)) ? at : next;
@@ -315,6 +318,14 @@ public final class ShardOutbox {
 	/** Returns whether records are on their way. */
 	public boolean isForwarding() {
 		return this.targets.values().stream().anyMatch((target) -> target.request != null);
+	}
+
+	/**
+	 * Returns whether nothing is forwarded before the next commit, which begins a new
+	 * era.
+	 */
+	public boolean isSuperseded() {
+		return this.supersededBy != null;
 	}
 
 	/** Returns why records are not forwarded, {@code null} if they are. */

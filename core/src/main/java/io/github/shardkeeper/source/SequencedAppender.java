@@ -55,7 +55,7 @@ public interface SequencedAppender {
 
 		public Batch {
 			Objects.requireNonNull(to, "to must not be null");
-			records = List.copyOf(records);
+			records = List.copyOf(Objects.requireNonNull(records, "records must not be null"));
 		}
 
 		/** Returns the number of the last record. */

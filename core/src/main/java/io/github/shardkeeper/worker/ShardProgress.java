@@ -162,6 +162,9 @@ final class ShardProgress {
 	void forward(MonotonicTime now) {
 		if (this.outbox.forward(now)) {
 			changed(0, now);
+			if (this.outbox.isSuperseded()) {
+				commitSoon();
+			}
 		}
 	}
 

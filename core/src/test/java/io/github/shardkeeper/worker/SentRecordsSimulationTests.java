@@ -56,9 +56,9 @@ import io.github.shardkeeper.time.Lease;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Seeded schedules of one shard that sends to three others. Owners die, or freeze and wake
- * up when others have replaced them; handlers fail; each commit and each request to a
- * target may arrive late, in another order than it was sent, or be lost, and so may its
+ * Seeded schedules of one shard that sends to three others. Owners die, or freeze and
+ * wake up when others have replaced them; handlers fail; each commit and each request to
+ * a target may arrive late, in another order than it was sent, or be lost, and so may its
  * answer. Afterwards each target has each record once and in order. Each rule that keeps
  * it so is broken on purpose once, and that is found.
  */

@@ -276,9 +276,9 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	@Override
 	public List<Outbox.Entry> outbox(ShardId shard, Outbox.@Nullable Place after, int limit, long bytes) {
-		return CheckpointFormat.outboxEntries(this.link.<List<Object>>run(this.scripts.readOutbox(),
-				this.keys.all(shard),
-				List.of(bytes((after != null) ? after.toString() : ""), bytes(limit), bytes(bytes))));
+		return CheckpointFormat
+			.outboxEntries(this.link.<List<Object>>run(this.scripts.readOutbox(), this.keys.all(shard),
+					List.of(bytes((after != null) ? after.toString() : ""), bytes(limit), bytes(bytes))));
 	}
 
 	@Override

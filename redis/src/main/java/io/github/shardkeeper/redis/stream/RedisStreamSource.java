@@ -67,7 +67,8 @@ import io.github.shardkeeper.text.PrintableLogger;
  * trimmed with {@code trim-stream.lua}, and {@code read-lag.lua} counts their entries.
  * Thread-safe.
  */
-public final class RedisStreamSource implements ShardSource, ShardAppender, SequencedAppender, ShardTopics, ShardTrimmer {
+public final class RedisStreamSource
+		implements ShardSource, ShardAppender, SequencedAppender, ShardTopics, ShardTrimmer {
 
 	private static final Logger logger = PrintableLogger.of(RedisStreamSource.class);
 
@@ -300,6 +301,8 @@ public final class RedisStreamSource implements ShardSource, ShardAppender, Sequ
 
 	@Override
 	public CompletableFuture<Reply> append(Sequence sequence, Batch batch) {
+		Objects.requireNonNull(sequence, "sequence must not be null");
+		Objects.requireNonNull(batch, "batch must not be null");
 		return this.sequenced.append(sequence, batch);
 	}
 

@@ -116,8 +116,9 @@ end
 if retries > 0 then
   redis.call('ZADD', RETRY, 'XX', 0, '')
 end
-if sends and ARGV[deadEnd + 1] == '1' then
-  redis.call('XTRIM', OUTBOX, 'MAXLEN', 0)
+local replaces = sends and ARGV[deadEnd + 1] == '1'
+if replaces then
+  redis.call('XTRIM', OUTBOX, 'MINID', '0-0')
 end
 if sentEnd > targetsEnd then
   redis.call('XDEL', OUTBOX, '0-0')
@@ -157,6 +158,11 @@ for i = deadEnd + 7, targetsEnd, 2 do
 end
 for i = targetsEnd + 1, sentEnd do
   redis.call('XDEL', OUTBOX, ARGV[i])
+end
+if replaces and sentEnd < #ARGV then
+  redis.call('XTRIM', OUTBOX, 'MINID', ARGV[sentEnd + 1])
+elseif replaces then
+  redis.call('XTRIM', OUTBOX, 'MAXLEN', 0)
 end
 -- The number is written last, with the offset: it shows that the commit was written completely.
 local fields = {'commit', ARGV[2], 'committed', text(nowMillis), 'ahead', ARGV[6]}

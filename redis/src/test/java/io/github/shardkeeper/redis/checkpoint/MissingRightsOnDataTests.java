@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 import io.lettuce.core.AclSetuserArgs;
@@ -32,6 +33,7 @@ import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore.Retention;
 import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
 import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
@@ -98,7 +100,8 @@ class MissingRightsOnDataTests {
 		stores.checkpoints.acquireNow(SHARD, TOKEN);
 		stores.commit(new Commit(new CommitNumber(1, 0, 0), new Offset("3-0"), Set.of(new Offset("5-0")),
 				Map.of("kept", "1", "changed", "1", "removed", "1"), List.of(retry("1-0"), retry("2-0")), Set.of(),
-				List.of(record("3-0"))));
+				List.of(record("3-0")))
+			.withOutbox(Operation.outbox(false, List.of(), 1, 2, 3)));
 		stores.checkpoints.seek(SHARD, new Offset("0"), false);
 	}
 
@@ -164,7 +167,8 @@ class MissingRightsOnDataTests {
 		return new Contents(stores.checkpoints.read(SHARD), stores.checkpoints.commits(SHARD),
 				Set.copyOf(stores.checkpoints.due(SHARD, 100, Long.MAX_VALUE, Set.of()).records()),
 				stores.letters.countRetries(List.of(SHARD)),
-				stores.list().stream().map(StoredDeadLetter::record).toList(), (seek != null) ? seek.after() : null);
+				stores.list().stream().map(StoredDeadLetter::record).toList(), (seek != null) ? seek.after() : null,
+				stores.checkpoints.outbox(SHARD, null, 100, 1_000_000).stream().map(Outbox.Entry::place).toList());
 	}
 
 	private static Commit.Retry retry(String offset) {
@@ -228,6 +232,36 @@ class MissingRightsOnDataTests {
 
 		},
 
+		SENDING_COMMIT(DataScripts.STANDARD.commit(), "hset", "hdel", "zadd", "zrem", "xadd", "xdel") {
+
+			@Override
+			void performOn(Stores stores) {
+				stores.commit(commit(new CommitNumber(2, 1, 0), 0)
+					.withOutbox(outbox(false, List.of(place(1), place(3)), 4, 5)));
+			}
+
+		},
+
+		/** Places all records anew. */
+		REPLACING_COMMIT(DataScripts.STANDARD.commit(), "hset", "hdel", "zadd", "zrem", "xadd", "xtrim") {
+
+			@Override
+			void performOn(Stores stores) {
+				stores.commit(commit(CommitNumber.ofWhole(2), 0).withOutbox(outbox(true, List.of(), 4, 5)));
+			}
+
+		},
+
+		/** Nothing waits in it. */
+		EMPTYING_COMMIT(DataScripts.STANDARD.commit(), "hset", "hdel", "zadd", "zrem", "xadd", "xtrim") {
+
+			@Override
+			void performOn(Stores stores) {
+				stores.commit(commit(CommitNumber.ofWhole(2), 0).withOutbox(outbox(true, List.of())));
+			}
+
+		},
+
 		ACQUIRE(DataScripts.STANDARD.acquireShard(), "hset", "hdel") {
 
 			@Override
@@ -286,6 +320,20 @@ class MissingRightsOnDataTests {
 		/** May be repeated. */
 		abstract void performOn(Stores stores);
 
+		private static Outbox.Place place(long number) {
+			return new Outbox.Place(TOKEN.value(), number);
+		}
+
+		private static Outbox.Changes outbox(boolean whole, List<Outbox.Place> removed, long... places) {
+			ShardId target = ShardId.of("invoices", 2);
+			return new Outbox.Changes(TOKEN.value(), place(5), Map.of(target, 5L),
+					LongStream.of(places)
+						.mapToObj((number) -> new Outbox.Entry(place(number), TOKEN.value(), target, number, "k",
+								new byte[10], Map.of()))
+						.toList(),
+					removed, whole);
+		}
+
 		private static Commit commit(CommitNumber number, long seek) {
 			Map<String, @Nullable String> changes = new HashMap<>(Map.of("changed", "2", "added", "2"));
 			changes.put("removed", null);
@@ -317,7 +365,7 @@ class MissingRightsOnDataTests {
 
 	/** All that can be known of the shard, but for numbers of seeks. */
 	private record Contents(Checkpoint checkpoint, CommitHistory commits, Set<FailedRecord> due,
-			Map<ShardId, Long> retries, List<FailedRecord> letters, @Nullable Offset seek) {
+			Map<ShardId, Long> retries, List<FailedRecord> letters, @Nullable Offset seek, List<Outbox.Place> outbox) {
 
 	}
 
