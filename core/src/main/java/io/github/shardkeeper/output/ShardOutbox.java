@@ -370,12 +370,8 @@ public final class ShardOutbox {
 		/** Committed records, in the order of their numbers. */
 		private final Deque<Entry> waiting = new ArrayDeque<>();
 
-		/**
-		 * Last record that an earlier owner, or an earlier request, may have appended.
-		 */
-		private @Nullable Entry lastTried;
-
-		private @Nullable Entry lastRequested;
+		/** Last record that earlier owners have left: they may have sent it. */
+		private @Nullable Entry lastRestored;
 
 		private @Nullable CompletableFuture<Reply> request;
 
@@ -394,7 +390,7 @@ public final class ShardOutbox {
 
 		void restore(Entry entry) {
 			this.waiting.add(entry);
-			this.lastTried = entry;
+			this.lastRestored = entry;
 		}
 
 		boolean isIdle() {
@@ -437,7 +433,6 @@ public final class ShardOutbox {
 				return;
 			}
 			this.requested = batch.size();
-			this.lastRequested = batch.get(batch.size() - 1);
 			this.notBefore = null;
 			this.request = reply;
 			if (!reply.isDone()) {
@@ -472,7 +467,6 @@ public final class ShardOutbox {
 				reply = answered.join();
 			}
 			catch (CompletionException ex) {
-				this.lastTried = this.lastRequested;
 				failed(Objects.requireNonNullElse(ex.getCause(), ex), now);
 				return;
 			}
@@ -491,11 +485,11 @@ public final class ShardOutbox {
 			this.pause = FIRST_PAUSE;
 		}
 
-		/** Returns the highest number that the target may have seen. */
+		/** Returns the highest number that the target may have from other owners. */
 		private long lastPossible(Entry first) {
-			Entry tried = this.lastTried;
+			Entry restored = this.lastRestored;
 			long before = first.number() - 1;
-			return (tried != null && tried.era() == first.era()) ? Math.max(before, tried.number()) : before;
+			return (restored != null && restored.era() == first.era()) ? Math.max(before, restored.number()) : before;
 		}
 
 		/**
