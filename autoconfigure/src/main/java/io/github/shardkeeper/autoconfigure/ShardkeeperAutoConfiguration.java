@@ -340,7 +340,8 @@ public final class ShardkeeperAutoConfiguration {
 		KeyedShardTemplate template = new KeyedShardTemplate(new SourceSelection.SendableTopics(sources, appenders),
 				TopicPayloads.over(converter, own), settings.sending(), settings.selectors(selectors),
 				selector.getIfUnique(), SendObserver.NONE);
-		return new Outputs(new SourceSelection.SequencedTopics(sources, template), outbox.maxRecords(), outbox.maxSize().toBytes());
+		return new Outputs(new SourceSelection.SequencedTopics(sources, template), outbox.maxRecords(),
+				outbox.maxSize().toBytes());
 	}
 
 	@Bean

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.json.JsonMapper;
@@ -13,6 +14,7 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
@@ -64,13 +66,34 @@ class ConsumerSettingsTests {
 			});
 	}
 
+	@Test
+	void handlerThatSendsNeedsAnOutboxAndOneOwner() {
+		ConsumerSettings settings = new TestSettings().get();
+		settings.checkOutput(handler("Sending"), false, true);
+		settings.checkOutput(handler("Plain"), true, false);
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> settings.checkOutput(handler("Sending"), false, false))
+			.satisfies((ex) -> {
+				assertThat(ex.getDescription()).contains("Sending.handle(", "takes a ShardOutput", "without an outbox");
+				assertThat(ex.getAction()).contains("'consumer.transaction' to 'none'");
+			});
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> settings.checkOutput(handler("Sending"), true, true))
+			.satisfies((ex) -> assertThat(ex.getDescription()).contains("every instance would send each record"));
+	}
+
 	private static void check(String handler, CommitMode mode, Ordering ordering) {
+		new TestSettings().commits(mode, Duration.ofSeconds(5), 1000)
+			.ordering(ordering, 8)
+			.get()
+			.check(handler(handler));
+	}
+
+	private static ShardHandler handler(String name) {
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
-		beans.registerSingleton("handler", bean(handler));
-		ShardHandler found = new ShardHandlerDetector(beans, new JsonPayloadConverter(new JsonMapper()))
-			.detect(Map.of("orders", 1))
+		beans.registerSingleton("handler", bean(name));
+		return new ShardHandlerDetector(beans, new JsonPayloadConverter(new JsonMapper())).detect(Map.of("orders", 1))
 			.get("orders");
-		new TestSettings().commits(mode, Duration.ofSeconds(5), 1000).ordering(ordering, 8).get().check(found);
 	}
 
 	private static Object bean(String name) {
@@ -82,6 +105,7 @@ class ConsumerSettingsTests {
 			case "Batch" -> new Batch();
 			case "AcknowledgingBatch" -> new AcknowledgingBatch();
 			case "Loop" -> new Loop();
+			case "Sending" -> new Sending();
 			default -> throw new IllegalArgumentException(name);
 		};
 	}
@@ -90,6 +114,14 @@ class ConsumerSettingsTests {
 
 		@ShardConsumer("orders")
 		void handle(String payload) {
+		}
+
+	}
+
+	static class Sending {
+
+		@ShardConsumer("orders")
+		void handle(String payload, ShardOutput output) {
 		}
 
 	}
