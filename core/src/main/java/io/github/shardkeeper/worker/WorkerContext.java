@@ -154,8 +154,7 @@ public final class WorkerContext {
 	public WorkerContext forBroadcast(ShardConsumption.Listener broadcastListener) {
 		return new WorkerContext(this.group, this.checkpoints, this.reader, Lease.unlimited(), this.clock,
 				this.wallClock, this.executor, this.timer, this.stateValues, this.meters, this.topicMeters, this.budget,
-				this.bufferUsages, this.settings, this.events, broadcastListener, false, false,
-				this.outputs);
+				this.bufferUsages, this.settings, this.events, broadcastListener, false, false, this.outputs);
 	}
 
 	/** Returns the settings of a topic. */
