@@ -26,7 +26,8 @@ import io.github.shardkeeper.shard.Offset;
  * <li>The properties of a failed record, all but offset and payload, are one line:
  * <code>{"attempts":5,"rounds":1,"key":"42","headers":{"trace":"7f"},"timestamp":"…","failedAt":"…",
  * "exception":"…","stackTrace":"…"}</code>. Scripts of Redis rely on {@code attempts}
- * being first.</li>
+ * being first. Records that wait by key also have {@code "place":1795234603797}; earlier
+ * versions ignore it.</li>
  * </ul>
  */
 public final class CheckpointJson {
@@ -61,6 +62,9 @@ public final class CheckpointJson {
 		ObjectNode about = MAPPER.createObjectNode();
 		about.put("attempts", record.attempts());
 		about.put("rounds", record.rounds());
+		if (record.place() > 0) {
+			about.put("place", record.place());
+		}
 		if (record.key() != null) {
 			about.put("key", record.key());
 		}
@@ -89,7 +93,8 @@ public final class CheckpointJson {
 		int attempts = Math.max(root.path("attempts").asInt(0), 0);
 		return new FailedRecord(offset, key.isString() ? key.asString() : null, payload, headers,
 				instant(root, "timestamp"), attempts, (attempts > 0) ? Math.max(root.path("rounds").asInt(0), 0) : 0,
-				root.path("exception").asString(""), root.path("stackTrace").asString(""), instant(root, "failedAt"));
+				root.path("exception").asString(""), root.path("stackTrace").asString(""), instant(root, "failedAt"),
+				Math.max(root.path("place").asLong(0), 0));
 	}
 
 	private static JsonNode root(byte[] about) {
