@@ -1,6 +1,7 @@
 package io.github.shardkeeper.redis.checkpoint;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Set;
 
@@ -9,6 +10,7 @@ import io.github.shardkeeper.checkpoint.CheckpointJson;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
+import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.shard.Offset;
 
 /**
@@ -82,6 +84,13 @@ final class CheckpointFormat {
 		catch (NumberFormatException ex) {
 			throw unreadable(field, ex);
 		}
+	}
+
+	/** Reads what is known of a record of the retry queue without its payload. */
+	static WaitingRecord waiting(Offset offset, Duration dueIn, byte[] about, long size) {
+		FailedRecord record = CheckpointJson.failedRecord(offset, about, new byte[0]);
+		return new WaitingRecord(offset, record.key(), record.place(), dueIn, record.attempts(), record.exception(),
+				record.failedAt(), size);
 	}
 
 	/** Reads a record of the retry queue: both parts, with a line break between them. */

@@ -10,7 +10,8 @@ import io.github.shardkeeper.redis.LuaScript;
 /** Scripts of the data plane; each begins with {@code data.lua}. Immutable. */
 record DataScripts(LuaScript acquireShard, LuaScript commit, LuaScript readDueRetries, LuaScript completeShard,
 		LuaScript sendBackDeadLetters, LuaScript recordConsumedSince, LuaScript readCheckpoint, LuaScript readStatePage,
-		LuaScript requestSeek, LuaScript listDeadLetters, LuaScript removeShard, LuaScript expireDeadLetters) {
+		LuaScript requestSeek, LuaScript listDeadLetters, LuaScript removeShard, LuaScript expireDeadLetters,
+		LuaScript listWaiting, LuaScript readRetries, LuaScript changeWaiting) {
 
 	static final DataScripts STANDARD = load();
 
@@ -27,7 +28,10 @@ record DataScripts(LuaScript acquireShard, LuaScript commit, LuaScript readDueRe
 				script(ScriptOutputType.VALUE, "request-seek.lua", preludes),
 				script(ScriptOutputType.MULTI, "list-dead-letters.lua", preludes),
 				script(ScriptOutputType.INTEGER, "remove-shard.lua", preludes),
-				script(ScriptOutputType.INTEGER, "expire-dead-letters.lua", preludes));
+				script(ScriptOutputType.INTEGER, "expire-dead-letters.lua", preludes),
+				script(ScriptOutputType.MULTI, "list-waiting.lua", preludes),
+				script(ScriptOutputType.MULTI, "read-retries.lua", preludes),
+				script(ScriptOutputType.INTEGER, "change-waiting.lua", preludes));
 	}
 
 	private static LuaScript script(ScriptOutputType output, String file, String... preludes) {
