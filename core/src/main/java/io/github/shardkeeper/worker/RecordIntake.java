@@ -120,8 +120,10 @@ final class RecordIntake {
 			return part;
 		}
 		if (this.ofQueueInARow >= MAX_OF_QUEUE_IN_A_ROW && this.progress.parked() != null) {
-			// So that a long sequence of one key does not stop all others.
-			Delivery read = this.heldBack.isEmpty() ? takeUpRead(now) : null;
+			// So that a long sequence of one key does not stop all others; and not more
+			// of
+			// its new records are put behind it than it has less meanwhile.
+			Delivery read = this.heldBack.isEmpty() ? takeUpRead(now, 1) : null;
 			if (read != null) {
 				return read;
 			}
@@ -131,22 +133,22 @@ final class RecordIntake {
 			this.ofQueueInARow++;
 			return new Delivery(TrackedRecord.ofQueue(queued));
 		}
-		return this.heldBack.isEmpty() ? takeUpRead(now) : null;
+		return this.heldBack.isEmpty() ? takeUpRead(now, this.batchSize) : null;
 	}
 
-	private @Nullable Delivery takeUpRead(MonotonicTime now) {
+	private @Nullable Delivery takeUpRead(MonotonicTime now, int most) {
 		this.ofQueueInARow = 0;
 		TrackedRecord first = takeRecord(now);
 		if (first == null) {
 			return null;
 		}
-		if (this.batchSize == 1) {
+		if (most == 1) {
 			return new Delivery(first);
 		}
 		List<TrackedRecord> records = new ArrayList<>();
 		for (TrackedRecord next = first; next != null; next = takeRecord(now)) {
 			records.add(next);
-			if (records.size() == this.batchSize) {
+			if (records.size() == most) {
 				break;
 			}
 		}

@@ -220,6 +220,25 @@ class ParkedKeyTests {
 	}
 
 	@Test
+	void longSequenceOfOneKeyDoesNotStopOthers() {
+		ConsumingShard shard = new ConsumingShard(this.bean, settings());
+		this.bean.poison.add("a1");
+		offer(shard, 1, "a1");
+		for (int i = 2; i <= 30; i++) {
+			shard.offer(i, "a", "a" + i);
+		}
+		shard.run();
+		this.bean.calls.clear();
+		this.bean.poison.clear();
+		shard.clock().advance(SECOND);
+		offer(shard, 31, "b31", "a32");
+
+		assertThat(this.bean.calls).hasSize(32);
+		assertThat(this.bean.calls.indexOf("b31")).isEqualTo(10);
+		assertThat(this.bean.calls).endsWith("a30", "a32");
+	}
+
+	@Test
 	void recordThatCannotBeConvertedKeepsTheOrderOfItsKey() {
 		ConsumingShard shard = new ConsumingShard(new Numbers(this.bean), settings());
 		shard.offer(1, "a", "wrong");
