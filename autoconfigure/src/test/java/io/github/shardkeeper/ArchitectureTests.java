@@ -43,7 +43,8 @@ class ArchitectureTests {
 	private static final String API = "api";
 
 	private static final Set<String> PURE = Set.of("shard", "report", "assignment", "assignment.sticky",
-			"assignment.rules", "assignment.load", "assignment.selection", "directive", "protocol", "schedule");
+			"assignment.rules", "assignment.load", "assignment.selection", "directive", "protocol", "schedule",
+			"parking");
 
 	private static final long LARGEST_ROOM = 28;
 
@@ -64,6 +65,7 @@ class ArchitectureTests {
 		plan.put(API, Set.of("shard"));
 		plan.put("time", Set.of());
 		plan.put("schedule", Set.of("shard"));
+		plan.put("parking", Set.of("time", "shard"));
 		plan.put("loop", Set.of("time", "text"));
 		plan.put("assignment", Set.of("shard"));
 		plan.put("assignment.sticky", Set.of("assignment", "shard"));
@@ -96,8 +98,8 @@ class ArchitectureTests {
 		plan.put("cluster.memory", Set.of("cluster.signal", "cluster.parameter", "cluster.lock", "cluster.barrier",
 				"cluster.session", "cluster", "coordination.memory", "coordination", "protocol", "shard", "text"));
 		plan.put("handler.messaging", Set.of("handler", "source", API, "shard"));
-		plan.put("worker", Set.of("output", "handler", "coordination", "checkpoint", "source", "protocol", "schedule",
-				"loop", "time", API, "shard", "text"));
+		plan.put("worker", Set.of("output", "handler", "coordination", "checkpoint", "source", "protocol", "parking",
+				"schedule", "loop", "time", API, "shard", "text"));
 		plan.put("consumer", Set.of("directive", "worker", "output", "handler", "coordination", "checkpoint", "source",
 				"protocol", "loop", "time", API, "shard", "text"));
 		plan.put("operations", Set.of("directive", "coordination", "checkpoint", "source", "protocol", "schedule",
@@ -200,6 +202,7 @@ class ArchitectureTests {
 		plan.put("report", Set.of());
 		plan.put("time", Set.of());
 		plan.put("schedule", Set.of("spring"));
+		plan.put("parking", Set.of());
 		plan.put("loop", Set.of("slf4j"));
 		plan.put("assignment", Set.of());
 		plan.put("assignment.sticky", Set.of());

@@ -81,17 +81,19 @@ public final class ShardsWebExtension {
 	}
 
 	/**
-	 * Returns a page of the dead letters of a shard.
-	 * @param part {@code deadletters}
+	 * Returns a page of the dead letters of a shard, or of what waits in its retry queue.
+	 * @param part {@code deadletters} or {@code waiting}
 	 */
 	@ReadOperation
 	public WebEndpointResponse<Object> part(SecurityContext security, @Selector String topic, @Selector String shard,
 			@Selector String part, @Nullable String after, @Nullable String limit) {
-		if (!part.equals("deadletters")) {
-			return refusal(WebEndpointResponse.STATUS_NOT_FOUND, "A shard has no such part; it has 'deadletters'");
-		}
-		return answer("", () -> this.operations.deadLetters(topic, shard, after, limit,
-				this.showValues.isShown(security, this.roles)));
+		boolean shown = this.showValues.isShown(security, this.roles);
+		return switch (part) {
+			case "deadletters" -> answer("", () -> this.operations.deadLetters(topic, shard, after, limit, shown));
+			case "waiting" -> answer("", () -> this.operations.waiting(topic, shard, after, limit, shown));
+			default -> refusal(WebEndpointResponse.STATUS_NOT_FOUND,
+					"A shard has no such part; it has 'deadletters' and 'waiting'");
+		};
 	}
 
 	/** Performs an operation on the group or on one of its instances. */

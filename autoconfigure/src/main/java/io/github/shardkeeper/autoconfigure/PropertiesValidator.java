@@ -59,6 +59,10 @@ final class PropertiesValidator {
 
 	private static final int MAX_WINDOW = 100_000;
 
+	private static final int MAX_PARKED_KEYS = 100_000;
+
+	private static final int MAX_PARKED_RECORDS = 1_000_000;
+
 	private static final int MAX_CONCURRENCY = 10_000;
 
 	private static final Duration MAX_QUIET_PERIOD = Duration.ofDays(1);
@@ -372,6 +376,19 @@ final class PropertiesValidator {
 			reject("'%s' is 'retry-queue', but '%s' is empty.".formatted(names.of("on-failure", own.onFailure()),
 					delays), "Set at least one delay, or set 'on-failure' to 'dead-letter'.");
 		}
+		if (consumer.onFailure() == OnFailure.PARK_KEY && consumer.retryQueue().delays().isEmpty()) {
+			reject("'%s' is 'park-key', but '%s' is empty.".formatted(names.of("on-failure", own.onFailure()), delays),
+					"Set at least one delay, or set 'on-failure' to 'halt'.");
+		}
+		validate(consumer.parkKey(), names);
+	}
+
+	private void validate(ShardkeeperProperties.ParkKey parkKey, ConsumerNames names) {
+		ShardkeeperProperties.TopicParkKey own = names.own().parkKey();
+		requireBetween(names.of("park-key.max-keys", (own != null) ? own.maxKeys() : null), parkKey.maxKeys(), 1,
+				MAX_PARKED_KEYS);
+		requireBetween(names.of("park-key.max-records", (own != null) ? own.maxRecords() : null), parkKey.maxRecords(),
+				1, MAX_PARKED_RECORDS);
 	}
 
 	private void validate(Buffer buffer, ConsumerNames names) {

@@ -114,10 +114,11 @@ public final class ShardkeeperActuatorAutoConfiguration {
 		@ConditionalOnBean(ShardsEndpoint.class)
 		ShardOperations shardkeeperShardOperations(CoordinationSettings settings, GroupReporter reporter,
 				TopicSources sources, BroadcastStores broadcast, GroupSteering steering, CheckpointStore checkpoints,
-				ShardPositions positions, ObjectProvider<DeadLetters> letters, ShardConsumerRunner runner,
-				ConfigurableApplicationContext context, OperationAudit audit) {
+				ShardPositions positions, ObjectProvider<DeadLetters> letters, CoordinationStore coordination,
+				ShardConsumerRunner runner, ConfigurableApplicationContext context, OperationAudit audit) {
 			return new ShardOperations(settings, reporter, sources, broadcast.topics(), steering,
-					broadcast.over(checkpoints), positions, letters.getIfAvailable(), runner, context::isClosed, audit);
+					broadcast.over(checkpoints), positions, letters.getIfAvailable(),
+					broadcast.owners(coordination::notifyOwners, runner::attend), runner, context::isClosed, audit);
 		}
 
 		@Bean

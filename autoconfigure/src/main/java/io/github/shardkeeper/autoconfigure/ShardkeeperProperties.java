@@ -16,6 +16,7 @@ import io.github.shardkeeper.assignment.load.LoadMeasure;
 import io.github.shardkeeper.schedule.RunRules.MissedRuns;
 import io.github.shardkeeper.schedule.RunRules.OnInterruption;
 import io.github.shardkeeper.source.ResetPolicy;
+import io.github.shardkeeper.worker.ConsumerSettings.AfterDelays;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
@@ -311,8 +312,10 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * passed to a handler. A larger record counts as one that cannot be converted.
 	 * @param retry Retries in place.
 	 * @param onFailure Reaction to a record that still fails after the retries in place:
-	 * it becomes a dead letter, it goes to the retry queue, or the shard halts before it.
+	 * it becomes a dead letter, it goes to the retry queue, it waits there with all later
+	 * records of its key (park-key), or the shard halts before it.
 	 * @param retryQueue Retry queue.
+	 * @param parkKey Keys that wait for a failing record.
 	 * @param deadLetters Dead letters to keep.
 	 * @param longCall Duration after which a handler call that still runs is reported as
 	 * a problem of its shard, with the place in the code where it is. The call is not
@@ -330,9 +333,9 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 			@DefaultValue("1000") int maxAhead, @DefaultValue("500") int batchSize, @DefaultValue Buffer buffer,
 			@DefaultValue("16MB") DataSize maxPayloadSize, @DefaultValue Retry retry,
 			@DefaultValue("dead-letter") OnFailure onFailure, @DefaultValue RetryQueue retryQueue,
-			@DefaultValue DeadLetterLimits deadLetters, @DefaultValue("5m") Duration longCall,
-			@DefaultValue("20") int maxConversionFailures, @DefaultValue("false") boolean showExceptionMessages,
-			@DefaultValue("none") CallTransaction transaction) {
+			@DefaultValue ParkKey parkKey, @DefaultValue DeadLetterLimits deadLetters,
+			@DefaultValue("5m") Duration longCall, @DefaultValue("20") int maxConversionFailures,
+			@DefaultValue("false") boolean showExceptionMessages, @DefaultValue("none") CallTransaction transaction) {
 
 		/** Returns these settings with those that a topic overrides. */
 		Consumer overriddenBy(TopicConsumer topic) {
@@ -345,6 +348,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 					(topic.retry() != null) ? this.retry.overriddenBy(topic.retry()) : this.retry,
 					or(topic.onFailure(), this.onFailure),
 					(topic.retryQueue() != null) ? this.retryQueue.overriddenBy(topic.retryQueue()) : this.retryQueue,
+					(topic.parkKey() != null) ? this.parkKey.overriddenBy(topic.parkKey()) : this.parkKey,
 					(topic.deadLetters() != null) ? this.deadLetters.overriddenBy(topic.deadLetters())
 							: this.deadLetters,
 					or(topic.longCall(), this.longCall), or(topic.maxConversionFailures(), this.maxConversionFailures),
@@ -418,14 +422,36 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	}
 
 	/**
+	 * Keys that wait for a failing record, with on-failure park-key.
+	 *
+	 * @param maxKeys Maximum number of keys of a shard that wait. With more the shard
+	 * halts until there is room. 1 to 100000.
+	 * @param maxRecords Maximum number of records of a shard that wait. With more the
+	 * shard halts until there is room. 1 to 1000000.
+	 * @param afterDelays Reaction to a record that fails after the last delay: its key
+	 * waits, and it is retried after that delay again (repeat); or it becomes a dead
+	 * letter, and its key continues without it.
+	 */
+	public record ParkKey(@DefaultValue("100") int maxKeys, @DefaultValue("10000") int maxRecords,
+			@DefaultValue("repeat") AfterDelays afterDelays) {
+
+		private ParkKey overriddenBy(TopicParkKey topic) {
+			return new ParkKey(or(topic.maxKeys(), this.maxKeys), or(topic.maxRecords(), this.maxRecords),
+					or(topic.afterDelays(), this.afterDelays));
+		}
+
+	}
+
+	/**
 	 * Retry queue.
 	 *
 	 * @param delays Delays of a record in the retry queue, one for each failure. After
-	 * the last one it becomes a dead letter. Not empty if failed records go to the retry
-	 * queue.
+	 * the last one it becomes a dead letter, or what park-key.after-delays says. Not
+	 * empty if failed records go to the retry queue.
 	 * @param maxAge Maximum time since its last failure after which a record of the retry
 	 * queue is handled again, for example because nobody has consumed its shard; then it
-	 * becomes a dead letter. Without it there is no limit. At least 1s.
+	 * becomes a dead letter. Without it there is no limit. Ignored with park-key. At
+	 * least 1s.
 	 */
 	public record RetryQueue(@DefaultValue( {
 			"10s", "1m", "10m" }) List<Duration> delays, @Nullable Duration maxAge){
@@ -498,9 +524,11 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * Defaults to shardkeeper.consumer.max-payload-size.
 	 * @param retry Retries in place.
 	 * @param onFailure Reaction to a record that still fails after the retries in place:
-	 * it becomes a dead letter, it goes to the retry queue, or the shard halts before it.
-	 * Defaults to shardkeeper.consumer.on-failure.
+	 * it becomes a dead letter, it goes to the retry queue, it waits there with all later
+	 * records of its key (park-key), or the shard halts before it. Defaults to
+	 * shardkeeper.consumer.on-failure.
 	 * @param retryQueue Retry queue.
+	 * @param parkKey Keys that wait for a failing record.
 	 * @param deadLetters Dead letters to keep.
 	 * @param longCall Duration after which a handler call that still runs is reported as
 	 * a problem of its shard, with the place in the code where it is. The call is not
@@ -519,14 +547,14 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	public record TopicConsumer(@Nullable TopicCommit commit, @Nullable Ordering ordering,
 			@Nullable Integer concurrency, @Nullable Integer maxAhead, @Nullable Integer batchSize,
 			@Nullable TopicBuffer buffer, @Nullable DataSize maxPayloadSize, @Nullable TopicRetry retry,
-			@Nullable OnFailure onFailure, @Nullable TopicRetryQueue retryQueue,
+			@Nullable OnFailure onFailure, @Nullable TopicRetryQueue retryQueue, @Nullable TopicParkKey parkKey,
 			@Nullable TopicDeadLetterLimits deadLetters, @Nullable Duration longCall,
 			@Nullable Integer maxConversionFailures, @Nullable Boolean showExceptionMessages,
 			@Nullable CallTransaction transaction) {
 
 		/** Overrides nothing. */
 		static final TopicConsumer NONE = new TopicConsumer(null, null, null, null, null, null, null, null, null, null,
-				null, null, null, null, null);
+				null, null, null, null, null, null);
 
 	}
 
@@ -582,14 +610,34 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * Retry queue of one topic.
 	 *
 	 * @param delays Delays of a record in the retry queue, one for each failure. After
-	 * the last one it becomes a dead letter. Not empty if failed records go to the retry
-	 * queue. Defaults to shardkeeper.consumer.retry-queue.delays.
+	 * the last one it becomes a dead letter, or what park-key.after-delays says. Not
+	 * empty if failed records go to the retry queue. Defaults to
+	 * shardkeeper.consumer.retry-queue.delays.
 	 * @param maxAge Maximum time since its last failure after which a record of the retry
 	 * queue is handled again, for example because nobody has consumed its shard; then it
-	 * becomes a dead letter. At least 1s. Defaults to
+	 * becomes a dead letter. Ignored with park-key. At least 1s. Defaults to
 	 * shardkeeper.consumer.retry-queue.max-age.
 	 */
 	public record TopicRetryQueue(@Nullable List<Duration> delays, @Nullable Duration maxAge) {
+
+	}
+
+	/**
+	 * Keys of one topic that wait for a failing record.
+	 *
+	 * @param maxKeys Maximum number of keys of a shard that wait. With more the shard
+	 * halts until there is room. 1 to 100000. Defaults to
+	 * shardkeeper.consumer.park-key.max-keys.
+	 * @param maxRecords Maximum number of records of a shard that wait. With more the
+	 * shard halts until there is room. 1 to 1000000. Defaults to
+	 * shardkeeper.consumer.park-key.max-records.
+	 * @param afterDelays Reaction to a record that fails after the last delay: its key
+	 * waits, and it is retried after that delay again (repeat); or it becomes a dead
+	 * letter, and its key continues without it. Defaults to
+	 * shardkeeper.consumer.park-key.after-delays.
+	 */
+	public record TopicParkKey(@Nullable Integer maxKeys, @Nullable Integer maxRecords,
+			@Nullable AfterDelays afterDelays) {
 
 	}
 

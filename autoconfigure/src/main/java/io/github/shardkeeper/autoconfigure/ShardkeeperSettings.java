@@ -27,6 +27,7 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.DeadLetterLimit
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Handover;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Mode;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.OnTimeout;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.ParkKey;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Retry;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Schedule;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Template;
@@ -46,6 +47,7 @@ import io.github.shardkeeper.template.SendSettings;
 import io.github.shardkeeper.worker.ConsumerSettings;
 import io.github.shardkeeper.worker.ConsumerSettings.BufferLimits;
 import io.github.shardkeeper.worker.ConsumerSettings.Commits;
+import io.github.shardkeeper.worker.ConsumerSettings.Parking;
 
 /** Settings of the engine, made from validated properties. Immutable. */
 final class ShardkeeperSettings {
@@ -152,8 +154,12 @@ final class ShardkeeperSettings {
 				consumer.ordering(), consumer.concurrency(), consumer.maxAhead(), consumer.batchSize(),
 				new BufferLimits(buffer.records(), buffer.size().toBytes()), consumer.maxPayloadSize().toBytes(),
 				retryPolicy(consumer.retry()), consumer.onFailure(), consumer.retryQueue().delays(),
-				consumer.retryQueue().maxAge(), consumer.longCall(), consumer.maxConversionFailures(),
-				consumer.showExceptionMessages());
+				consumer.retryQueue().maxAge(), parking(consumer.parkKey()), consumer.longCall(),
+				consumer.maxConversionFailures(), consumer.showExceptionMessages());
+	}
+
+	private static Parking parking(ParkKey parkKey) {
+		return new Parking(parkKey.maxKeys(), parkKey.maxRecords(), parkKey.afterDelays());
 	}
 
 	/**

@@ -297,6 +297,24 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	@Test
+	void keysThatWaitNeedABoundAndADelay() {
+		this.memory
+			.withPropertyValues("shardkeeper.consumer.park-key.max-records=0",
+					"shardkeeper.topics.orders.consumer.park-key.max-keys=0",
+					"shardkeeper.topics.orders.consumer.on-failure=park-key",
+					"shardkeeper.topics.orders.consumer.retry-queue.delays=")
+			.run((context) -> {
+				FailureAnalysis analysis = new ShardkeeperFailureAnalyzer().analyze(context.getStartupFailure());
+				assertThat(analysis.getDescription()).contains("'shardkeeper.consumer.park-key.max-records' is 0.",
+						"'shardkeeper.topics.orders.consumer.park-key.max-keys' is 0.",
+						"'shardkeeper.topics.orders.consumer.on-failure' is 'park-key', but "
+								+ "'shardkeeper.topics.orders.consumer.retry-queue.delays' is empty.");
+				assertThat(analysis.getAction()).contains("Set it to a number from 1 to 1000000.",
+						"Set it to a number from 1 to 100000.", "Set at least one delay");
+			});
+	}
+
+	@Test
 	void unknownPlaceholderInHandlerFailsStartup() {
 		this.memory.withBean(OfUnknownTopic.class)
 			.run((context) -> assertStartupFailed(context.getStartupFailure(),

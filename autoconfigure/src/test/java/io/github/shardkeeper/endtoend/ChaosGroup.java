@@ -127,7 +127,7 @@ final class ChaosGroup implements AutoCloseable {
 	}
 
 	private boolean isBalanced() {
-		int shards = this.shards + this.partitions + 2 * UnreliableHandlers.SHARDS;
+		int shards = this.shards + this.partitions + 3 * UnreliableHandlers.SHARDS;
 		GroupChanges group = this.store.readChanges(0, -1);
 		List<GroupMember> members = members(group);
 		Map<MemberId, Long> loads = group.ownerships()

@@ -2,15 +2,19 @@ package io.github.shardkeeper.endtoend;
 
 import java.time.Instant;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitHistory;
+import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
+import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -58,6 +62,26 @@ final class TracedCheckpoints implements CheckpointStore {
 	@Override
 	public DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except) {
 		return this.store.due(shard, limit, bytes, except);
+	}
+
+	@Override
+	public boolean listsWaiting(String topic) {
+		return this.store.listsWaiting(topic);
+	}
+
+	@Override
+	public void waiting(ShardId shard, Consumer<WaitingRecord> consumer) {
+		this.store.waiting(shard, consumer);
+	}
+
+	@Override
+	public List<FailedRecord> retries(ShardId shard, List<Offset> offsets, long bytes) {
+		return this.store.retries(shard, offsets, bytes);
+	}
+
+	@Override
+	public int changeWaiting(ShardId shard, List<Offset> offsets, WaitingRecord.Change change) {
+		return this.store.changeWaiting(shard, offsets, change);
 	}
 
 	@Override

@@ -38,7 +38,7 @@ final class UnreliableGroup implements AutoCloseable {
 	UnreliableGroup(RedisConnector connector, String group, Duration interval) {
 		this.checkpoints = new RedisCheckpointStore(connector, "shardkeeper", group, TIMEOUT);
 		this.letters = new RedisDeadLetterStore(connector, "shardkeeper", group, TIMEOUT);
-		for (String topic : List.of(UnreliableHandlers.LISTS, UnreliableHandlers.KEYS)) {
+		for (String topic : List.of(UnreliableHandlers.LISTS, UnreliableHandlers.KEYS, UnreliableHandlers.PARKED)) {
 			this.feeders.put(topic, new Feeder(connector, topic, UnreliableHandlers.SHARDS, interval, 1, TIMEOUT));
 		}
 	}
@@ -62,7 +62,12 @@ final class UnreliableGroup implements AutoCloseable {
 		Map<String, Long> fed = new TreeMap<>();
 		each((shard, sent) -> {
 			List<Long> numbers = deadLetters(shard);
-			wrong.addAll(RecordOutcomes.check(shard.toString(), sent, state(shard), numbers));
+			Map<String, String> state = state(shard);
+			wrong.addAll(RecordOutcomes.check(shard.toString(), sent, state, numbers));
+			if (state.containsKey(UnreliableHandlers.OVERTAKEN)) {
+				wrong.add("%s: %s records were handled after later ones of their keys".formatted(shard,
+						state.get(UnreliableHandlers.OVERTAKEN)));
+			}
 			dead.merge(shard.topic(), (long) numbers.size(), Long::sum);
 			fed.merge(shard.topic(), sent, Long::sum);
 		});

@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
 
 /**
@@ -21,6 +22,12 @@ final class UnreliableHandlers {
 
 	/** Handled key by key at the same time, with a retry queue. */
 	static final String KEYS = "keys";
+
+	/** Handled key by key at the same time, and failing keys wait. */
+	static final String PARKED = "parked";
+
+	/** Entry of the state that counts records after later ones of their keys. */
+	static final String OVERTAKEN = "overtaken";
 
 	static final int SHARDS = 4;
 
@@ -37,7 +44,18 @@ final class UnreliableHandlers {
 			"--shardkeeper.topics." + KEYS + ".consumer.retry.max-attempts=2",
 			"--shardkeeper.topics." + KEYS + ".consumer.retry.initial-interval=50ms",
 			"--shardkeeper.topics." + KEYS + ".consumer.on-failure=retry-queue",
-			"--shardkeeper.topics." + KEYS + ".consumer.retry-queue.delays=300ms,1s");
+			"--shardkeeper.topics." + KEYS + ".consumer.retry-queue.delays=300ms,1s",
+			"--shardkeeper.topics." + PARKED + ".shards=" + SHARDS,
+			"--shardkeeper.topics." + PARKED + ".consumer.ordering=key",
+			"--shardkeeper.topics." + PARKED + ".consumer.concurrency=4",
+			"--shardkeeper.topics." + PARKED + ".consumer.max-ahead=50",
+			"--shardkeeper.topics." + PARKED + ".consumer.retry.max-attempts=2",
+			"--shardkeeper.topics." + PARKED + ".consumer.retry.initial-interval=50ms",
+			"--shardkeeper.topics." + PARKED + ".consumer.on-failure=park-key",
+			"--shardkeeper.topics." + PARKED + ".consumer.park-key.max-keys=3",
+			"--shardkeeper.topics." + PARKED + ".consumer.park-key.max-records=20",
+			"--shardkeeper.topics." + PARKED + ".consumer.park-key.after-delays=dead-letter",
+			"--shardkeeper.topics." + PARKED + ".consumer.retry-queue.delays=300ms,1s");
 
 	private static final int LONGEST_WORK_MILLIS = 20;
 
@@ -70,6 +88,19 @@ final class UnreliableHandlers {
 		state.increment("all", 1);
 		work();
 		fail(context, Long.parseLong(number));
+	}
+
+	@ShardConsumer(PARKED)
+	void handleInOrder(ShardRecord<String> record, ShardContext context, ShardState state) throws InterruptedException {
+		long number = Long.parseLong(record.payload());
+		state.increment(key(number), 1);
+		String last = "last " + record.key();
+		if (number <= state.get(last, Long.class).orElse(0L)) {
+			state.increment(OVERTAKEN, 1);
+		}
+		state.put(last, number);
+		work();
+		fail(context, number);
 	}
 
 	private static void work() throws InterruptedException {

@@ -28,7 +28,8 @@ import io.github.shardkeeper.shard.ShardId;
  * <li>The properties of a failed record, all but offset and payload, are one line:
  * <code>{"attempts":5,"rounds":1,"key":"42","headers":{"trace":"7f"},"timestamp":"…","failedAt":"…",
  * "exception":"…","stackTrace":"…"}</code>. Scripts of Redis rely on {@code attempts}
- * being first.</li>
+ * being first. Records that wait by key also have {@code "place":1795234603797}; earlier
+ * versions ignore it.</li>
  * <li>The properties of a record in the outbox, all but place, target and payload:
  * <code>{"era":1767225600123456,"number":7,"key":"42","headers":{"trace":"7f"}}</code>.</li>
  * </ul>
@@ -65,6 +66,9 @@ public final class CheckpointJson {
 		ObjectNode about = MAPPER.createObjectNode();
 		about.put("attempts", record.attempts());
 		about.put("rounds", record.rounds());
+		if (record.place() > 0) {
+			about.put("place", record.place());
+		}
 		putKeyAndHeaders(about, record.key(), record.headers());
 		about.put("timestamp", record.timestamp().toString());
 		about.put("failedAt", record.failedAt().toString());
@@ -82,7 +86,8 @@ public final class CheckpointJson {
 		int attempts = Math.max(root.path("attempts").asInt(0), 0);
 		return new FailedRecord(offset, key(root), payload, headers(root), instant(root, "timestamp"), attempts,
 				(attempts > 0) ? Math.max(root.path("rounds").asInt(0), 0) : 0, root.path("exception").asString(""),
-				root.path("stackTrace").asString(""), instant(root, "failedAt"));
+				root.path("stackTrace").asString(""), instant(root, "failedAt"),
+				Math.max(root.path("place").asLong(0), 0));
 	}
 
 	/** Writes the properties of a record in the outbox, in UTF-8. */

@@ -11,6 +11,7 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -99,6 +100,61 @@ public interface CheckpointStore extends AutoCloseable {
 	 * @return the records, and when there are more
 	 */
 	DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except);
+
+	/**
+	 * Returns whether the store implements {@link #waiting}, {@link #retries} and
+	 * {@link #changeWaiting}, without which no record can wait for earlier ones of its
+	 * key.
+	 * @param topic the topic
+	 * @return whether it does
+	 */
+	default boolean listsWaiting(String topic) {
+		return false;
+	}
+
+	/**
+	 * Reads what is in a shard's retry queue, due or not, without payloads. Every record
+	 * that is there during the whole call is passed, perhaps more than once; others may
+	 * be.
+	 * @param shard the shard
+	 * @param consumer called with each record, in any order, on the caller's thread
+	 * @throws UnsupportedOperationException if the store does not list waiting records
+	 */
+	default void waiting(ShardId shard, Consumer<WaitingRecord> consumer) {
+		throw unsupported("waiting");
+	}
+
+	/**
+	 * Reads records of a shard's retry queue, due or not. Removes nothing.
+	 * @param shard the shard
+	 * @param offsets the offsets of the records
+	 * @param bytes approximate maximum of their total {@linkplain FailedRecord#size()
+	 * size}; the first record may be larger
+	 * @return the first of those that exist, in the order of the offsets
+	 * @throws UnsupportedOperationException if the store does not list waiting records
+	 */
+	default List<FailedRecord> retries(ShardId shard, List<Offset> offsets, long bytes) {
+		throw unsupported("retries");
+	}
+
+	/**
+	 * Changes records in a shard's retry queue for people; unknown ones are ignored.
+	 * Needs no token: the owner may handle one of them at the same time, and may put it
+	 * back as it was. The caller has to notify the owner.
+	 * @param shard the shard
+	 * @param offsets the offsets of the records, a few hundred at most
+	 * @param change the change
+	 * @return the number of changed records
+	 * @throws UnsupportedOperationException if the store does not list waiting records
+	 */
+	default int changeWaiting(ShardId shard, List<Offset> offsets, WaitingRecord.Change change) {
+		throw unsupported("changeWaiting");
+	}
+
+	private UnsupportedOperationException unsupported(String method) {
+		return new UnsupportedOperationException(
+				"%s cannot tell what waits in a retry queue: implement %s(…)".formatted(getClass().getName(), method));
+	}
 
 	/**
 	 * Closes a shard whose last record was handled, if its retry queue is empty and no

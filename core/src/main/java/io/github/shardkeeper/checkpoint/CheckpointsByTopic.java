@@ -9,6 +9,7 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +44,26 @@ public final class CheckpointsByTopic implements CheckpointStore {
 	@Override
 	public DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except) {
 		return this.parts.of(shard).due(shard, limit, bytes, except);
+	}
+
+	@Override
+	public boolean listsWaiting(String topic) {
+		return this.parts.of(topic).listsWaiting(topic);
+	}
+
+	@Override
+	public void waiting(ShardId shard, Consumer<WaitingRecord> consumer) {
+		this.parts.of(shard).waiting(shard, consumer);
+	}
+
+	@Override
+	public List<FailedRecord> retries(ShardId shard, List<Offset> offsets, long bytes) {
+		return this.parts.of(shard).retries(shard, offsets, bytes);
+	}
+
+	@Override
+	public int changeWaiting(ShardId shard, List<Offset> offsets, WaitingRecord.Change change) {
+		return this.parts.of(shard).changeWaiting(shard, offsets, change);
 	}
 
 	@Override

@@ -25,10 +25,14 @@ import io.github.shardkeeper.shard.Offset;
  * @param rounds number of times it was put into the retry queue; 0 after it was sent back
  * @param exception the last failure, class and message; at most 1,000 characters
  * @param stackTrace the failure's stack trace; at most 8,000 characters
- * @param failedAt the time of the last failure
+ * @param failedAt the time of the last failure; of a record that waits for earlier ones
+ * of its key, since when it waits
+ * @param place its place in the order of its key, as of the time at which it was put
+ * aside; 0 if failing records do not wait by key
  */
 public record FailedRecord(Offset offset, @Nullable String key, byte[] payload, Map<String, String> headers,
-		Instant timestamp, int attempts, int rounds, String exception, String stackTrace, Instant failedAt) {
+		Instant timestamp, int attempts, int rounds, String exception, String stackTrace, Instant failedAt,
+		long place) {
 
 	private static final int LONGEST_EXCEPTION = 1_000;
 
@@ -41,6 +45,12 @@ public record FailedRecord(Offset offset, @Nullable String key, byte[] payload, 
 		if (attempts < 0) {
 			throw new IllegalArgumentException("A record cannot have had " + attempts + " attempts");
 		}
+	}
+
+	/** Creates a record without a place. */
+	public FailedRecord(Offset offset, @Nullable String key, byte[] payload, Map<String, String> headers,
+			Instant timestamp, int attempts, int rounds, String exception, String stackTrace, Instant failedAt) {
+		this(offset, key, payload, headers, timestamp, attempts, rounds, exception, stackTrace, failedAt, 0);
 	}
 
 	/** Returns the approximate size in bytes, with one byte per character. */
@@ -64,10 +74,16 @@ public record FailedRecord(Offset offset, @Nullable String key, byte[] payload, 
 				stackTrace.toString(), failedAt);
 	}
 
+	/** Returns a copy at another place. */
+	public FailedRecord at(long other) {
+		return new FailedRecord(this.offset, this.key, this.payload, this.headers, this.timestamp, this.attempts,
+				this.rounds, this.exception, this.stackTrace, this.failedAt, other);
+	}
+
 	/** Returns a copy with 0 attempts and rounds, and with the last failure. */
 	public FailedRecord withoutAttempts() {
 		return new FailedRecord(this.offset, this.key, this.payload, this.headers, this.timestamp, 0, 0, this.exception,
-				this.stackTrace, this.failedAt);
+				this.stackTrace, this.failedAt, this.place);
 	}
 
 	private static String shortened(String text, int length) {
@@ -80,7 +96,8 @@ public record FailedRecord(Offset offset, @Nullable String key, byte[] payload, 
 				&& Objects.equals(this.key, that.key) && Arrays.equals(this.payload, that.payload)
 				&& this.headers.equals(that.headers) && this.timestamp.equals(that.timestamp)
 				&& this.attempts == that.attempts && this.rounds == that.rounds && this.exception.equals(that.exception)
-				&& this.stackTrace.equals(that.stackTrace) && this.failedAt.equals(that.failedAt);
+				&& this.stackTrace.equals(that.stackTrace) && this.failedAt.equals(that.failedAt)
+				&& this.place == that.place;
 	}
 
 	@Override

@@ -208,6 +208,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	private void check(String topic, ShardHandler handler) {
 		ConsumerSettings consumer = this.settings.consumers().apply(topic);
 		consumer.check(handler);
+		consumer.check(handler, this.checkpoints);
 		if (this.checkpoints.transactions(topic) != null) {
 			consumer.checkTransacted(handler);
 		}

@@ -85,14 +85,18 @@ final class DeadLetterOperation {
 		String key = letter.key();
 		return new DeadLetterReport(letter.id(), letter.offset().value(), letter.attempts(), letter.failedAt(),
 				letter.timestamp(), showValues ? letter.exception() : className(letter.exception()),
-				letter.payload().length, (showValues && key != null) ? shortened(key, LONGEST_KEY) : null,
+				letter.payload().length, showValues ? shortenedKey(key) : null,
 				showValues ? shortened(letter.text(), LONGEST_PAYLOAD) : null, showValues ? letter.stackTrace() : null);
 	}
 
 	/** Returns the class: a message may contain values of the record. */
-	private static String className(String exception) {
+	static String className(String exception) {
 		String name = exception.split(":", 2)[0].strip();
 		return CLASS_NAME.matcher(name).matches() ? name : "hidden";
+	}
+
+	static @Nullable String shortenedKey(@Nullable String key) {
+		return (key != null) ? shortened(key, LONGEST_KEY) : null;
 	}
 
 	private static String shortened(String text, int most) {

@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -25,6 +26,7 @@ import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.report.DeadLetterReport;
 import io.github.shardkeeper.report.OperationReport;
+import io.github.shardkeeper.report.WaitingKeyReport;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardId;
@@ -57,6 +59,8 @@ public final class ShardOperations {
 
 	private final @Nullable DeadLetterOperation letters;
 
+	private final WaitingKeyOperation waiting;
+
 	private final ConsumptionSwitch consumption;
 
 	private final OperationAudit audit;
@@ -66,12 +70,14 @@ public final class ShardOperations {
 	 * @param broadcast the topics that every instance consumes for itself
 	 * @param checkpoints the checkpoints, those of broadcast topics included
 	 * @param letters the dead letters; {@code null} if the store has none
+	 * @param owners notifies the owners of shards, those of broadcast topics included
 	 * @param consumption the consumption of this instance
 	 * @param closing returns whether the application shuts down
 	 */
 	public ShardOperations(CoordinationSettings settings, GroupReporter reporter, TopicSources sources,
 			Set<String> broadcast, GroupSteering steering, CheckpointStore checkpoints, ShardPositions positions,
-			@Nullable DeadLetters letters, Lifecycle consumption, BooleanSupplier closing, OperationAudit audit) {
+			@Nullable DeadLetters letters, Consumer<Collection<ShardId>> owners, Lifecycle consumption,
+			BooleanSupplier closing, OperationAudit audit) {
 		this.settings = settings;
 		this.reporter = reporter;
 		this.sources = sources;
@@ -79,6 +85,7 @@ public final class ShardOperations {
 		this.steering = steering;
 		this.seeks = new SeekOperation(positions, checkpoints, sources);
 		this.letters = (letters != null) ? new DeadLetterOperation(letters) : null;
+		this.waiting = new WaitingKeyOperation(checkpoints, owners);
 		this.consumption = new ConsumptionSwitch(consumption, closing, settings.group());
 		this.audit = audit;
 	}
@@ -113,6 +120,25 @@ public final class ShardOperations {
 		ShardId id = shard(topic, shard);
 		requireLetters(id);
 		return letters().list(id, after, limit, showValues);
+	}
+
+	/**
+	 * Returns a page of the keys of a shard that wait in its retry queue.
+	 * @param after {@code next} of the page before, {@code null} at first
+	 * @param limit maximum number as text, {@code null} for the default
+	 * @param showValues whether to show keys and texts of exceptions
+	 */
+	public WaitingKeyReport.Page waiting(String topic, String shard, @Nullable String after, @Nullable String limit,
+			boolean showValues) {
+		return this.waiting.list(known(shard(topic, shard)), after, limit, showValues);
+	}
+
+	private ShardId known(ShardId shard) {
+		SortedSet<ShardId> known = knownShards(shard.topic());
+		if (!known.contains(shard)) {
+			throw unknownShard(shard, known);
+		}
+		return shard;
 	}
 
 	private OperationReport perform(Action action, OperationRequest request, Subject subject) {
@@ -178,6 +204,9 @@ public final class ShardOperations {
 			case SEEK -> seek(request, subject);
 			case SEND_BACK -> letters().sendBack(filter(subject, request), request);
 			case DROP -> letters().drop(filter(subject, request), request);
+			case RETRY_WAITING -> this.waiting.retry(known(subject.requiredShard()), request);
+			case SEND_BACK_WAITING -> this.waiting.sendBack(known(subject.requiredShard()), request);
+			case DROP_WAITING -> this.waiting.drop(known(subject.requiredShard()), request);
 			default -> steer(action, request, subject);
 		};
 	}
@@ -216,10 +245,7 @@ public final class ShardOperations {
 	private List<String> seek(OperationRequest request, Subject subject) {
 		String topic = subject.requiredTopic();
 		SortedSet<ShardId> known = knownShards(topic);
-		ShardId shard = subject.shard();
-		if (shard != null && !known.contains(shard)) {
-			throw unknownShard(shard, known);
-		}
+		ShardId shard = (subject.shard() != null) ? known(subject.shard()) : null;
 		SortedSet<ShardId> completed = new TreeSet<>();
 		if (!this.broadcast.contains(topic)) {
 			this.reporter.picture().shards().values().forEach((ownership) -> {
@@ -355,7 +381,10 @@ public final class ShardOperations {
 		RESUME("resume", EnumSet.of(Level.TOPIC, Level.SHARD), List.of()),
 		SEEK("seek", EnumSet.of(Level.TOPIC, Level.SHARD), SeekOperation.FIELDS),
 		SEND_BACK("send-back", EnumSet.of(Level.TOPIC, Level.SHARD), DeadLetterOperation.FIELDS),
-		DROP("drop", EnumSet.of(Level.TOPIC, Level.SHARD), DeadLetterOperation.FIELDS);
+		DROP("drop", EnumSet.of(Level.TOPIC, Level.SHARD), DeadLetterOperation.FIELDS),
+		RETRY_WAITING("retry-waiting", EnumSet.of(Level.SHARD), WaitingKeyOperation.FIELDS),
+		SEND_BACK_WAITING("send-back-waiting", EnumSet.of(Level.SHARD), WaitingKeyOperation.FIELDS),
+		DROP_WAITING("drop-waiting", EnumSet.of(Level.SHARD), WaitingKeyOperation.FIELDS);
 
 		private final String text;
 

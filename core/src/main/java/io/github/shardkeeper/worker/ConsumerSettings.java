@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.retry.RetryPolicy;
 
+import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -25,6 +26,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  * @param retryDelays the time in the retry queue, for each round
  * @param retryMaxAge the time since its last failure after which a record of the retry
  * queue becomes a dead letter, {@code null} for no limit
+ * @param parking the limits of what waits for a failing record of its key
  * @param longCall the duration from which a call is a problem of its shard
  * @param maxConversionFailures the number of failed conversions in a row that halts a
  * shard, 0 for no limit
@@ -33,7 +35,8 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  */
 public record ConsumerSettings(Commits commits, Ordering ordering, int concurrency, int maxAhead, int batchSize,
 		BufferLimits buffer, long maxPayloadBytes, RetryPolicy retry, OnFailure onFailure, List<Duration> retryDelays,
-		@Nullable Duration retryMaxAge, Duration longCall, int maxConversionFailures, boolean showExceptionMessages) {
+		@Nullable Duration retryMaxAge, Parking parking, Duration longCall, int maxConversionFailures,
+		boolean showExceptionMessages) {
 
 	public ConsumerSettings {
 		retryDelays = List.copyOf(retryDelays);
@@ -61,10 +64,39 @@ public record ConsumerSettings(Commits commits, Ordering ordering, int concurren
 						.formatted(text(this.ordering)),
 					"State that later calls have seen cannot be left out of a commit: set the mode to 'background' or the ordering to 'shard'");
 		}
+		if (this.onFailure == OnFailure.PARK_KEY && handler.shape() != HandlerShape.LOOP) {
+			checkParking(handler, manual);
+		}
 		if (handler.shape() == HandlerShape.BATCH && !inOrder) {
 			throw refused(handler,
 					"takes a list of records, but 'consumer.ordering' is '%s'".formatted(text(this.ordering)),
 					"Set the ordering to 'shard', or take one record at a time");
+		}
+	}
+
+	private void checkParking(ShardHandler handler, boolean manual) {
+		if (this.ordering == Ordering.NONE) {
+			throw refused(handler,
+					"has the 'consumer.on-failure' 'park-key', but 'consumer.ordering' is 'none': there is no order of a key to keep",
+					"Set the ordering to 'key' or 'shard', or 'on-failure' to 'retry-queue'");
+		}
+		if (manual) {
+			throw refused(handler,
+					"has the 'consumer.on-failure' 'park-key', but 'consumer.commit.mode' is 'manual': a record that is handled and not acknowledged is handled again after later ones of its key",
+					"Set the mode to 'background', or 'on-failure' to 'retry-queue'");
+		}
+	}
+
+	/**
+	 * Checks that a store can keep what these settings need.
+	 * @throws ShardkeeperConfigurationException if it cannot
+	 */
+	public void check(ShardHandler handler, CheckpointStore checkpoints) {
+		if (this.onFailure == OnFailure.PARK_KEY && handler.shape() != HandlerShape.LOOP
+				&& !checkpoints.listsWaiting(handler.topic())) {
+			throw refused(handler,
+					"has the 'consumer.on-failure' 'park-key', but the CheckpointStore of this application cannot tell what waits in a retry queue",
+					"Implement its methods listsWaiting, waiting, retries and changeWaiting, or set 'on-failure' to 'retry-queue'");
 		}
 	}
 
@@ -173,7 +205,32 @@ public record ConsumerSettings(Commits commits, Ordering ordering, int concurren
 
 		RETRY_QUEUE,
 
+		/** Waits in the retry queue, with all later records of its key behind it. */
+		PARK_KEY,
+
 		HALT
+
+	}
+
+	/**
+	 * What may wait for failing records of their keys, for each shard.
+	 *
+	 * @param maxKeys the maximum number of keys
+	 * @param maxRecords the maximum number of records, failing ones included
+	 * @param afterDelays what becomes of a record that fails after the last delay
+	 */
+	public record Parking(int maxKeys, int maxRecords, AfterDelays afterDelays) {
+
+	}
+
+	/** Treatment of a record that fails after the last delay, while its key waits. */
+	public enum AfterDelays {
+
+		/** It is retried after the last delay, again and again. */
+		REPEAT,
+
+		/** It becomes a dead letter, and the next record of its key is handled. */
+		DEAD_LETTER
 
 	}
 

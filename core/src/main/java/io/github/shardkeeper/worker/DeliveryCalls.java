@@ -60,7 +60,7 @@ final class DeliveryCalls {
 		this.state = state;
 		this.results = results;
 		this.batch = this.handler.shape() == HandlerShape.BATCH;
-		this.splitsAtUnreadable = transacted != null || scope.settings().onFailure() == ConsumerSettings.OnFailure.HALT;
+		this.splitsAtUnreadable = transacted != null || new FailurePolicy(scope.settings()).splitsAtUnreadable();
 		this.transacted = transacted;
 	}
 

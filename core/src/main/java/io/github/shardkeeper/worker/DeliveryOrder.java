@@ -1,10 +1,12 @@
 package io.github.shardkeeper.worker;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Queue;
@@ -37,6 +39,13 @@ sealed interface DeliveryOrder {
 	void retry(Delivery delivery);
 
 	void remove(Delivery delivery);
+
+	/**
+	 * Removes a delivery that counts as running, and those that wait for it, except
+	 * records of the retry queue.
+	 * @return the removed deliveries, in order
+	 */
+	List<Delivery> withdraw(Delivery delivery);
 
 	boolean isIdle();
 
@@ -80,6 +89,12 @@ sealed interface DeliveryOrder {
 		public void remove(Delivery delivery) {
 			this.running = false;
 			this.only = null;
+		}
+
+		@Override
+		public List<Delivery> withdraw(Delivery delivery) {
+			remove(delivery);
+			return List.of(delivery);
 		}
 
 		@Override
@@ -174,10 +189,31 @@ sealed interface DeliveryOrder {
 		}
 
 		@Override
-		public void remove(Delivery delivery) {
-			this.running--;
+		public List<Delivery> withdraw(Delivery delivery) {
+			Deque<Delivery> queue = this.queues.get(queueKey(delivery));
+			List<Delivery> behind = (queue != null)
+					? queue.stream().filter((next) -> next != delivery && !next.first().isOfQueue()).toList()
+					: List.of();
+			if (queue != null) {
+				queue.removeAll(behind);
+			}
+			behind.forEach(this::giveBack);
+			remove(delivery);
+			List<Delivery> withdrawn = new ArrayList<>();
+			withdrawn.add(delivery);
+			withdrawn.addAll(behind);
+			return withdrawn;
+		}
+
+		private void giveBack(Delivery delivery) {
 			this.bytes -= delivery.bytes();
 			this.share.giveBack(delivery.records().size(), delivery.bytes());
+		}
+
+		@Override
+		public void remove(Delivery delivery) {
+			this.running--;
+			giveBack(delivery);
 			this.failing.remove(delivery);
 			Object key = queueKey(delivery);
 			Deque<Delivery> queue = this.queues.get(key);

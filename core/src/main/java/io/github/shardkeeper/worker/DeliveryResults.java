@@ -112,8 +112,7 @@ final class DeliveryResults {
 	void process(DeliveryCalls.Result result) {
 		Delivery delivery = result.delivery();
 		HandlerCalls.Result call = result.call();
-		if (call == null && delivery.records().size() > 1
-				&& (this.transacted || this.policy.unreadable() instanceof Decision.Halt)) {
+		if (call == null && delivery.records().size() > 1 && (this.transacted || this.policy.splitsAtUnreadable())) {
 			// The records before an unreadable one are handled, and committed, before it.
 			this.order.remove(delivery);
 			this.intake.addParts(delivery.single());
@@ -124,9 +123,12 @@ final class DeliveryResults {
 		}
 		for (DeliveryCalls.Unreadable unreadable : result.unreadable()) {
 			this.scope.meters().count(TopicMeters::notConverted);
-			if (call == null && isOneConversionFailureTooMany()) {
+			if (call == null && isOneConversionFailureTooMany(unreadable.record())) {
 				delivery.records().removeIf(TrackedRecord::isDone);
 				haltForConversions(delivery, unreadable.failure());
+				return;
+			}
+			if (this.policy.unreadable() instanceof Decision.RetryLater && isHeldBack(delivery, unreadable.record())) {
 				return;
 			}
 			store(this.policy.unreadable(), unreadable.record(), unreadable.failure(),
@@ -152,8 +154,12 @@ final class DeliveryResults {
 		}
 	}
 
-	private boolean isOneConversionFailureTooMany() {
+	private boolean isOneConversionFailureTooMany(TrackedRecord record) {
 		if (this.maxConversionFailures == 0 || this.policy.unreadable() instanceof Decision.Halt) {
+			return false;
+		}
+		if (record.isOfQueue() && this.progress.parked() != null) {
+			// The same one again and again.
 			return false;
 		}
 		this.conversionFailures++;
@@ -299,9 +305,13 @@ final class DeliveryResults {
 			this.problems.callFailed(this.handler.name(), delivery.where(), failure, retry.pause());
 			return;
 		}
-		if (failure instanceof PayloadConversionException && decision instanceof Decision.DeadLetter
-				&& isOneConversionFailureTooMany()) {
+		if (failure instanceof PayloadConversionException
+				&& (decision instanceof Decision.DeadLetter || decision instanceof Decision.RetryLater)
+				&& isOneConversionFailureTooMany(delivery.first())) {
 			haltForConversions(delivery, failure);
+			return;
+		}
+		if (decision instanceof Decision.RetryLater && isHeldBack(delivery, delivery.first())) {
 			return;
 		}
 		this.order.remove(delivery);
@@ -326,8 +336,11 @@ final class DeliveryResults {
 		if (decision instanceof Decision.RetryLater later) {
 			this.progress.retryLater(record, failed, later.delay(), now);
 			this.scope.meters().count(TopicMeters::retried);
-			log(Level.WARN, "retry", "%s failed at offset %s of %s; it is retried in %d ms, and the shard continues"
-				.formatted(this.handler.name(), failed.offset(), this.owned, later.delay().toMillis()), failure);
+			log(Level.WARN, "retry",
+					"%s failed at offset %s of %s; it is retried in %d ms, and %s".formatted(this.handler.name(),
+							failed.offset(), this.owned, later.delay().toMillis(),
+							(this.progress.parked() != null) ? "all other keys continue" : "the shard continues"),
+					failure);
 		}
 		else {
 			this.scope.meters().count(TopicMeters::deadLettered);
@@ -340,13 +353,57 @@ final class DeliveryResults {
 	}
 
 	/**
+	 * Puts the records of a delivery whose keys wait behind those in the retry queue.
+	 * @return whether the delivery must not be called, or not yet
+	 */
+	boolean parkBehind(Delivery delivery) {
+		if (this.progress.parked() == null || delivery.first().isOfQueue()) {
+			return false;
+		}
+		MonotonicTime now = this.context.clock().now();
+		boolean parked = false;
+		for (TrackedRecord record : List.copyOf(delivery.records())) {
+			if (this.progress.mustWait(record)) {
+				if (isHeldBack(delivery, record)) {
+					return true;
+				}
+				this.progress.waitBehind(record, now);
+				delivery.records().remove(record);
+				parked = true;
+			}
+		}
+		if (delivery.records().isEmpty()) {
+			this.order.remove(delivery);
+			return true;
+		}
+		if (parked && this.transacted) {
+			// Nothing may be uncommitted when the call begins.
+			this.order.retry(delivery);
+			return true;
+		}
+		return false;
+	}
+
+	/** Holds a delivery back if a record of it must wait in the queue, and must not. */
+	private boolean isHeldBack(Delivery delivery, TrackedRecord record) {
+		RetryQueue.Parked parked = this.progress.parked();
+		if (parked == null || this.progress.mayWait(record)) {
+			return false;
+		}
+		this.intake.holdBack(this.order.withdraw(delivery));
+		this.problems.parkingFull(record.offset(), parked.keys(), this.scope.settings().parking());
+		return true;
+	}
+
+	/**
 	 * Stores a record that has waited too long in the retry queue as a dead letter, and
 	 * returns whether it has. One that somebody has sent back is not affected.
 	 */
 	boolean expire(Delivery delivery) {
 		TrackedRecord record = delivery.first();
 		Duration maxAge = this.scope.settings().retryMaxAge();
-		if (maxAge == null || record.failedAt() == null || record.earlierCalls() == 0) {
+		if (maxAge == null || record.failedAt() == null || record.earlierCalls() == 0
+				|| this.progress.parked() != null) {
 			return false;
 		}
 		Duration waited = Duration.between(record.failedAt(), this.context.wallClock().instant());
@@ -365,9 +422,12 @@ final class DeliveryResults {
 
 	private FailedRecord failedRecord(TrackedRecord record, Decision decision, int calls, Throwable failure) {
 		SourceRecord source = record.source();
-		int rounds = record.rounds() + ((decision instanceof Decision.RetryLater) ? 1 : 0);
+		boolean later = decision instanceof Decision.RetryLater;
+		int rounds = record.rounds() + (later ? 1 : 0);
+		// One that cannot be converted was not called, but is not new either.
+		int attempts = later ? Math.max(calls, record.earlierCalls() + 1) : calls;
 		return FailedRecord.of(source.offset(), source.key(), source.payload(), source.headers(), source.timestamp(),
-				calls, rounds, failure, this.context.wallClock().instant());
+				attempts, rounds, failure, this.context.wallClock().instant());
 	}
 
 	/** Failure of a record that was not called again in time. Has no stack. */

@@ -1,10 +1,12 @@
 package io.github.shardkeeper.worker;
 
 import java.time.Duration;
+import java.util.List;
 
 import org.springframework.util.backoff.BackOffExecution;
 
 import io.github.shardkeeper.source.PayloadConversionException;
+import io.github.shardkeeper.worker.ConsumerSettings.AfterDelays;
 import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
 
 /**
@@ -37,6 +39,9 @@ final class FailurePolicy {
 			return new Decision.Halt();
 		}
 		int round = delivery.first().rounds();
+		if (this.settings.onFailure() == OnFailure.PARK_KEY) {
+			return park(retryable ? round : Integer.MAX_VALUE);
+		}
 		if (retryable && this.settings.onFailure() == OnFailure.RETRY_QUEUE
 				&& round < this.settings.retryDelays().size()) {
 			return new Decision.RetryLater(this.settings.retryDelays().get(round));
@@ -46,7 +51,24 @@ final class FailurePolicy {
 
 	/** Decides about a record that cannot be converted, without a retry. */
 	Decision unreadable() {
-		return (this.settings.onFailure() == OnFailure.HALT) ? new Decision.Halt() : new Decision.DeadLetter();
+		return switch (this.settings.onFailure()) {
+			case HALT -> new Decision.Halt();
+			case PARK_KEY -> park(Integer.MAX_VALUE);
+			case DEAD_LETTER, RETRY_QUEUE -> new Decision.DeadLetter();
+		};
+	}
+
+	/** Returns whether no record may be handled before earlier ones of its delivery. */
+	boolean splitsAtUnreadable() {
+		return this.settings.onFailure() == OnFailure.HALT || this.settings.onFailure() == OnFailure.PARK_KEY;
+	}
+
+	private Decision park(int round) {
+		List<Duration> delays = this.settings.retryDelays();
+		if (round >= delays.size() && this.settings.parking().afterDelays() == AfterDelays.DEAD_LETTER) {
+			return new Decision.DeadLetter();
+		}
+		return new Decision.RetryLater(delays.get(Math.min(round, delays.size() - 1)));
 	}
 
 	sealed interface Decision {
@@ -61,7 +83,10 @@ final class FailurePolicy {
 
 		}
 
-		/** Puts the record into the retry queue, and continues. */
+		/**
+		 * Puts the record into the retry queue, and continues, with other keys if its key
+		 * waits.
+		 */
 		record RetryLater(Duration delay) implements Decision {
 
 		}

@@ -22,6 +22,8 @@ final class RecordIntake {
 
 	private static final Logger logger = PrintableLogger.of(RecordIntake.class);
 
+	private static final int MAX_OF_QUEUE_IN_A_ROW = 10;
+
 	private final ShardScope scope;
 
 	private final ShardProgress progress;
@@ -33,6 +35,12 @@ final class RecordIntake {
 	private final BufferBudget.Share share;
 
 	private final Deque<Delivery> parts = new ArrayDeque<>();
+
+	/** Deliveries that may neither be handled nor wait in the retry queue. */
+	private final Deque<Delivery> heldBack = new ArrayDeque<>();
+
+	/** Number of records of the retry queue taken up since the last other one. */
+	private int ofQueueInARow;
 
 	RecordIntake(ShardScope scope, ShardProgress progress, int batchSize) {
 		this.scope = scope;
@@ -58,6 +66,34 @@ final class RecordIntake {
 	}
 
 	/**
+	 * Holds deliveries back until records may wait behind those of their keys: nothing
+	 * but records of the retry queue is taken up meanwhile.
+	 */
+	void holdBack(List<Delivery> deliveries) {
+		this.heldBack.addAll(deliveries);
+	}
+
+	/** Takes up what is held back again if there is room for its first record. */
+	private void resume() {
+		Delivery first = this.heldBack.peek();
+		if (first != null && hasRoom(first)) {
+			List<Delivery> resumed = List.copyOf(this.heldBack);
+			this.heldBack.clear();
+			addParts(resumed);
+			this.scope.problems().parkingHasRoom();
+		}
+	}
+
+	private boolean hasRoom(Delivery delivery) {
+		TrackedRecord waiting = delivery.records()
+			.stream()
+			.filter(this.progress::mustWait)
+			.findFirst()
+			.orElse(delivery.first());
+		return this.progress.mayWait(waiting);
+	}
+
+	/**
 	 * Takes up the next delivery, {@code null} for none.
 	 * @throws RuntimeException if the reader cannot be resumed; then nothing is taken up
 	 */
@@ -79,26 +115,41 @@ final class RecordIntake {
 	}
 
 	private @Nullable Delivery takeUp(MonotonicTime now) {
-		Delivery part = this.parts.poll();
+		resume();
+		Delivery part = this.heldBack.isEmpty() ? this.parts.poll() : null;
 		if (part != null) {
 			return part;
 		}
+		if (this.ofQueueInARow >= MAX_OF_QUEUE_IN_A_ROW && this.progress.parked() != null) {
+			// So that a long sequence of one key does not stop all others; and not more
+			// of
+			// its new records are put behind it than it has less meanwhile.
+			Delivery read = this.heldBack.isEmpty() ? takeUpRead(now, 1) : null;
+			if (read != null) {
+				return read;
+			}
+		}
 		FailedRecord queued = this.progress.queue().next(now);
-		return (queued != null) ? new Delivery(TrackedRecord.ofQueue(queued)) : takeUpRead(now);
+		if (queued != null) {
+			this.ofQueueInARow++;
+			return new Delivery(TrackedRecord.ofQueue(queued));
+		}
+		return this.heldBack.isEmpty() ? takeUpRead(now, this.batchSize) : null;
 	}
 
-	private @Nullable Delivery takeUpRead(MonotonicTime now) {
+	private @Nullable Delivery takeUpRead(MonotonicTime now, int most) {
+		this.ofQueueInARow = 0;
 		TrackedRecord first = takeRecord(now);
 		if (first == null) {
 			return null;
 		}
-		if (this.batchSize == 1) {
+		if (most == 1) {
 			return new Delivery(first);
 		}
 		List<TrackedRecord> records = new ArrayList<>();
 		for (TrackedRecord next = first; next != null; next = takeRecord(now)) {
 			records.add(next);
-			if (records.size() == this.batchSize) {
+			if (records.size() == most) {
 				break;
 			}
 		}
@@ -134,7 +185,7 @@ final class RecordIntake {
 	}
 
 	boolean isAtEnd() {
-		return this.parts.isEmpty() && this.buffer.isAtEnd();
+		return this.heldBack.isEmpty() && this.parts.isEmpty() && this.buffer.isAtEnd();
 	}
 
 }

@@ -154,6 +154,9 @@ final class RecordLoop implements ShardOwnership.Loop {
 		if (this.results.expire(delivery)) {
 			return this.context.clock().now();
 		}
+		if (this.results.parkBehind(delivery)) {
+			return this.context.clock().now();
+		}
 		if (this.inOrder) {
 			DeliveryCalls.Result result = callHere(delivery, now);
 			if (this.transacted != null) {

@@ -366,6 +366,8 @@ final class ShardCommits {
 			return Outcome.FENCED;
 		}
 		this.progress.notCommitted(lost.contents, this.context.clock().now());
+		// It may have lost records of the retry queue, too.
+		this.progress.queue().attend(this.context.clock().now());
 		this.writeBackRequired = true;
 		return lost.whole ? Outcome.CHECKPOINT_MISSING : Outcome.DONE;
 	}

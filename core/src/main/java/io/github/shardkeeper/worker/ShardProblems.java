@@ -15,6 +15,7 @@ import org.springframework.util.backoff.ExponentialBackOff;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.loop.WakeTimer;
+import io.github.shardkeeper.parking.ParkedKeys;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.PayloadConversionException;
 import io.github.shardkeeper.text.FailureText;
@@ -68,6 +69,9 @@ final class ShardProblems {
 	/** Problem of the last turn, above all with the store; ends when a turn succeeds. */
 	private volatile @Nullable String turnProblem;
 
+	/** Problem of a shard in which no more records may wait; ends when some may. */
+	private volatile @Nullable String parkingProblem;
+
 	private @Nullable String lastRefusal;
 
 	private @Nullable MonotonicTime lastRefusalAt;
@@ -114,6 +118,10 @@ final class ShardProblems {
 		String passing = this.turnProblem;
 		if (passing != null) {
 			return ShardWorker.Problem.alarm(passing);
+		}
+		String full = this.parkingProblem;
+		if (full != null) {
+			return ShardWorker.Problem.alarm(full);
 		}
 		CallProblem noted = this.callProblem;
 		String unsent = this.outboxProblem;
@@ -237,6 +245,27 @@ final class ShardProblems {
 				.formatted(this.owned, offset, handlerName), failure);
 	}
 
+	/** Reports that a record has to wait behind others, and must not. */
+	void parkingFull(Offset offset, ParkedKeys waiting, ConsumerSettings.Parking limits) {
+		boolean keys = waiting.records() < limits.maxRecords();
+		String text = ("Halted at offset %s: %d keys with %d records wait because %s failed, and "
+				+ "'shardkeeper.consumer.park-key.%s' (%d) permits no more. It resumes when one of them is handled; or "
+				+ "drop what waits, or raise the limit and restart")
+			.formatted(offset, waiting.keys(), waiting.records(), this.handlerName, keys ? "max-keys" : "max-records",
+					keys ? limits.maxKeys() : limits.maxRecords());
+		if (this.parkingProblem == null) {
+			logger.error("{} is held up. {}", this.owned, text);
+		}
+		this.parkingProblem = text;
+	}
+
+	void parkingHasRoom() {
+		if (this.parkingProblem != null) {
+			this.parkingProblem = null;
+			logger.info("{} resumes: records may wait behind others of their keys again", this.owned);
+		}
+	}
+
 	void turnSucceeded() {
 		this.turnProblem = null;
 	}
@@ -306,6 +335,7 @@ final class ShardProblems {
 	}
 
 	void clear() {
+		this.parkingProblem = null;
 		this.callProblem = null;
 		this.turnProblem = null;
 		this.outboxProblem = null;

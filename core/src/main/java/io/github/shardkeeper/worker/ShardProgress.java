@@ -1,6 +1,8 @@
 package io.github.shardkeeper.worker;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -52,6 +54,8 @@ final class ShardProgress {
 
 	private final ShardOutbox outbox;
 
+	private final InstantSource wallClock;
+
 	private PendingCommit pending = new PendingCommit();
 
 	private int uncommittedRecords;
@@ -77,8 +81,8 @@ final class ShardProgress {
 		this.state = new JournaledState(checkpoint.state(), context.stateValues(),
 				consumer.ordering() != ConsumerSettings.Ordering.SHARD);
 		Duration dueIn = checkpoint.retryDueIn();
-		this.queue = new RetryQueue(scope.owned().shard(), context.checkpoints(), context.budget(),
-				(dueIn != null) ? now.plus(dueIn) : null);
+		this.queue = RetryQueue.of(scope, (dueIn != null) ? now.plus(dueIn) : null);
+		this.wallClock = context.wallClock();
 		this.sought = (seek != null) ? seek.number() : acquired.seeks().applied();
 		if (seek != null) {
 			if (seek.clearsState()) {
@@ -137,7 +141,7 @@ final class ShardProgress {
 		this.state.makeCommittable(record.takeChanges());
 		if (record.isOfQueue()) {
 			record.done();
-			this.pending.removeFromQueue(record.offset());
+			removeFromQueue(record);
 		}
 		else {
 			this.window.done(record);
@@ -168,19 +172,67 @@ final class ShardProgress {
 		}
 	}
 
+	private void removeFromQueue(TrackedRecord record) {
+		this.pending.removeFromQueue(record.offset());
+		if (this.queue instanceof RetryQueue.Parked parked) {
+			parked.keys().settled(record.offset());
+		}
+	}
+
+	/** Returns what waits by key, {@code null} if records do not wait by key. */
+	RetryQueue.@Nullable Parked parked() {
+		return (this.queue instanceof RetryQueue.Parked parked) ? parked : null;
+	}
+
+	/** Returns whether a record that is not of the queue waits for others of its key. */
+	boolean mustWait(TrackedRecord record) {
+		return this.queue instanceof RetryQueue.Parked parked && !record.isOfQueue()
+				&& parked.keys().isParked(record.source().key(), record.offset());
+	}
+
+	/** Returns whether a record may wait in the retry queue. */
+	boolean mayWait(TrackedRecord record) {
+		return !(this.queue instanceof RetryQueue.Parked parked) || record.isOfQueue()
+				|| parked.keys().hasRoom(record.source().key(), record.offset());
+	}
+
+	/** Puts a record behind those of its key with the next commit. */
+	void waitBehind(TrackedRecord record, MonotonicTime now) {
+		SourceRecord source = record.source();
+		if (this.queue instanceof RetryQueue.Parked parked && !parked.keys().isUnderWay(record.offset())) {
+			Instant since = this.wallClock.instant();
+			FailedRecord waiting = new FailedRecord(source.offset(), source.key(), source.payload(), source.headers(),
+					source.timestamp(), 0, 0, "", "", since,
+					parked.keys().placeFor(source.offset(), since.toEpochMilli()));
+			this.pending.addRetry(waiting, now.until(parked.parkBehind(waiting, now)), false);
+		}
+		failed(record, now);
+	}
+
 	/** Puts a failed record into the retry queue with the next commit. */
 	void retryLater(TrackedRecord record, FailedRecord failed, Duration delay, MonotonicTime now) {
-		this.pending.addRetry(failed, delay, record.isOfQueue());
+		FailedRecord placed = placed(record, failed);
+		if (this.queue instanceof RetryQueue.Parked parked) {
+			parked.park(placed, now.plus(delay));
+		}
+		this.pending.addRetry(placed, delay, record.isOfQueue());
 		failed(record, now);
 	}
 
 	/** Stores a failed record as a dead letter with the next commit. */
 	void deadLetter(TrackedRecord record, FailedRecord failed, MonotonicTime now) {
-		this.pending.addDeadLetter(failed);
+		this.pending.addDeadLetter(placed(record, failed));
 		if (record.isOfQueue()) {
-			this.pending.removeFromQueue(record.offset());
+			removeFromQueue(record);
 		}
 		failed(record, now);
+	}
+
+	/** Returns a failed record with its place among those of its key. */
+	private FailedRecord placed(TrackedRecord record, FailedRecord failed) {
+		return (this.queue instanceof RetryQueue.Parked parked && !record.isOfQueue())
+				? failed.at(parked.keys().placeFor(record.offset(), failed.failedAt().toEpochMilli()))
+				: failed.at(record.place());
 	}
 
 	private void failed(TrackedRecord record, MonotonicTime now) {
@@ -275,8 +327,7 @@ final class ShardProgress {
 
 	void committed(PendingCommit contents, MonotonicTime now) {
 		this.outbox.committed();
-		this.queue.committed(contents.changedInQueue(), now);
-		contents.retries().forEach((retry) -> this.queue.lookAt(now.plus(retry.delay())));
+		this.queue.committed(contents.changedInQueue(), contents.retries(), now);
 		this.moving &= !contents.moved;
 	}
 

@@ -85,6 +85,11 @@ final class TrackedRecord {
 		return (this.queued != null) ? this.queued.attempts() : 0;
 	}
 
+	/** Returns its place in the order of its key, 0 if it has none. */
+	long place() {
+		return (this.queued != null) ? this.queued.place() : 0;
+	}
+
 	/** Returns the time of its last failure; {@code null} if it is not of the queue. */
 	@Nullable Instant failedAt() {
 		return (this.queued != null) ? this.queued.failedAt() : null;

@@ -3,6 +3,7 @@ package io.github.shardkeeper.checkpoint;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -278,6 +279,86 @@ public abstract class RetryQueueContract {
 		assertComesBack(new FailedRecord(new Offset("2"), "k", new byte[0], Map.of(), FAILED, 1, 1, "e", "s", FAILED));
 		assertComesBack(new FailedRecord(new Offset("3"), "k", new byte[] { '\n', '{', '\n' }, Map.of(), FAILED, 1, 1,
 				"e", "s", FAILED));
+	}
+
+	@Test
+	void whatWaitsIsListedWithoutPayloads() {
+		commit(retry(record("5").at(7), SECOND), retry(large("6", 3), Duration.ZERO));
+
+		Map<String, WaitingRecord> waiting = waiting();
+		assertThat(waiting).containsOnlyKeys("5", "6");
+		assertThat(waiting.get("5")).satisfies((record) -> {
+			assertThat(record.key()).isEqualTo("key-5");
+			assertThat(record.place()).isEqualTo(7);
+			assertThat(record.dueIn()).isEqualTo(SECOND);
+			assertThat(record.attempts()).isEqualTo(1);
+			assertThat(record.exception()).isEqualTo("java.io.IOException: no");
+			assertThat(record.since()).isEqualTo(FAILED);
+			assertThat(record.size()).isPositive();
+		});
+		assertThat(waiting.get("6").key()).isNull();
+		assertThat(waiting.get("6").place()).isZero();
+		assertThat(waiting.get("6").dueIn()).isZero();
+		this.store.waiting(ShardId.of("orders", 2), (record) -> {
+			throw new AssertionError("Not of this shard: " + record);
+		});
+	}
+
+	@Test
+	void allThatWaitsIsListedAlsoIfItIsMuch() {
+		Retry[] many = IntStream.range(0, 1_000)
+			.mapToObj((i) -> retry(large("many-" + i, 10).at(i + 1), Duration.ofMillis(i)))
+			.toArray(Retry[]::new);
+		commit(many);
+
+		assertThat(waiting()).hasSize(1_000);
+	}
+
+	@Test
+	void recordsAreReadByTheirOffsetsWithinALimit() {
+		FailedRecord first = record("5").at(7);
+		commit(retry(first, Duration.ofHours(1)), retry(large("6", 100_000), SECOND),
+				retry(large("7", 100_000), SECOND), retry(large("8", 100_000), SECOND));
+
+		assertThat(this.store.retries(SHARD, List.of(new Offset("5")), 1)).containsExactly(first);
+		assertThat(read(250_000, "8", "unknown", "6", "7")).containsExactly("8", "6");
+		assertThat(read(1, "unknown", "7", "6")).containsExactly("7");
+		assertThat(read(1_000, "unknown")).isEmpty();
+		assertThat(waiting()).as("nothing is taken by reading").hasSize(4);
+	}
+
+	@Test
+	void whatWaitsIsDueNowSentBackOrDropped() {
+		FailedRecord other = record("8").at(4);
+		commit(retry(record("5").at(1), SECOND), retry(record("6").at(2), SECOND), retry(record("7").at(3), SECOND),
+				retry(other, SECOND));
+
+		assertThat(change(WaitingRecord.Change.RETRY_NOW, "5", "unknown")).isEqualTo(1);
+		assertThat(change(WaitingRecord.Change.SEND_BACK, "6")).isEqualTo(1);
+		assertThat(change(WaitingRecord.Change.DROP, "7", "unknown")).isEqualTo(1);
+
+		assertThat(due().records()).containsExactlyInAnyOrder(record("5").at(1), record("6").at(2).withoutAttempts());
+		assertThat(waiting()).containsOnlyKeys("5", "6", "8");
+		assertThat(this.store.retries(SHARD, List.of(new Offset("8")), 1_000)).containsExactly(other);
+		this.server.advance(SECOND);
+		assertThat(due().records()).hasSize(3);
+	}
+
+	private Map<String, WaitingRecord> waiting() {
+		Map<String, WaitingRecord> waiting = new HashMap<>();
+		this.store.waiting(SHARD, (record) -> waiting.put(record.offset().value(), record));
+		return waiting;
+	}
+
+	private List<String> read(long bytes, String... offsets) {
+		return this.store.retries(SHARD, List.of(offsets(offsets)), bytes)
+			.stream()
+			.map((record) -> record.offset().value())
+			.toList();
+	}
+
+	private int change(WaitingRecord.Change change, String... offsets) {
+		return this.store.changeWaiting(SHARD, List.of(offsets(offsets)), change);
 	}
 
 	@ParameterizedTest

@@ -220,9 +220,14 @@ final class Checker {
 				count, sum);
 	}
 
-	/** A key's records have to come in their order. */
+	/**
+	 * A key's records have to come in their order, but for those that were put aside when
+	 * writes were lost: they may be missing, or there once more.
+	 */
 	void requireAfter(Call call, long number, long last) {
-		require(number > last, "%s: record %d is handled after %d of the same key", call, number, last);
+		Set<Long> unsure = this.asideWhenLost.getOrDefault(call.shard, Set.of());
+		require(number > last || unsure.contains(number) || unsure.contains(last),
+				"%s: record %d is handled after %d of the same key", call, number, last);
 	}
 
 	void end(Call call) {

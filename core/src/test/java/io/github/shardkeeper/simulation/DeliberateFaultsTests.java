@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterAll;
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.ShardConsumption;
 import io.github.shardkeeper.protocol.HeartbeatReply;
@@ -74,7 +76,10 @@ class DeliberateFaultsTests {
 				Arguments.of("a reset shard keeps its state", new StateKept()),
 				Arguments.of("the leader takes an outage for the death of others", new OutageJudged()),
 				Arguments.of("children do not wait for their parents", new ParentsForgotten()),
-				Arguments.of("a shard is marked as completed when it moves", new CompletedEarly()));
+				Arguments.of("a shard is marked as completed when it moves", new CompletedEarly()),
+				Arguments.of("a new owner does not know which keys wait", new ParkedKeysForgotten()),
+				Arguments.of("a later record overtakes one that waits", new WaitingOvertaken()),
+				Arguments.of("what waits for others of its key is not stored", new WaitingNotStored()));
 	}
 
 	@ParameterizedTest(name = "{0}")
@@ -334,6 +339,52 @@ class DeliberateFaultsTests {
 				if (method.getName().equals("reapMembers")) {
 					SteadyTime steady = (SteadyTime) arguments[2];
 					arguments[2] = new SteadyTime(0, steady.untilMillis(), steady.setBacks());
+				}
+				return next.call(arguments);
+			});
+		}
+
+	}
+
+	private static final class ParkedKeysForgotten implements Tampering {
+
+		@Override
+		public CheckpointStore checkpoints(CheckpointStore store) {
+			return instead(CheckpointStore.class, store,
+					(method, arguments, next) -> method.getName().equals("waiting") ? null : next.call(arguments));
+		}
+
+	}
+
+	private static final class WaitingOvertaken implements Tampering {
+
+		@Override
+		public CheckpointStore checkpoints(CheckpointStore store) {
+			return instead(CheckpointStore.class, store, (method, arguments, next) -> {
+				if (method.getName().equals("waiting")) {
+					@SuppressWarnings("unchecked")
+					Consumer<WaitingRecord> owner = (Consumer<WaitingRecord>) arguments[1];
+					Consumer<WaitingRecord> lastFirst = (record) -> owner
+						.accept(new WaitingRecord(record.offset(), record.key(), Long.MAX_VALUE - record.place(),
+								record.dueIn(), record.attempts(), record.exception(), record.since(), record.size()));
+					return next.call(arguments[0], lastFirst);
+				}
+				return next.call(arguments);
+			});
+		}
+
+	}
+
+	private static final class WaitingNotStored implements Tampering {
+
+		@Override
+		public CheckpointStore checkpoints(CheckpointStore store) {
+			return instead(CheckpointStore.class, store, (method, arguments, next) -> {
+				if (method.getName().equals("commit")) {
+					Commit commit = (Commit) arguments[2];
+					arguments[2] = new Commit(commit.number(), commit.offset(), commit.ahead(), commit.changes(),
+							commit.retries().stream().filter((retry) -> retry.record().attempts() > 0).toList(),
+							commit.taken(), commit.deadLetters(), commit.seek());
 				}
 				return next.call(arguments);
 			});

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.random.RandomGenerator;
 
 import io.github.shardkeeper.worker.ConsumerSettings;
+import io.github.shardkeeper.worker.ConsumerSettings.AfterDelays;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
@@ -43,9 +44,12 @@ record SimulatedSettings(ConsumerSettings consumer, boolean batches, boolean put
 		settings.maxAttempts(TestSettings.ENDLESS);
 		if (putsAside) {
 			settings.maxAttempts(random.nextInt(1, 4));
-			if (random.nextInt(3) > 0) {
-				settings.onFailure(OnFailure.RETRY_QUEUE, Duration.ofMillis(random.nextInt(1, 3000)),
-						Duration.ofMillis(random.nextInt(1, 3000)));
+			boolean parks = !byHand && settings.get().ordering() != Ordering.NONE && random.nextBoolean();
+			if (parks || random.nextInt(3) > 0) {
+				settings.onFailure(parks ? OnFailure.PARK_KEY : OnFailure.RETRY_QUEUE,
+						Duration.ofMillis(random.nextInt(1, 3000)), Duration.ofMillis(random.nextInt(1, 3000)));
+				// Often so few that the shard halts.
+				settings.parking(random.nextInt(1, 4), random.nextInt(1, 12), AfterDelays.DEAD_LETTER);
 			}
 			if (random.nextInt(5) == 0) {
 				// Everything from the tenth record on is too large, and is put aside.

@@ -11,15 +11,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CallTransactions;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitHistory;
+import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
+import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.coordination.memory.MemoryFailover;
 import io.github.shardkeeper.shard.Offset;
@@ -255,6 +258,26 @@ public final class FaultyCheckpoints implements CheckpointStore {
 	@Override
 	public DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except) {
 		return reach().due(shard, limit, bytes, except);
+	}
+
+	@Override
+	public boolean listsWaiting(String topic) {
+		return true;
+	}
+
+	@Override
+	public void waiting(ShardId shard, Consumer<WaitingRecord> consumer) {
+		reach().waiting(shard, consumer);
+	}
+
+	@Override
+	public List<FailedRecord> retries(ShardId shard, List<Offset> offsets, long bytes) {
+		return reach().retries(shard, offsets, bytes);
+	}
+
+	@Override
+	public int changeWaiting(ShardId shard, List<Offset> offsets, WaitingRecord.Change change) {
+		return reach().changeWaiting(shard, offsets, change);
 	}
 
 	@Override

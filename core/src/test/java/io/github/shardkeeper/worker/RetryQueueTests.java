@@ -40,7 +40,7 @@ class RetryQueueTests {
 
 	private final BufferBudget budget = new BufferBudget(64_000_000);
 
-	private final RetryQueue queue = new RetryQueue(SHARD, this.store, this.budget, NOW);
+	private final RetryQueue queue = new RetryQueue.Due(SHARD, this.store, this.budget, NOW);
 
 	private int commits;
 
@@ -61,7 +61,7 @@ class RetryQueueTests {
 
 		assertThat(offset(this.queue.next(LATER))).isEqualTo("1");
 		assertThat(this.queue.next(LATER)).isNull();
-		this.queue.committed(Set.of(new Offset("1")), LATER);
+		this.queue.committed(Set.of(new Offset("1")), List.of(), LATER);
 		assertThat(this.queue.nextLook()).as("idle").isNull();
 	}
 
@@ -75,10 +75,10 @@ class RetryQueueTests {
 		this.queue.attend(NOW);
 		assertThat(this.queue.next(NOW)).as("not known to be dead yet").isNull();
 
-		this.queue.committed(Set.of(new Offset("1")), LATER);
+		this.queue.committed(Set.of(new Offset("1")), List.of(), LATER);
 
 		assertThat(offset(this.queue.next(LATER))).isEqualTo("1");
-		this.queue.committed(Set.of(new Offset("1")), LATER);
+		this.queue.committed(Set.of(new Offset("1")), List.of(), LATER);
 		assertThat(this.queue.next(LATER)).as("open when it was looked for").isNull();
 	}
 
@@ -91,9 +91,9 @@ class RetryQueueTests {
 		this.queue.attend(NOW);
 
 		retry("1");
-		this.queue.committed(Set.of(new Offset("1")), NOW);
+		this.queue.committed(Set.of(new Offset("1")), List.of(), NOW);
 		assertThat(offset(this.queue.next(NOW))).isEqualTo("1");
-		this.queue.committed(Set.of(new Offset("2")), NOW);
+		this.queue.committed(Set.of(new Offset("2")), List.of(), NOW);
 
 		assertThat(offset(this.queue.next(NOW))).isEqualTo("2");
 	}
@@ -101,14 +101,14 @@ class RetryQueueTests {
 	/** With many shards, each may have little at a time; it is fetched all the same. */
 	@Test
 	void dueRecordsAreFetchedInPortionsWhileOthersAreOpen() {
-		RetryQueue careful = new RetryQueue(SHARD, this.store, new BufferBudget(1), NOW);
+		RetryQueue careful = new RetryQueue.Due(SHARD, this.store, new BufferBudget(1), NOW);
 		retry("1", "2", "3");
 
 		assertThat(offset(careful.next(NOW))).isEqualTo("1");
 		assertThat(careful.nextLook()).as("there is more").isEqualTo(NOW);
 		assertThat(offset(careful.next(NOW))).isEqualTo("2");
 		bury("1");
-		careful.committed(Set.of(new Offset("1")), NOW);
+		careful.committed(Set.of(new Offset("1")), List.of(), NOW);
 		assertThat(offset(careful.next(NOW))).isEqualTo("3");
 		assertThat(careful.next(NOW)).isNull();
 		assertThat(careful.nextLook()).isNull();

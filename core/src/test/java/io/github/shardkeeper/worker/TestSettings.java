@@ -7,11 +7,13 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.retry.RetryPolicy;
 
+import io.github.shardkeeper.worker.ConsumerSettings.AfterDelays;
 import io.github.shardkeeper.worker.ConsumerSettings.BufferLimits;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.ConsumerSettings.Commits;
 import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.ConsumerSettings.Parking;
 
 /**
  * Settings for tests: the defaults, with what a test wants otherwise.
@@ -49,6 +51,8 @@ public final class TestSettings {
 
 	private @Nullable Duration retryMaxAge;
 
+	private Parking parking = new Parking(100, 10_000, AfterDelays.REPEAT);
+
 	private Duration longCall = Duration.ofMinutes(5);
 
 	public TestSettings maxConversionFailures(int maxConversionFailures) {
@@ -58,6 +62,11 @@ public final class TestSettings {
 
 	public TestSettings retryMaxAge(Duration retryMaxAge) {
 		this.retryMaxAge = retryMaxAge;
+		return this;
+	}
+
+	public TestSettings parking(int maxKeys, int maxRecords, AfterDelays afterDelays) {
+		this.parking = new Parking(maxKeys, maxRecords, afterDelays);
 		return this;
 	}
 
@@ -128,7 +137,7 @@ public final class TestSettings {
 			.build();
 		return new ConsumerSettings(this.commits, this.ordering, this.concurrency, this.maxAhead, this.batchSize,
 				this.buffer, this.maxPayloadBytes, retry, this.onFailure, this.retryDelays, this.retryMaxAge,
-				this.longCall, this.maxConversionFailures, this.showExceptionMessages);
+				this.parking, this.longCall, this.maxConversionFailures, this.showExceptionMessages);
 	}
 
 }

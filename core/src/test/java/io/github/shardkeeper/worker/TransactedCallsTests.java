@@ -96,6 +96,28 @@ class TransactedCallsTests {
 	}
 
 	@Test
+	void recordsThatWaitForOneOfTheirKeyAreCommittedBeforeTheNextCall() {
+		ConsumingShard shard = consume(new TestSettings().maxAttempts(1).onFailure(OnFailure.PARK_KEY, SECOND));
+		this.bean.failing.add("a1");
+		shard.offer(1, "a", "a1");
+		shard.offer(2, "a", "a2");
+		shard.offer(3, "b", "b3");
+		shard.offer(4, "a", "a4");
+		shard.offer(5, "b", "b5");
+		shard.run();
+		assertThat(this.transactions.rows).containsExactly("b3", "b5");
+		assertThat(shard.retries()).isEqualTo(3);
+		this.bean.failing.clear();
+		shard.restart();
+		shard.pass(SECOND);
+
+		assertThat(this.transactions.rows).containsExactly("b3", "b5", "a1", "a2", "a4");
+		assertThat(shard.retries()).isZero();
+		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("5"));
+		assertThat(shard.checkpoint().state()).containsEntry("count", "5");
+	}
+
+	@Test
 	void unavailableDatabaseCostsNoAttempt() {
 		ConsumingShard shard = consume(new TestSettings().maxAttempts(1));
 		this.transactions.next = Outcome.UNAVAILABLE;

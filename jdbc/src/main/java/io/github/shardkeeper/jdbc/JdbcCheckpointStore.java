@@ -20,6 +20,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -35,8 +36,10 @@ import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.checkpoint.CommitHistory;
+import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
+import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -225,6 +228,30 @@ final class JdbcCheckpointStore implements CheckpointStore {
 	public DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except) {
 		return this.steps.run("read the retry queue of " + shard,
 				() -> this.contents.due(shard, limit, bytes, except, this.database.clock().millis()));
+	}
+
+	@Override
+	public boolean listsWaiting(String topic) {
+		return true;
+	}
+
+	@Override
+	public void waiting(ShardId shard, Consumer<WaitingRecord> consumer) {
+		this.steps.run("list the retry queue of " + shard, () -> {
+			this.contents.waiting(shard, this.database.clock().millis(), consumer);
+			return true;
+		});
+	}
+
+	@Override
+	public List<FailedRecord> retries(ShardId shard, List<Offset> offsets, long bytes) {
+		return this.steps.run("read the retry queue of " + shard, () -> this.contents.retries(shard, offsets, bytes));
+	}
+
+	@Override
+	public int changeWaiting(ShardId shard, List<Offset> offsets, WaitingRecord.Change change) {
+		return this.steps.run("change the retry queue of " + shard, () -> this.shards.lock(shard)
+				? this.contents.changeWaiting(shard, offsets, change, this.database.clock().millis()) : 0);
 	}
 
 	@Override

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.DueRecords;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
 import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 
@@ -36,6 +38,8 @@ final class ShardContents {
 	private static final int BYTES_AT_ONCE = 1_000_000;
 
 	private static final int ROWS_AT_ONCE = 20;
+
+	private static final int NO_LIMIT = 0;
 
 	private static final int EXPIRED_AT_ONCE = 500;
 
@@ -180,6 +184,51 @@ final class ShardContents {
 		return waiting;
 	}
 
+	/** Passes all records of the retry queue, without payloads. */
+	void waiting(ShardId shard, long nowMillis, Consumer<WaitingRecord> consumer) {
+		query("select offset_value, due_at, record_size, about from %s where %s".formatted(this.retry, KEY), NO_LIMIT,
+				(row) -> {
+					FailedRecord record = CheckpointJson.failedRecord(new Offset(text(row, 1)), bytes(row, 4),
+							new byte[0]);
+					consumer.accept(new WaitingRecord(record.offset(), record.key(), record.place(),
+							Duration.ofMillis(Math.max(0, row.getLong(2) - nowMillis)), record.attempts(),
+							record.exception(), record.failedAt(), row.getLong(3)));
+					return true;
+				}, this.shards.key(shard));
+	}
+
+	List<FailedRecord> retries(ShardId shard, List<Offset> offsets, long bytes) {
+		List<FailedRecord> found = new ArrayList<>();
+		long room = bytes;
+		for (Offset offset : offsets) {
+			FailedRecord record = (found.isEmpty() || room > 0) ? retry(shard, offset) : null;
+			if (record != null) {
+				if (!found.isEmpty() && record.size() > room) {
+					break;
+				}
+				found.add(record);
+				room -= record.size();
+			}
+		}
+		return found;
+	}
+
+	int changeWaiting(ShardId shard, List<Offset> offsets, WaitingRecord.Change change, long nowMillis) {
+		int changed = 0;
+		for (Offset offset : offsets) {
+			FailedRecord record = retry(shard, offset);
+			if (record != null) {
+				changed++;
+				switch (change) {
+					case RETRY_NOW -> writeRetry(shard, record, nowMillis);
+					case SEND_BACK -> writeRetry(shard, record.withoutAttempts(), nowMillis);
+					case DROP -> deleteRetry(shard, offset);
+				}
+			}
+		}
+		return changed;
+	}
+
 	private @Nullable FailedRecord retry(ShardId shard, Offset offset) {
 		List<FailedRecord> found = this.jdbc.query(
 				"select about, payload from %s where %s and offset_hash = ?".formatted(this.retry, KEY),
@@ -197,7 +246,7 @@ final class ShardContents {
 		this.jdbc.query((connection) -> {
 			var statement = connection.prepareStatement(sql);
 			statement.setMaxRows(limit);
-			statement.setFetchSize(Math.min(limit, ROWS_AT_ONCE));
+			statement.setFetchSize((limit == NO_LIMIT) ? ROWS_AT_ONCE : Math.min(limit, ROWS_AT_ONCE));
 			return statement;
 		}, (statement) -> {
 			for (int i = 0; i < arguments.length; i++) {

@@ -13,15 +13,18 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitHistory;
+import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
+import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -70,6 +73,26 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	public synchronized DueRecords due(ShardId shard, int limit, long bytes, Set<Offset> except) {
 		ShardData entry = this.entries.get(shard);
 		return (entry != null) ? entry.due(limit, bytes, except, this.clock.millis()) : new DueRecords(List.of(), null);
+	}
+
+	@Override
+	public boolean listsWaiting(String topic) {
+		return true;
+	}
+
+	@Override
+	public void waiting(ShardId shard, Consumer<WaitingRecord> consumer) {
+		with(shard, ShardData::waiting).forEach(consumer);
+	}
+
+	@Override
+	public List<FailedRecord> retries(ShardId shard, List<Offset> offsets, long bytes) {
+		return with(shard, (data, nowMillis) -> data.retries(offsets, bytes));
+	}
+
+	@Override
+	public int changeWaiting(ShardId shard, List<Offset> offsets, WaitingRecord.Change change) {
+		return with(shard, (data, nowMillis) -> data.changeWaiting(offsets, change, nowMillis));
 	}
 
 	@Override

@@ -26,6 +26,7 @@ import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
+import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -225,6 +226,51 @@ public final class ShardData {
 			}
 		}
 		return new DueRecords(due, null);
+	}
+
+	List<WaitingRecord> waiting(long nowMillis) {
+		return this.retries.values()
+			.stream()
+			.sorted(ORDER)
+			.map((waiting) -> WaitingRecord.of(waiting.record,
+					Duration.ofMillis(Math.max(0, waiting.dueMillis - nowMillis))))
+			.toList();
+	}
+
+	List<FailedRecord> retries(List<Offset> offsets, long bytes) {
+		List<FailedRecord> found = new ArrayList<>();
+		long room = bytes;
+		for (Offset wanted : offsets) {
+			Waiting waiting = this.retries.get(wanted);
+			if (waiting == null) {
+				continue;
+			}
+			if (!found.isEmpty() && waiting.record.size() > room) {
+				break;
+			}
+			found.add(waiting.record);
+			room -= waiting.record.size();
+		}
+		return found;
+	}
+
+	int changeWaiting(List<Offset> offsets, WaitingRecord.Change change, long nowMillis) {
+		int changed = 0;
+		for (Offset wanted : offsets) {
+			Waiting waiting = this.retries.remove(wanted);
+			if (waiting == null) {
+				continue;
+			}
+			changed++;
+			switch (change) {
+				case RETRY_NOW -> this.retries.put(wanted, new Waiting(waiting.record, nowMillis));
+				case SEND_BACK -> this.retries.put(wanted, new Waiting(waiting.record.withoutAttempts(), nowMillis));
+				case DROP -> {
+					// It is removed.
+				}
+			}
+		}
+		return changed;
 	}
 
 	CompletionReply complete(Token token, long acknowledged, long acquisition) {

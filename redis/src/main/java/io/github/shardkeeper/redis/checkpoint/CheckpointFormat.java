@@ -1,6 +1,7 @@
 package io.github.shardkeeper.redis.checkpoint;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -14,6 +15,7 @@ import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
+import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 
@@ -136,6 +138,13 @@ final class CheckpointFormat {
 			}
 		}
 		return entries;
+	}
+
+	/** Reads what is known of a record of the retry queue without its payload. */
+	static WaitingRecord waiting(Offset offset, Duration dueIn, byte[] about, long size) {
+		FailedRecord record = CheckpointJson.failedRecord(offset, about, new byte[0]);
+		return new WaitingRecord(offset, record.key(), record.place(), dueIn, record.attempts(), record.exception(),
+				record.failedAt(), size);
 	}
 
 	/** Reads a record of the retry queue: both parts, with a line break between them. */

@@ -11,7 +11,7 @@ import io.github.shardkeeper.redis.LuaScript;
 record DataScripts(LuaScript acquireShard, LuaScript commit, LuaScript readDueRetries, LuaScript completeShard,
 		LuaScript sendBackDeadLetters, LuaScript recordConsumedSince, LuaScript readCheckpoint, LuaScript readStatePage,
 		LuaScript requestSeek, LuaScript listDeadLetters, LuaScript removeShard, LuaScript expireDeadLetters,
-		LuaScript readOutbox) {
+		LuaScript readOutbox, LuaScript listWaiting, LuaScript readRetries, LuaScript changeWaiting) {
 
 	static final DataScripts STANDARD = load();
 
@@ -29,7 +29,10 @@ record DataScripts(LuaScript acquireShard, LuaScript commit, LuaScript readDueRe
 				script(ScriptOutputType.MULTI, "list-dead-letters.lua", preludes),
 				script(ScriptOutputType.INTEGER, "remove-shard.lua", preludes),
 				script(ScriptOutputType.INTEGER, "expire-dead-letters.lua", preludes),
-				script(ScriptOutputType.MULTI, "read-outbox.lua", preludes));
+				script(ScriptOutputType.MULTI, "read-outbox.lua", preludes),
+				script(ScriptOutputType.MULTI, "list-waiting.lua", preludes),
+				script(ScriptOutputType.MULTI, "read-retries.lua", preludes),
+				script(ScriptOutputType.INTEGER, "change-waiting.lua", preludes));
 	}
 
 	private static LuaScript script(ScriptOutputType output, String file, String... preludes) {

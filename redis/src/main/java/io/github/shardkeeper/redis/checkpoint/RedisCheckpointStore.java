@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +15,7 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -45,6 +47,7 @@ import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
+import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.redis.ReplicaWait;
@@ -75,6 +78,8 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	private static final int REMOVED_AT_ONCE = 500;
 
 	private static final int SCANNED_AT_ONCE = 1000;
+
+	private static final int CHANGED_AT_ONCE = 100;
 
 	private final RedisLink<byte[]> link;
 
@@ -167,6 +172,76 @@ public final class RedisCheckpointStore implements CheckpointStore {
 			records.add(CheckpointFormat.failedRecord(new Offset(text(reply.get(i))), (byte[]) reply.get(i + 1)));
 		}
 		return new DueRecords(records, millis(text(reply.get(0))));
+	}
+
+	@Override
+	public boolean listsWaiting(String topic) {
+		return true;
+	}
+
+	@Override
+	public void waiting(ShardId shard, Consumer<WaitingRecord> consumer) {
+		for (int attempt = 1; attempt <= READING_ATTEMPTS; attempt++) {
+			if (readWaiting(shard, consumer)) {
+				return;
+			}
+		}
+		String problem = "the retry queue of " + shard + " did not stay the same while it was read";
+		throw new StoreUnavailableException("Redis: " + problem, new RedisException(problem));
+	}
+
+	/**
+	 * Reads the retry queue once, and returns whether no record is missing: others may
+	 * add and remove some meanwhile, and a cursor may become invalid.
+	 */
+	private boolean readWaiting(ShardId shard, Consumer<WaitingRecord> consumer) {
+		Set<Offset> different = new HashSet<>();
+		String cursor = "0";
+		while (true) {
+			List<byte[]> part = this.link.run(this.scripts.listWaiting(), this.keys.all(shard), List.of(bytes(cursor)));
+			for (int i = 2; i < part.size(); i += 4) {
+				Offset offset = new Offset(text(part.get(i)));
+				different.add(offset);
+				if (part.get(i + 2).length > 0) {
+					consumer.accept(CheckpointFormat.waiting(offset, Duration.ofMillis(number(part.get(i + 1))),
+							part.get(i + 2), number(part.get(i + 3))));
+				}
+			}
+			cursor = text(part.get(0));
+			if (cursor.equals("0")) {
+				return different.size() == number(part.get(1));
+			}
+		}
+	}
+
+	private static long number(byte[] text) {
+		return Long.parseLong(text(text));
+	}
+
+	@Override
+	public List<FailedRecord> retries(ShardId shard, List<Offset> offsets, long bytes) {
+		List<byte[]> arguments = new ArrayList<>(1 + offsets.size());
+		arguments.add(bytes(bytes));
+		offsets.forEach((offset) -> arguments.add(bytes(offset.value())));
+		List<byte[]> reply = this.link.run(this.scripts.readRetries(), this.keys.all(shard), arguments);
+		List<FailedRecord> records = new ArrayList<>(reply.size() / 2);
+		for (int i = 0; i < reply.size(); i += 2) {
+			records.add(CheckpointFormat.failedRecord(new Offset(text(reply.get(i))), reply.get(i + 1)));
+		}
+		return records;
+	}
+
+	@Override
+	public int changeWaiting(ShardId shard, List<Offset> offsets, WaitingRecord.Change change) {
+		int changed = 0;
+		for (int from = 0; from < offsets.size(); from += CHANGED_AT_ONCE) {
+			List<byte[]> arguments = new ArrayList<>();
+			arguments.add(bytes(change.name()));
+			offsets.subList(from, Math.min(from + CHANGED_AT_ONCE, offsets.size()))
+				.forEach((offset) -> arguments.add(bytes(offset.value())));
+			changed += this.link.<Long>run(this.scripts.changeWaiting(), this.keys.all(shard), arguments).intValue();
+		}
+		return changed;
 	}
 
 	@Override

@@ -3,6 +3,7 @@ package io.github.shardkeeper.redis.checkpoint;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -23,6 +24,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.CompletionReply;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
@@ -209,6 +211,28 @@ class FullRedisTests {
 		assertThat(this.letters.countRetries(List.of(SHARD))).containsValue(0L);
 		assertThat(this.letters.drop(SHARD, this.letters.list(SHARD, null, 1))).isEqualTo(1);
 		assertThat(this.letters.list(SHARD, null, 10)).hasSize(1);
+	}
+
+	@Test
+	void whatWaitsCanBeReadAndDroppedButNotRetried() {
+		this.checkpoints.acquireNow(SHARD, TOKEN);
+		this.checkpoints
+			.commit(SHARD, TOKEN,
+					new Commit(number(), new Offset("2-0"), Set.of(), Map.of(),
+							List.of(new Commit.Retry(record("1-0", 10), Duration.ofHours(1)),
+									new Commit.Retry(record("2-0", 10), Duration.ofHours(1))),
+							Set.of(), List.of()))
+			.join();
+		fill();
+
+		List<Offset> offsets = List.of(new Offset("1-0"));
+		assertLacksMemory(() -> this.checkpoints.changeWaiting(SHARD, offsets, WaitingRecord.Change.RETRY_NOW));
+		assertLacksMemory(() -> this.checkpoints.changeWaiting(SHARD, offsets, WaitingRecord.Change.SEND_BACK));
+		assertThat(this.checkpoints.retries(SHARD, offsets, 1)).containsExactly(record("1-0", 10));
+		assertThat(this.checkpoints.changeWaiting(SHARD, offsets, WaitingRecord.Change.DROP)).isOne();
+		List<Offset> left = new ArrayList<>();
+		this.checkpoints.waiting(SHARD, (record) -> left.add(record.offset()));
+		assertThat(left).containsExactly(new Offset("2-0"));
 	}
 
 	/** Any data exceeds it. */

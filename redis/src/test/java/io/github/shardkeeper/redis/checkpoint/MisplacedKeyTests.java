@@ -33,6 +33,7 @@ import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
 import io.github.shardkeeper.protocol.LoadReport;
 import io.github.shardkeeper.protocol.MemberDescription;
 import io.github.shardkeeper.protocol.Transition;
+import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
@@ -96,7 +97,10 @@ class MisplacedKeyTests {
 		Map<String, String> before = dump();
 
 		for (Runnable call : List.<Runnable>of(() -> this.store.acquireNow(SHARD, new Token(8)), () -> commit(2),
-				() -> this.store.due(SHARD, 10, Long.MAX_VALUE, Set.of()),
+				() -> this.store.due(SHARD, 10, Long.MAX_VALUE, Set.of()), () -> this.store.waiting(SHARD, (record) -> {
+					throw new AssertionError("Read: " + record);
+				}), () -> this.store.retries(SHARD, List.of(new Offset("1-0")), Long.MAX_VALUE),
+				() -> this.store.changeWaiting(SHARD, List.of(new Offset("1-0")), WaitingRecord.Change.DROP),
 				() -> this.store.complete(SHARD, TOKEN, 0, 0), () -> this.letters.sendBack(SHARD, this.dead))) {
 			assertThatThrownBy(call::run).isInstanceOf(StoreUnavailableException.class)
 				.hasMessageContaining("the key " + key + " holds a list, not the " + expected)

@@ -34,6 +34,7 @@ import io.github.shardkeeper.checkpoint.DeadLetterStore.Retention;
 import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Outbox;
+import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
@@ -303,6 +304,35 @@ class MissingRightsOnDataTests {
 			@Override
 			void performOn(Stores stores) {
 				stores.letters.sendBack(SHARD, stores.list());
+			}
+
+		},
+
+		RETRY_WAITING(DataScripts.STANDARD.changeWaiting(), "zadd") {
+
+			@Override
+			void performOn(Stores stores) {
+				stores.checkpoints.changeWaiting(SHARD, List.of(new Offset("1-0")), WaitingRecord.Change.RETRY_NOW);
+			}
+
+		},
+
+		SEND_BACK_WAITING(DataScripts.STANDARD.changeWaiting(), "hset", "zadd") {
+
+			@Override
+			void performOn(Stores stores) {
+				stores.checkpoints.changeWaiting(SHARD, List.of(new Offset("1-0"), new Offset("2-0")),
+						WaitingRecord.Change.SEND_BACK);
+			}
+
+		},
+
+		DROP_WAITING(DataScripts.STANDARD.changeWaiting(), "zrem", "hdel") {
+
+			@Override
+			void performOn(Stores stores) {
+				stores.checkpoints.changeWaiting(SHARD, List.of(new Offset("1-0"), new Offset("2-0")),
+						WaitingRecord.Change.DROP);
 			}
 
 		};
