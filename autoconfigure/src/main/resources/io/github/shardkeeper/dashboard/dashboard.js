@@ -654,6 +654,7 @@ function begin() {
 		showTrouble();
 	});
 	document.addEventListener("acted", () => {
+		model.recount();
 		read();
 		if (selected) {
 			selected.lettersRead = undefined;

@@ -3,6 +3,8 @@
 /** Answers of instances that are behind are left out for so long; then the group really is at that state. */
 const BEHIND_MILLIS = 10_000;
 const PAGE = 1000;
+/** Dead letters are counted so often: it is a command or a query per shard. */
+const COUNT_MILLIS = 10_000;
 const POINTS = 60;
 
 const paths = document.documentElement.dataset;
@@ -79,17 +81,22 @@ export class Model {
 	#after = null;
 	#round = new Set();
 	#scanned = new Map();
+	#counted = -Infinity;
+	#counts = false;
 
 	/** Reads the summary, the shards with problems, and the next page of all; one round trip in a small group. */
 	async read(now) {
 		if (!settings.shards) {
 			throw new Failure("The endpoint 'shards' is not exposed over HTTP. Add it to management.endpoints.web.exposure.include");
 		}
+		if (!this.#after) {
+			this.#counts = now - this.#counted >= COUNT_MILLIS;
+			this.#counted = this.#counts ? now : this.#counted;
+		}
 		const after = this.#after ? `&after=${encodeURIComponent(this.#after)}` : "";
 		const [page, bad] = await Promise.all([
-			request(`${settings.shards}?limit=${PAGE}&deadLetters=true${after}`),
-			this.#after || !this.complete || this.shards.size > PAGE
-				? request(`${settings.shards}?problem=true&limit=200&deadLetters=true`) : null,
+			request(`${settings.shards}?limit=${PAGE}${this.#counts ? "&deadLetters=true" : ""}${after}`),
+			this.#after || !this.complete || this.shards.size > PAGE ? request(`${settings.shards}?problem=true&limit=200`) : null,
 		]);
 		const group = page.groups[0];
 		if (!group) {
@@ -117,6 +124,11 @@ export class Model {
 		return true;
 	}
 
+	/** Counts dead letters with the next reading: somebody has acted on them. */
+	recount() {
+		this.#counted = -Infinity;
+	}
+
 	/** Returns whether an instance answers that has not seen what another one told. */
 	#isBehind(group, now) {
 		const older = group.epoch < this.#seen.epoch
@@ -142,7 +154,12 @@ export class Model {
 		if (known && known.owner !== shard.owner) {
 			this.moved.add(name);
 		}
-		this.shards.set(name, shard);
+		this.#store(name, shard);
+	}
+
+	/** Most readings do not count dead letters. */
+	#store(name, shard) {
+		this.shards.set(name, { ...shard, deadLetters: shard.deadLetters ?? this.shards.get(name)?.deadLetters ?? null });
 	}
 
 	/** Shards whose offset is another one than when their page was read before. */
@@ -178,7 +195,7 @@ export class Model {
 		for (const [name, shard] of this.shards) {
 			const found = this.problems.get(name);
 			if (found) {
-				this.shards.set(name, found);
+				this.#store(name, found);
 			} else if (shard.problem && !answer.next) {
 				this.shards.set(name, { ...shard, problem: null });
 			}
