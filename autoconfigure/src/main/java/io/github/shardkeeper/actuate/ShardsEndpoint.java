@@ -34,7 +34,7 @@ public final class ShardsEndpoint {
 
 	/** Returns the first page of all shards. */
 	public Groups groups() {
-		return groups(null, null, null, null, null, null);
+		return groups(null, null, null, null, null, null, null);
 	}
 
 	/**
@@ -45,16 +45,17 @@ public final class ShardsEndpoint {
 	 * @param problem {@code true} for shards with a problem, {@code false} for others
 	 * @param after the {@code next} of the last page
 	 * @param limit maximum number of shards
+	 * @param deadLetters {@code true} to count the dead letters of these shards
 	 * @return the reports
 	 * @throws InvalidEndpointRequestException if a parameter is malformed, or there is no
 	 * such topic or member
 	 */
 	@ReadOperation
 	public Groups groups(@Nullable String topic, @Nullable String member, @Nullable String state,
-			@Nullable String problem, @Nullable String after, @Nullable String limit) {
+			@Nullable String problem, @Nullable String after, @Nullable String limit, @Nullable String deadLetters) {
 		try {
-			return new Groups(
-					List.of(this.reporter.report(ShardQuery.parse(topic, member, state, problem, after, limit))));
+			return new Groups(List
+				.of(this.reporter.report(ShardQuery.parse(topic, member, state, problem, after, limit, deadLetters))));
 		}
 		catch (IllegalArgumentException ex) {
 			throw invalid(ex);
@@ -70,9 +71,10 @@ public final class ShardsEndpoint {
 	 */
 	@ReadOperation
 	public @Nullable GroupReport topic(@Selector String topic, @Nullable String member, @Nullable String state,
-			@Nullable String problem, @Nullable String after, @Nullable String limit) {
+			@Nullable String problem, @Nullable String after, @Nullable String limit, @Nullable String deadLetters) {
 		try {
-			return this.reporter.report(topic, ShardQuery.parse(topic, member, state, problem, after, limit))
+			return this.reporter
+				.report(topic, ShardQuery.parse(topic, member, state, problem, after, limit, deadLetters))
 				.orElse(null);
 		}
 		catch (IllegalArgumentException ex) {

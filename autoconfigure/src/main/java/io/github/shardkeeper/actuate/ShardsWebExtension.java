@@ -61,16 +61,16 @@ public final class ShardsWebExtension {
 	/** Returns {@link ShardsEndpoint#groups}. */
 	@ReadOperation
 	public WebEndpointResponse<Object> groups(@Nullable String topic, @Nullable String member, @Nullable String state,
-			@Nullable String problem, @Nullable String after, @Nullable String limit) {
-		return answer("Nothing", () -> this.endpoint.groups(topic, member, state, problem, after, limit));
+			@Nullable String problem, @Nullable String after, @Nullable String limit, @Nullable String deadLetters) {
+		return answer("Nothing", () -> this.endpoint.groups(topic, member, state, problem, after, limit, deadLetters));
 	}
 
 	/** Returns {@link ShardsEndpoint#topic}. */
 	@ReadOperation
 	public WebEndpointResponse<Object> topic(@Selector String topic, @Nullable String member, @Nullable String state,
-			@Nullable String problem, @Nullable String after, @Nullable String limit) {
+			@Nullable String problem, @Nullable String after, @Nullable String limit, @Nullable String deadLetters) {
 		return answer("The group has no topic '%s'; broadcast topics belong to no group".formatted(topic),
-				() -> this.endpoint.topic(topic, member, state, problem, after, limit));
+				() -> this.endpoint.topic(topic, member, state, problem, after, limit, deadLetters));
 	}
 
 	/** Returns {@link ShardsEndpoint#shard}. */

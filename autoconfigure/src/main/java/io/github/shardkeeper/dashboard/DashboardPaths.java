@@ -61,13 +61,21 @@ public final class DashboardPaths {
 		}
 		HEADERS.forEach(header);
 		boolean page = known.page.stream().anyMatch((pattern) -> pattern.matches(path));
-		boolean events = path.value().endsWith("/" + ShardDashboardEndpoint.EVENTS);
+		boolean events = known.events.stream().anyMatch((pattern) -> pattern.matches(path));
 		// A new version is seen soon after a deploy, whichever instance answers.
 		header.accept("Cache-Control", (page || events) ? "no-store" : "private, max-age=60");
 		if (events) {
 			header.accept("X-Accel-Buffering", "no");
 		}
 		return page;
+	}
+
+	/**
+	 * Returns whether a request asks only for the headers of the stream of events, which
+	 * must not become a viewer whom nobody ever sees leave.
+	 */
+	boolean isHeadOfEvents(String method, PathContainer path) {
+		return method.equals("HEAD") && patterns().events.stream().anyMatch((pattern) -> pattern.matches(path));
 	}
 
 	/** Returns whether acts are requested below the path. */
@@ -87,8 +95,8 @@ public final class DashboardPaths {
 			List<PathPattern> acts = patterns(all, "shards", "/{*rest}");
 			List<PathPattern> bodies = new ArrayList<>(acts);
 			bodies.addAll(patterns(all, "clusterparameters", "/{*rest}"));
-			known = new Patterns(patterns(all, "sharddashboard", ""), patterns(all, "sharddashboard", "/{*rest}"), acts,
-					bodies);
+			known = new Patterns(patterns(all, "sharddashboard", ""), patterns(all, "sharddashboard", "/{*rest}"),
+					patterns(all, "sharddashboard", "/" + ShardDashboardEndpoint.EVENTS), acts, bodies);
 			this.patterns = known;
 		}
 		return known;
@@ -103,8 +111,8 @@ public final class DashboardPaths {
 		return patterns;
 	}
 
-	private record Patterns(List<PathPattern> page, List<PathPattern> dashboard, List<PathPattern> acts,
-			List<PathPattern> bodies) {
+	private record Patterns(List<PathPattern> page, List<PathPattern> dashboard, List<PathPattern> events,
+			List<PathPattern> acts, List<PathPattern> bodies) {
 
 	}
 

@@ -8,6 +8,7 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 
+import org.springframework.http.MediaType;
 import org.springframework.http.server.PathContainer;
 import org.springframework.web.filter.OncePerRequestFilter;
 import org.springframework.web.util.ServletRequestPathUtils;
@@ -28,6 +29,10 @@ public final class DashboardServletFilter extends OncePerRequestFilter {
 		PathContainer path = ServletRequestPathUtils.parse(request).pathWithinApplication();
 		if (this.paths.decorate(path, response::setHeader)) {
 			CsrfHeaders.add(request.getAttribute("_csrf"), response::setHeader);
+		}
+		if (this.paths.isHeadOfEvents(request.getMethod(), path)) {
+			response.setContentType(MediaType.TEXT_EVENT_STREAM_VALUE);
+			return;
 		}
 		if (this.paths.isOfActs(path)) {
 			String refusal = ActRequests.refusal(request.getMethod(), request::getHeader);

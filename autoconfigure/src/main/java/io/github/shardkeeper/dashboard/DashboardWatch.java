@@ -2,10 +2,10 @@ package io.github.shardkeeper.dashboard;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -30,6 +30,12 @@ public final class DashboardWatch implements SmartLifecycle {
 
 	private static final Duration HEARTBEAT = Duration.ofSeconds(10);
 
+	/**
+	 * Time after which a stream ends, and a page that is still there opens the next one.
+	 * Nobody else stays: some proxies read on after their client has gone.
+	 */
+	static final Duration LONGEST_STREAM = Duration.ofMinutes(10);
+
 	private final Loops loops;
 
 	private final MonotonicClock clock;
@@ -37,7 +43,7 @@ public final class DashboardWatch implements SmartLifecycle {
 	private final Supplier<String> summary;
 
 	/** Guarded by this, as is all below. */
-	private final Set<DashboardViewer> viewers = new LinkedHashSet<>();
+	private final Map<DashboardViewer, MonotonicTime> viewers = new LinkedHashMap<>();
 
 	private Loops.@Nullable Loop loop;
 
@@ -70,7 +76,7 @@ public final class DashboardWatch implements SmartLifecycle {
 			if (!hasRoom()) {
 				return Optional.empty();
 			}
-			this.viewers.add(viewer);
+			this.viewers.put(viewer, this.clock.now().plus(LONGEST_STREAM));
 			if (this.loop == null) {
 				this.loop = this.loops.start("shardkeeper-dashboard", this::step);
 			}
@@ -96,12 +102,13 @@ public final class DashboardWatch implements SmartLifecycle {
 	private @Nullable MonotonicTime step() {
 		List<DashboardViewer> all;
 		synchronized (this) {
-			all = new ArrayList<>(this.viewers);
+			all = new ArrayList<>(this.viewers.keySet());
 		}
 		if (all.isEmpty()) {
 			return null;
 		}
 		MonotonicTime now = this.clock.now();
+		endOld(now);
 		boolean first = all.stream().anyMatch((viewer) -> !viewer.hasSeenAny());
 		MonotonicTime due = this.nextRead;
 		if (first || due == null || !now.isBefore(due)) {
@@ -118,6 +125,18 @@ public final class DashboardWatch implements SmartLifecycle {
 		return due;
 	}
 
+	private void endOld(MonotonicTime now) {
+		List<DashboardViewer> old = new ArrayList<>();
+		synchronized (this) {
+			this.viewers.forEach((viewer, end) -> {
+				if (!now.isBefore(end)) {
+					old.add(viewer);
+				}
+			});
+		}
+		old.forEach(DashboardViewer::end);
+	}
+
 	@Override
 	public synchronized void start() {
 		this.running = true;
@@ -130,7 +149,7 @@ public final class DashboardWatch implements SmartLifecycle {
 		Loops.Loop running;
 		synchronized (this) {
 			this.running = false;
-			all = new ArrayList<>(this.viewers);
+			all = new ArrayList<>(this.viewers.keySet());
 			running = this.loop;
 			this.loop = null;
 		}

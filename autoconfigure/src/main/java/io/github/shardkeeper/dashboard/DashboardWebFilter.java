@@ -44,6 +44,10 @@ public final class DashboardWebFilter implements WebFilter {
 		}
 		HttpHeaders headers = exchange.getResponse().getHeaders();
 		Object token = this.paths.decorate(path, headers::set) ? exchange.getAttribute(CSRF) : null;
+		if (this.paths.isHeadOfEvents(request.getMethod().name(), path)) {
+			headers.setContentType(MediaType.TEXT_EVENT_STREAM);
+			return exchange.getResponse().setComplete();
+		}
 		return csrf(token, headers).then(Mono.defer(() -> chain.filter(exchange)));
 	}
 

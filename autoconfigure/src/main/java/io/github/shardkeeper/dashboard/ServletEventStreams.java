@@ -33,8 +33,8 @@ public final class ServletEventStreams implements EventStreams, DisposableBean {
 
 	@Override
 	public Object open() {
-		// The heartbeats notice a client that is gone, so there is no timeout.
-		Stream stream = new Stream(new SseEmitter(0L));
+		// The watch ends the stream earlier, unless a write to it is stuck.
+		Stream stream = new Stream(new SseEmitter(DashboardWatch.LONGEST_STREAM.plusMinutes(1).toMillis()));
 		return stream.open() ? stream.emitter : EventStreams.noRoom();
 	}
 

@@ -8,12 +8,8 @@ const CSRF_TOKEN = "X-Shardkeeper-Csrf-Token";
 
 let current = null;
 
-/** The token of Spring Security: its cookie where there is one, otherwise what the page's response has. */
+/** The token of Spring Security that the page's response has, in the form in which forms send it. */
 async function csrf() {
-	const cookie = /(?:^|; )XSRF-TOKEN=([^;]+)/.exec(document.cookie);
-	if (cookie) {
-		return { "X-XSRF-TOKEN": decodeURIComponent(cookie[1]) };
-	}
 	const response = await fetch(location.pathname, { cache: "no-store", credentials: "same-origin", redirect: "manual" });
 	const name = response.headers.get(CSRF_NAME);
 	const token = response.headers.get(CSRF_TOKEN);
@@ -21,18 +17,35 @@ async function csrf() {
 }
 
 export async function post(path, body) {
-	return request(path, {
-		method: "POST", body: JSON.stringify(body), redirect: "error",
-		headers: { "Content-Type": "application/json", "Accept": "application/json", "X-Shardkeeper-Act": "1", ...await csrf() },
+	const send = (token) => request(path, {
+		method: "POST", body: JSON.stringify(body),
+		headers: { "Content-Type": "application/json", "Accept": "application/json", "X-Shardkeeper-Act": "1", ...token },
 	});
+	// Where the token is in a cookie, its settings say which of the two forms is accepted: that of scripts comes first.
+	const cookie = /(?:^|; )XSRF-TOKEN=([^;]+)/.exec(document.cookie);
+	if (cookie) {
+		try {
+			return await send({ "X-XSRF-TOKEN": decodeURIComponent(cookie[1]) });
+		} catch (failure) {
+			if (failure.status !== 403 || failure.ofEndpoint) {
+				throw failure;
+			}
+		}
+	}
+	return send(await csrf());
 }
 
 /**
  * A button for an act; nothing where acts are not allowed.
- * @param act the title, path, body, and fields that the person fills in
+ * @param act the text, title, path, body, and fields that the person fills in
  */
-export function actButton(text, act) {
-	return settings.acts ? button(text, "act", () => confirm(act)) : null;
+export function actButton(act) {
+	if (!settings.acts) {
+		return null;
+	}
+	const created = button(act.text, "act", () => confirm(act));
+	created.setAttribute("aria-label", `${act.title} …`);
+	return created;
 }
 
 function field(definition) {
@@ -44,16 +57,20 @@ function field(definition) {
 			option.value = value;
 			input.append(option);
 		});
+	} else if (definition.check) {
+		input.type = "checkbox";
+		input.value = "true";
 	} else {
 		input.type = "text";
 		input.maxLength = 200;
+		input.value = definition.value ?? "";
 		input.placeholder = definition.hint ?? "";
 		input.required = definition.required === true;
 	}
 	if (definition.name !== "reason") {
 		input.addEventListener("input", previewSoon);
 	}
-	return element("label", "", definition.label, input);
+	return definition.check ? element("label", "check", input, ` ${definition.label}`) : element("label", "", definition.label, input);
 }
 
 export function confirm(act) {

@@ -1,6 +1,7 @@
 /** The page: reads the model, shows it, and follows the stream of changes. */
 
 import * as acts from "./acts.js";
+import { issues, letterFilter, onInstance, onLetter, onShard, onTopic, position, verdict } from "./issues.js";
 import { Failure, Model, key, request, settings, shardPath, topicPoints } from "./model.js";
 import { bars, brief, button, byId, cause, dot, duration, element, figure, hue, line, meter, number, say, setText, span, sync, time }
 	from "./view.js";
@@ -11,6 +12,7 @@ const POLL_MILLIS = 2000;
 const IDLE_MILLIS = 5000;
 const DETAIL_MILLIS = 2000;
 const MINUTES_SHOWN = 30;
+const LETTERS = 20;
 
 const model = new Model();
 let page = 0;
@@ -19,6 +21,9 @@ let timer = null;
 let reading = false;
 let again = false;
 let streaming = false;
+let allProblems = false;
+let topicShown = null;
+let readAt = null;
 
 const filter = () => ({
 	text: byId("search").value, topic: byId("topic").value, member: byId("member").value, state: byId("state").value,
@@ -28,59 +33,55 @@ const filter = () => ({
 /* What is wrong, and where */
 
 function showTrouble() {
-	const { group } = model;
-	const ofGroup = group.problems.map((problem) => ({
-		where: problem.concerned || "The whole group", text: problem.problem, serious: problem.serious, kind: problem.kind,
-	}));
-	const ofShards = [...model.problems.values()].map((shard) => ({ shard, where: key(shard), text: shard.problem, serious: true }));
-	const count = group.topics.reduce((sum, topic) => sum + topic.problems, 0);
-	const bad = ofGroup.filter((problem) => problem.serious).length + count;
-	const free = group.topics.reduce((sum, topic) => sum + (topic.states.FREE ?? 0), 0);
-	byId("trouble").classList.toggle("bad", bad > 0 || !group.leader);
-	const parts = [];
-	if (count > 0) {
-		parts.push(`${number(count)} ${count === 1 ? "shard has" : "shards have"} a problem`);
+	const found = issues(model);
+	byId("trouble").classList.toggle("bad", found.some((one) => one.level === "bad"));
+	byId("trouble").classList.toggle("warn", found.some((one) => one.level === "warn"));
+	setText("verdict", verdict(model, found));
+	sync(byId("problems"), found.slice(0, allProblems ? 500 : PROBLEMS_SHOWN), (issue) => issue.name, () => element("li", ""),
+			(item, issue) => {
+				const version = JSON.stringify([issue.text, issue.where, issue.since, issue.level, issue.acts.map((act) => act.body)]);
+				if (item.dataset.version === version) {
+					return;
+				}
+				item.dataset.version = version;
+				keepingFocus(item, () => {
+					item.className = issue.level;
+					item.replaceChildren(...[
+						issue.shard ? button(issue.where, "link where", () => open(issue.shard)) : element("span", "where", issue.where),
+						element("span", "tag level", { bad: "▲ problem", warn: "to do", note: "to know" }[issue.level]),
+						element("span", "what", issue.text, ...issue.since ? [element("span", "soft", " · since ", time(issue.since))] : []),
+						element("span", "acts", ...issue.acts.map(acts.actButton)),
+					]);
+				});
+			});
+	const more = Math.max(0, found.length - PROBLEMS_SHOWN);
+	byId("all-problems").hidden = more === 0;
+	setText("all-problems", allProblems ? "Show fewer" : `Show ${number(more)} more`);
+	setText("more-problems", model.incomplete ?? "");
+}
+
+/** Puts the focus back on the button of the same text, after its list was made again. */
+function keepingFocus(place, change) {
+	const focused = place.contains(document.activeElement) ? document.activeElement.textContent : null;
+	change();
+	if (focused) {
+		[...place.querySelectorAll("button")].find((one) => one.textContent === focused)?.focus();
 	}
-	const serious = ofGroup.filter((problem) => problem.serious).length;
-	if (serious > 0) {
-		parts.push(`${number(serious)} ${serious === 1 ? "problem" : "problems"} of the group`);
-	}
-	if (!group.leader) {
-		parts.push("the group has no leader");
-	}
-	if (free > 0) {
-		parts.push(`${number(free)} ${free === 1 ? "shard has" : "shards have"} no owner`);
-	}
-	const text = parts.join(", ");
-	setText("verdict", text ? `${text[0].toUpperCase()}${text.slice(1)}.` : "None known: every shard has an owner that makes progress.");
-	const all = [...ofGroup.filter((problem) => problem.serious), ...ofShards, ...ofGroup.filter((problem) => !problem.serious)];
-	sync(byId("problems"), all.slice(0, PROBLEMS_SHOWN), (problem) => problem.shard ? problem.where : `${problem.kind} ${problem.where} ${problem.text}`,
-			() => element("li", ""), (item, problem) => {
-		const version = `${problem.text}`;
-		if (item.dataset.version === version) {
-			return;
-		}
-		item.dataset.version = version;
-		const where = problem.shard ? button(problem.where, "link where", () => open(problem.shard)) : element("span", "where", problem.where);
-		item.replaceChildren(where, problem.serious ? null : element("span", "tag", "to know"), " ", problem.text);
-	});
-	const more = Math.max(0, count + ofGroup.length - PROBLEMS_SHOWN);
-	setText("more-problems", [more > 0 ? `and ${number(more)} more` : "", model.incomplete ?? ""].filter(Boolean).join(" · "));
 }
 
 /* Members */
 
 function memberActs(member) {
-	const of = (action, title, verb) => ({ title, verb, path: settings.shards, body: { action, instance: member.instance } });
+	const on = (action, verb) => acts.actButton(onInstance(action, verb, member.instance));
 	return [
-		member.draining
-			? acts.actButton("Undrain …", of("undrain", `Undrain ${member.instance}`, "Undrain"))
-			: acts.actButton("Drain …", of("drain", `Drain ${member.instance}`, "Drain")),
+		member.draining ? on("undrain", "Undrain") : on("drain", "Drain"),
+		// An instance has to be asked itself.
+		member.id === model.group.self ? on("leave", "Leave") : null,
 	];
 }
 
 function showMembers() {
-	const { members, self } = model.group;
+	const { members, self, instance } = model.group;
 	const most = Math.max(1, ...members.map((member) => member.shards / Math.max(1, member.capacity)));
 	sync(byId("members"), members, (member) => member.id, () => element("li", ""), (item, member) => {
 		const version = JSON.stringify([member, most, member.id === self]);
@@ -88,22 +89,27 @@ function showMembers() {
 			return;
 		}
 		item.dataset.version = version;
-		const focused = item.contains(document.activeElement) ? document.activeElement.textContent : null;
 		const tag = (text, className = "") => element("span", `tag ${className}`, text);
 		const name = element("span", "name", member.instance);
 		name.title = member.id;
 		const shards = `${number(member.shards)} ${member.shards === 1 ? "shard" : "shards"}`;
-		item.replaceChildren(element("div", "row", dot(member.id), name, member.leader ? tag("leader") : null,
+		keepingFocus(item, () => item.replaceChildren(element("div", "row", dot(member.id), name,
+				member.silentSince ? tag("silent", "bad") : null, member.leader ? tag("leader") : null,
 				member.id === self ? tag("answers") : null, member.leaving ? tag("leaving", "warn") : null,
 				member.draining ? tag("draining", "warn") : null, member.zone ? tag(`zone ${member.zone}`) : null,
 				member.version ? element("span", "soft", member.version) : null,
-				element("span", "push", ...memberActs(member).filter(Boolean)),
+				element("span", "push acts", ...memberActs(member)),
 				element("span", "load", meter(member.shards / Math.max(1, member.capacity) / most, `Load: ${shards}`),
-						member.capacity === 1 ? shards : `${shards}, capacity ${member.capacity}`)));
-		if (focused) {
-			[...item.querySelectorAll("button")].find((one) => one.textContent === focused)?.focus();
-		}
+						member.capacity === 1 ? shards : `${shards}, capacity ${member.capacity}`))));
 	});
+	const outside = instance && self === null && !members.some((member) => member.instance === instance);
+	const place = byId("outside");
+	if (place.hidden === outside || place.dataset.version !== instance) {
+		place.hidden = !outside;
+		place.dataset.version = instance;
+		place.replaceChildren(...[element("span", "", `${instance}, which answers, is not in the group.`),
+			acts.actButton(onInstance("join", "Join", instance))].filter(Boolean));
+	}
 	byId("rebalance").hidden = !settings.acts || members.length === 0;
 	options("member", members.map((member) => [member.id, `${member.instance}`]));
 }
@@ -135,24 +141,82 @@ function showTopics() {
 		const chart = line(points, label);
 		const states = Object.entries(topic.states).map(([state, count]) => `${number(count)} ${state.toLowerCase()}`).join(", ");
 		const active = points.length > 1 ? ` · ${number(points.at(-1))} advancing` : "";
-		const name = element("span", "name", element("b", "", topic.topic), " ",
+		const name = element("span", "name", button(topic.topic, "link", () => openTopic(topic.topic)), " ",
 				element("span", "soft", `${states || "no shards yet"}${active}`));
 		item.title = "The line: shards whose offset advanced between two readings";
 		const paused = topic.paused ? element("span", "tag warn", "paused") : null;
-		item.replaceChildren(...[name, paused, topic.problems > 0 ? element("span", "tag bad", `${number(topic.problems)} ▲`) : null, chart]
-			.filter(Boolean));
+		keepingFocus(item, () => item.replaceChildren(...[name, paused,
+			topic.problems > 0 ? element("span", "tag bad", `${number(topic.problems)} ▲`) : null, chart].filter(Boolean)));
 	});
 }
 
-function how(shard) {
+/* One topic */
+
+function openTopic(topic) {
+	topicShown = { topic, returnTo: document.activeElement };
+	byId("topic-title").textContent = topic;
+	byId("topic-panel").showModal();
+	byId("topic-title").focus();
+	showTopic();
+}
+
+function showTopic() {
+	const topic = model.group.topics.find((one) => one.topic === topicShown?.topic);
+	if (!topic) {
+		return;
+	}
+	const shards = [...model.shards.values()].filter((shard) => shard.topic === topic.topic);
+	const letters = shards.reduce((sum, shard) => sum + (shard.deadLetters ?? 0), 0);
+	const list = element("dl", "");
+	fact(list, "Shards", Object.entries(topic.states).map(([state, count]) => `${number(count)} ${state.toLowerCase()}`).join(", ")
+			|| "none has had an owner yet");
+	fact(list, "With a problem", number(topic.problems));
+	fact(list, "Dead letters", model.complete ? number(letters) : `${number(letters)} so far`);
+	fact(list, "Consumed by", model.group.members.filter((member) => member.topics?.[topic.topic] !== undefined)
+		.map((member) => member.instance).join(", ") || "nobody");
+	const place = byId("topic-body");
+	if (!place.firstChild) {
+		place.append(element("div", "status"), element("div", "acts"));
+	}
+	place.firstChild.replaceChildren(...topic.paused ? [pausedBanner(topic.paused)] : [], list);
+	const version = JSON.stringify([topic.topic, Boolean(topic.paused), letters > 0]);
+	if (settings.acts && place.lastChild.dataset.version !== version) {
+		place.lastChild.dataset.version = version;
+		keepingFocus(place.lastChild, () => place.lastChild.replaceChildren(...commonActs(topic.topic, onTopic, topic.paused, letters > 0)
+			.map(acts.actButton)));
+	}
+}
+
+function pausedBanner(pause) {
+	return element("p", "banner", `Ⅱ Paused${pause.by ? ` by ${pause.by}` : ""}${pause.reason ? `: ${pause.reason}` : ""}, since `,
+			time(pause.since));
+}
+
+/** Acts that a topic and a shard have in common. */
+function commonActs(subject, on, paused, letters) {
+	return [
+		paused ? on("resume", "Resume", "Resume", subject) : on("pause", "Pause", "Pause", subject),
+		on("seek", "Seek", "Seek", subject, position()),
+		...letters ? [on("send-back", "Send dead letters back", "Send back the dead letters of", subject, letterFilter()),
+			on("drop", "Drop dead letters", "Drop the dead letters of", subject, letterFilter())] : [],
+	];
+}
+
+function how(shard, silent) {
 	if (shard.problem) {
 		return `▲ ${shard.problem}`;
 	}
 	if (shard.paused) {
 		return "Ⅱ paused";
 	}
+	if (silent.has(shard.owner)) {
+		return "▲ owner is silent";
+	}
 	if (shard.target) {
 		return `→ ${brief(shard.target)}`;
+	}
+	if (shard.deadLetters > 0) {
+		return `✉ ${number(shard.deadLetters)} dead`;
 	}
 	return shard.state === "OWNED" ? (shard.pinnedTo ? "pinned" : "owned") : shard.state.toLowerCase();
 }
@@ -163,27 +227,30 @@ function showCells() {
 	page = Math.min(page, pages - 1);
 	const shown = found.slice(page * CELLS_PER_PAGE, (page + 1) * CELLS_PER_PAGE);
 	const list = byId("cells");
+	const silent = model.silent();
 	list.classList.toggle("dense", shown.length > 60);
 	sync(list, shown, key, (shard) => {
 		const cell = button("", "cell", () => open(model.shards.get(key(shard)) ?? shard));
-		cell.append(element("span", "id"), element("span", "who"), element("span", "how"));
+		cell.append(element("span", "id", element("bdi", "")), element("span", "who"), element("span", "how"));
 		cell.addEventListener("animationend", () => cell.classList.remove("moved"));
 		return element("li", "", cell);
 	}, (item, shard) => {
 		const cell = item.firstElementChild;
 		const moved = model.moved.has(key(shard));
-		const version = `${shard.state} ${shard.owner} ${shard.target} ${shard.problem} ${Boolean(shard.paused)} ${shard.pinnedTo}`;
+		const version = `${shard.state} ${shard.owner} ${shard.target} ${shard.problem} ${Boolean(shard.paused)} ${shard.pinnedTo} ${shard.deadLetters} ${silent.has(shard.owner)}`;
 		if (cell.dataset.version !== version) {
 			cell.dataset.version = version;
 			const [id, who, what] = cell.children;
-			id.textContent = key(shard);
+			id.firstChild.textContent = key(shard);
 			who.textContent = brief(shard.owner);
-			what.textContent = how(shard);
+			what.textContent = how(shard, silent);
 			cell.className = `cell ${/^[A-Z]+$/.test(shard.state) ? shard.state : ""} ${shard.owner ? hue(shard.owner) : ""}`
-					+ `${shard.problem ? " problem" : ""}`;
-			cell.title = `${key(shard)} · ${shard.owner ?? "nobody"} · ${how(shard)}`;
+					+ `${shard.problem || silent.has(shard.owner) ? " problem" : shard.deadLetters > 0 ? " letters" : ""}`;
+			cell.title = `${key(shard)} · ${shard.owner ?? "nobody"} · ${how(shard, silent)}`;
 			cell.setAttribute("aria-label", `${key(shard)}, ${shard.state.toLowerCase()}, ${brief(shard.owner)}`
-					+ `${shard.target ? `, moves to ${brief(shard.target)}` : ""}${shard.problem ? `, problem: ${shard.problem}` : ""}`);
+					+ `${shard.target ? `, moves to ${brief(shard.target)}` : ""}${shard.problem ? `, problem: ${shard.problem}` : ""}`
+					+ `${silent.has(shard.owner) ? ", its owner is silent" : ""}`
+					+ `${shard.paused ? ", paused" : ""}${shard.deadLetters > 0 ? `, dead letters: ${shard.deadLetters}` : ""}`);
 		}
 		if (moved) {
 			cell.classList.remove("moved");
@@ -252,10 +319,9 @@ async function refreshShard(of) {
 		const moves = settings.moves ? `${settings.moves}?limit=10&topic=${encodeURIComponent(of.shard.topic)}`
 				+ `&shard=${encodeURIComponent(of.shard.id)}` : null;
 		const [details, history] = await Promise.all([request(path), moves ? request(moves) : { moves: [] }]);
-		if (of.letters === undefined && details.deadLetters > 0) {
-			of.letters = await request(`${path}/deadletters?limit=20`).catch(() => null);
-		} else if (details.deadLetters === 0) {
-			of.letters = undefined;
+		if (details.deadLetters !== of.lettersRead) {
+			of.lettersRead = details.deadLetters;
+			of.letters = details.deadLetters > 0 ? await request(`${path}/deadletters?limit=${LETTERS}`) : null;
 		}
 		if (of === selected) {
 			of.points.push({ at: Date.now(), offset: details.shard.offset, lag: details.lag });
@@ -264,16 +330,18 @@ async function refreshShard(of) {
 		}
 	} catch (failure) {
 		if (of === selected) {
-			const banner = element("p", "banner bad", failure.message);
-			byId("shard-body").querySelector(".failed")?.remove();
-			banner.classList.add("failed");
-			byId("shard-body").prepend(banner);
+			showShardFailure(failure);
 		}
 	} finally {
 		if (of === selected && !document.hidden) {
 			of.timer = setTimeout(() => refreshShard(of), DETAIL_MILLIS);
 		}
 	}
+}
+
+function showShardFailure(failure) {
+	byId("shard-body").querySelector(".failed")?.remove();
+	byId("shard-body").prepend(element("p", "banner bad failed", failure.message));
 }
 
 function fact(list, name, value) {
@@ -293,33 +361,43 @@ function lagText(lag) {
 	return parts.join(", ");
 }
 
-/** Rate of the committed offset, where offsets are numbers; those of streams are times. */
+/** Rate of the committed offset, where offsets are numbers. */
 function rates(points) {
+	return differences(points, /^(\d{1,15})$/);
+}
+
+/** How many seconds of records are handled in a second, where offsets are times: those of Redis streams. */
+function paces(points) {
+	return differences(points, /^(\d{13})-\d+$/).map((millis) => millis / 1000);
+}
+
+function differences(points, format) {
 	const values = [];
 	for (let index = 1; index < points.length; index++) {
 		const [one, other] = [points[index - 1], points[index]];
-		if (!/^\d{1,15}$/.test(one.offset ?? "") || !/^\d{1,15}$/.test(other.offset ?? "")) {
+		const [before, after] = [format.exec(one.offset ?? ""), format.exec(other.offset ?? "")];
+		if (!before || !after) {
 			return [];
 		}
-		values.push(Math.max(0, (Number(other.offset) - Number(one.offset)) / Math.max(0.001, (other.at - one.at) / 1000)));
+		values.push(Math.max(0, (Number(after[1]) - Number(before[1])) / Math.max(0.001, (other.at - one.at) / 1000)));
 	}
 	return values;
 }
 
 function charts(points) {
 	const all = element("div", "charts");
-	const records = points.map((point) => point.lag?.records).filter((value) => typeof value === "number");
-	const millis = points.map((point) => point.lag?.millis).filter((value) => typeof value === "number");
-	const rate = rates(points);
-	if (records.length > 1) {
-		all.append(figure(`lag, now ${number(records.at(-1))} records`, line(records, `Lag, now ${records.at(-1)} records`)));
-	}
-	if (millis.length > 1) {
-		all.append(figure(`age of the oldest record, now ${span(millis.at(-1))}`, line(millis, `Age, now ${span(millis.at(-1))}`)));
-	}
-	if (rate.length > 1) {
-		all.append(figure(`rate, now ${number(Math.round(rate.at(-1)))} records/s`, line(rate, `Rate, now ${Math.round(rate.at(-1))} per second`)));
-	}
+	const chart = (caption, values, label) => {
+		if (values.length > 1) {
+			all.append(figure(caption(values.at(-1)), line(values, label(values.at(-1)))));
+		}
+	};
+	const numbers = (part) => points.map((point) => point.lag?.[part]).filter((value) => typeof value === "number");
+	chart((now) => `lag, now ${number(now)} records`, numbers("records"), (now) => `Lag, now ${now} records`);
+	chart((now) => `age of the oldest record, now ${span(now)}`, numbers("millis"), (now) => `Age, now ${span(now)}`);
+	chart((now) => `rate, now ${number(Math.round(now))} records/s`, rates(points), (now) => `Rate, now ${Math.round(now)} per second`);
+	const pace = paces(points);
+	chart((now) => `pace, now ${now.toFixed(1)}: seconds of the stream handled in a second. The rate in records is not known, `
+			+ "because offsets of Redis are times", pace, (now) => `Pace, now ${now.toFixed(1)}`);
 	return all;
 }
 
@@ -347,15 +425,14 @@ function showShard(of, details, history) {
 	}
 	Object.entries(details.unreadable ?? {}).forEach(([part, reason]) => fact(list, `${part} cannot be read`, reason));
 	const status = element("div", "", shard.problem ? element("p", "banner bad", element("b", "", "▲ Problem: "), shard.problem) : null,
-			shard.paused ? element("p", "banner", `Ⅱ Paused${shard.paused.by ? ` by ${shard.paused.by}` : ""}`
-					+ `${shard.paused.reason ? `: ${shard.paused.reason}` : ""}`) : null, list, charts(of.points));
+			shard.paused ? pausedBanner(shard.paused) : null, list, charts(of.points));
 	if (!body.querySelector(".status")) {
 		body.replaceChildren(element("div", "status"), element("div", "acts"), element("div", "letters"), element("div", "history"));
 	}
 	body.querySelector(".failed")?.remove();
 	body.querySelector(".status").replaceChildren(status);
 	showActs(body.querySelector(".acts"), shard, details);
-	showLetters(body.querySelector(".letters"), of.letters);
+	showLetters(body.querySelector(".letters"), of);
 	const past = body.querySelector(".history");
 	const version = history.moves.map((move) => move.id).join();
 	if (past.dataset.version !== version) {
@@ -373,43 +450,57 @@ function showActs(place, shard, details) {
 		return;
 	}
 	place.dataset.version = version;
-	const focused = place.contains(document.activeElement) ? document.activeElement.textContent : null;
-	const name = key(shard);
-	const act = (action, title, fields) => ({ title: `${title} ${name}`, verb: title, path: shardPath(shard), body: { action }, fields });
 	const members = (model.group?.members ?? []).filter((member) => member.topics?.[shard.topic] !== undefined || !member.topics);
 	const to = (without) => [{ name: "to", label: "To the instance",
 		options: members.filter((member) => member.id !== without).map((member) => ({ value: member.instance, text: member.instance })) }];
-	const position = [{ name: "to", label: "To the position", required: true, hint: "earliest, latest, an offset or a time" }];
-	const buttons = [];
-	if (members.length > 1) {
-		buttons.push(acts.actButton("Move …", act("move", "Move", to(shard.owner))));
-	}
-	buttons.push(shard.pinnedTo ? acts.actButton("Unpin …", act("unpin", "Unpin")) : acts.actButton("Pin …", act("pin", "Pin", to(null))));
-	buttons.push(shard.paused ? acts.actButton("Resume …", act("resume", "Resume")) : acts.actButton("Pause …", act("pause", "Pause")));
-	buttons.push(acts.actButton("Seek …", act("seek", "Seek", position)));
-	if (details.deadLetters > 0) {
-		buttons.push(acts.actButton("Send dead letters back …", act("send-back", "Send back the dead letters of")),
-				acts.actButton("Drop dead letters …", act("drop", "Drop the dead letters of")));
-	}
-	place.replaceChildren(...buttons.filter(Boolean));
-	if (focused) {
-		[...place.children].find((one) => one.textContent === focused)?.focus();
-	}
+	const all = [
+		...members.length > 1 ? [onShard("move", "Move", "Move", shard, to(shard.owner))] : [],
+		shard.pinnedTo ? onShard("unpin", "Unpin", "Unpin", shard) : onShard("pin", "Pin", "Pin", shard, to(null)),
+		...commonActs(shard, onShard, shard.paused, details.deadLetters > 0),
+	];
+	keepingFocus(place, () => place.replaceChildren(...all.map(acts.actButton)));
 }
 
-function showLetters(place, answer) {
-	const letters = answer?.deadLetters ?? [];
-	const version = letters.map((letter) => letter.id).join();
+function showLetters(place, of) {
+	const letters = of.letters?.deadLetters ?? [];
+	const version = JSON.stringify([letters.map((letter) => letter.id), of.letters?.next]);
 	if (place.dataset.version === version) {
 		return;
 	}
 	place.dataset.version = version;
-	place.replaceChildren(...(letters.length === 0 ? [] : [element("h3", "", "Dead letters, the oldest first"),
-		element("ul", "", ...letters.map((letter) => element("li", "", letter.failedAt ? time(letter.failedAt) : "",
-				` offset ${letter.offset ?? "?"}${letter.key ? ` · key ${letter.key}` : ""}`
-						+ `${letter.attempts ? ` · ${letter.attempts} calls` : ""}`,
-				element("div", "soft", letter.error ?? "")))),
-		answer.next ? element("p", "soft", "There are more.") : null].filter(Boolean)));
+	if (letters.length === 0) {
+		place.replaceChildren();
+		return;
+	}
+	keepingFocus(place, () => place.replaceChildren(...[
+		element("h3", "", "Dead letters, the oldest first"),
+		of.letters.valuesShown ? null
+			: element("p", "soft", "Keys, payloads and texts are hidden; management.endpoint.shards.show-values shows them."),
+		element("ul", "", ...letters.map((letter) => letterItem(of, letter))),
+		of.letters.next ? button("More dead letters", "", () => moreLetters(of)) : null,
+	].filter(Boolean)));
+}
+
+function letterItem(of, letter) {
+	const value = (summary, text) => text ? element("details", "", element("summary", "", summary), element("pre", "", text)) : null;
+	return element("li", "", time(letter.failedAt), ` offset ${letter.offset}${letter.key ? ` · key ${letter.key}` : ""}`,
+			` · ${letter.attempts === 0 ? "could not be converted" : `${letter.attempts} ${letter.attempts === 1 ? "call" : "calls"}`}`,
+			` · ${number(letter.payloadSize)} bytes`, element("div", "soft", letter.error),
+			value("Payload", letter.payload), value("Stack trace", letter.stackTrace),
+			settings.acts ? element("div", "acts", acts.actButton(onLetter("send-back", "Send back", "Send back", of.shard, letter.id)),
+					acts.actButton(onLetter("drop", "Drop", "Drop", of.shard, letter.id))) : null);
+}
+
+async function moreLetters(of) {
+	try {
+		const more = await request(`${shardPath(of.shard)}/deadletters?limit=${LETTERS}&after=${encodeURIComponent(of.letters.next)}`);
+		of.letters = { ...more, deadLetters: [...of.letters.deadLetters, ...more.deadLetters] };
+		if (of === selected) {
+			showLetters(byId("shard-body").querySelector(".letters"), of);
+		}
+	} catch (failure) {
+		showShardFailure(failure);
+	}
 }
 
 /* Reading */
@@ -431,6 +522,7 @@ function show() {
 	showTopics();
 	showCells();
 	showMoves();
+	showTopic();
 }
 
 async function read() {
@@ -448,6 +540,7 @@ async function read() {
 			return 0;
 		})]);
 		if (model.group) {
+			readAt = fresh === false ? readAt : new Date();
 			show();
 		}
 		if (moves > 0 && model.complete) {
@@ -455,6 +548,10 @@ async function read() {
 			say(`${moves} new ${moves === 1 ? "move" : "moves"}: ${key(newest)} to ${brief(newest.to)}, ${cause(newest.cause)}`);
 		}
 		live(streaming ? "live" : "polling", false);
+		signedOut = false;
+		if (!stream && !waiting) {
+			listen();
+		}
 		if (!model.complete) {
 			pause = 100;
 		} else if (fresh === false) {
@@ -462,7 +559,14 @@ async function read() {
 		}
 	} catch (failure) {
 		const away = failure instanceof TypeError || failure.name === "TimeoutError";
-		live(away ? "This instance does not answer; trying again …" : `${failure.message}. Trying again …`, true);
+		const text = away ? "This instance does not answer" : failure.message.replace(/\.$/, "");
+		live(`${text}. Trying again …`, true);
+		byId("trouble").classList.add("bad");
+		if (failure.status === 401) {
+			signedOut = true;
+			closeStream();
+		}
+		setText("verdict", model.group ? `${text}. What follows was read at ${readAt.toLocaleTimeString("en-GB")}.` : `${text}.`);
 		if (!(failure instanceof Failure) && !away) {
 			console.error(failure);
 		}
@@ -476,9 +580,13 @@ async function read() {
 
 /** Listens while the page can be seen; polls where a stream cannot be had. */
 let stream = null;
+let waiting = false;
+/** A stream of somebody who is not signed in would make the browser ask for a password again and again. */
+let signedOut = false;
 
 function listen() {
-	if (stream || document.hidden || typeof EventSource === "undefined") {
+	waiting = false;
+	if (stream || signedOut || document.hidden || typeof EventSource === "undefined") {
 		return;
 	}
 	stream = new EventSource(`${location.pathname.replace(/\/+$/, "")}/events`);
@@ -490,15 +598,20 @@ function listen() {
 		streaming = false;
 		if (stream && stream.readyState === EventSource.CLOSED) {
 			stream = null;
+			waiting = true;
 			setTimeout(listen, 15_000);
 		}
 	});
 }
 
-function quiet() {
+function closeStream() {
 	stream?.close();
 	stream = null;
 	streaming = false;
+}
+
+function quiet() {
+	closeStream();
 	clearTimeout(timer);
 }
 
@@ -528,10 +641,23 @@ function begin() {
 			back.focus();
 		}
 	});
+	byId("topic-panel").addEventListener("close", () => {
+		const back = topicShown?.returnTo;
+		topicShown = null;
+		byId("topic-body").replaceChildren();
+		if (back?.isConnected) {
+			back.focus();
+		}
+	});
+	byId("all-problems").addEventListener("click", () => {
+		allProblems = !allProblems;
+		showTrouble();
+	});
 	document.addEventListener("acted", () => {
+		model.recount();
 		read();
 		if (selected) {
-			selected.letters = undefined;
+			selected.lettersRead = undefined;
 			refreshShard(selected);
 		}
 	});

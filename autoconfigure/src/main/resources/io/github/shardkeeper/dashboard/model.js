@@ -3,19 +3,22 @@
 /** Answers of instances that are behind are left out for so long; then the group really is at that state. */
 const BEHIND_MILLIS = 10_000;
 const PAGE = 1000;
+/** Dead letters are counted so often: it is a command or a query per shard. */
+const COUNT_MILLIS = 10_000;
 const POINTS = 60;
 
 const paths = document.documentElement.dataset;
 
-export const settings = { acts: paths.acts === "true", shards: paths.shards, moves: paths.moves, self: paths.self };
+export const settings = { acts: paths.acts === "true", shards: paths.shards, moves: paths.moves };
 
 /** The id of a move is its own; its shard has another name there. */
 export const key = (shard) => `${shard.topic}/${shard.shard ?? shard.id}`;
 
 export class Failure extends Error {
-	constructor(message, status) {
+	constructor(message, status, ofEndpoint = false) {
 		super(message);
 		this.status = status;
+		this.ofEndpoint = ofEndpoint;
 	}
 }
 
@@ -23,27 +26,44 @@ export class Failure extends Error {
 export async function request(path, options = {}) {
 	const response = await fetch(path, {
 		cache: "no-store", credentials: "same-origin", signal: AbortSignal.timeout(15_000), redirect: "manual", ...options,
+		// Spring Security answers with a status then, and not with a form or a dialog of the browser.
+		headers: { "X-Requested-With": "XMLHttpRequest", ...options.headers },
 	});
 	if (response.type === "opaqueredirect" || response.status === 401) {
-		throw new Failure("You are not signed in, or no longer. Load the page again", 401);
+		throw new Failure("You are not signed in, or no longer. Load the page again, and sign in", 401);
 	}
 	const text = await response.text();
 	let body = null;
 	try {
 		body = JSON.parse(text);
 	} catch (error) {
-		throw new Failure(response.ok ? "The answer is not JSON; is there a proxy or a sign-in page?"
-				: `${path.split("?")[0]} answers ${response.status}`, response.status);
+		if (response.ok) {
+			throw new Failure("The answer is not JSON; is there a proxy or a sign-in page?", response.status);
+		}
 	}
 	if (!response.ok) {
-		throw new Failure(String(body?.reason ?? body?.detail ?? body?.message ?? body?.error ?? `status ${response.status}`),
-				response.status);
+		throw new Failure(body?.reason ?? refusal(path.split("?")[0], response.status, options.method === "POST")
+				?? String(body?.detail ?? body?.message ?? body?.error ?? `${path.split("?")[0]} answers ${response.status}`),
+				response.status, Boolean(body?.reason));
 	}
 	return body;
 }
 
+/** Answers that come from before the endpoint, in plain words; it has a reason for its own. */
+function refusal(path, status, act) {
+	const where = path.split("/").find((part) => part !== "..");
+	return {
+		403: act ? "You may not do this: your user lacks the right, or the session has ended. Load the page again, or ask for the right"
+				: `You may not read the endpoint '${where}': your user lacks the right`,
+		404: `The endpoint '${where}' is not there: it is not exposed, or access to it is 'none'`,
+		405: "The endpoint accepts no acts: management.endpoint.shards.access is not 'unrestricted'",
+	}[status];
+}
+
 export const shardPath = (shard) =>
 	`${settings.shards}/${encodeURIComponent(shard.topic)}/${encodeURIComponent(shard.id)}`;
+
+export const topicPath = (topic) => `${settings.shards}/${encodeURIComponent(topic)}`;
 
 export class Model {
 	group = null;
@@ -61,15 +81,21 @@ export class Model {
 	#after = null;
 	#round = new Set();
 	#scanned = new Map();
+	#counted = -Infinity;
+	#counts = false;
 
 	/** Reads the summary, the shards with problems, and the next page of all; one round trip in a small group. */
 	async read(now) {
 		if (!settings.shards) {
 			throw new Failure("The endpoint 'shards' is not exposed over HTTP. Add it to management.endpoints.web.exposure.include");
 		}
+		if (!this.#after) {
+			this.#counts = now - this.#counted >= COUNT_MILLIS;
+			this.#counted = this.#counts ? now : this.#counted;
+		}
 		const after = this.#after ? `&after=${encodeURIComponent(this.#after)}` : "";
 		const [page, bad] = await Promise.all([
-			request(`${settings.shards}?limit=${PAGE}${after}`),
+			request(`${settings.shards}?limit=${PAGE}${this.#counts ? "&deadLetters=true" : ""}${after}`),
 			this.#after || !this.complete || this.shards.size > PAGE ? request(`${settings.shards}?problem=true&limit=200`) : null,
 		]);
 		const group = page.groups[0];
@@ -98,6 +124,11 @@ export class Model {
 		return true;
 	}
 
+	/** Counts dead letters with the next reading: somebody has acted on them. */
+	recount() {
+		this.#counted = -Infinity;
+	}
+
 	/** Returns whether an instance answers that has not seen what another one told. */
 	#isBehind(group, now) {
 		const older = group.epoch < this.#seen.epoch
@@ -123,7 +154,12 @@ export class Model {
 		if (known && known.owner !== shard.owner) {
 			this.moved.add(name);
 		}
-		this.shards.set(name, shard);
+		this.#store(name, shard);
+	}
+
+	/** Most readings do not count dead letters. */
+	#store(name, shard) {
+		this.shards.set(name, { ...shard, deadLetters: shard.deadLetters ?? this.shards.get(name)?.deadLetters ?? null });
 	}
 
 	/** Shards whose offset is another one than when their page was read before. */
@@ -159,7 +195,7 @@ export class Model {
 		for (const [name, shard] of this.shards) {
 			const found = this.problems.get(name);
 			if (found) {
-				this.shards.set(name, found);
+				this.#store(name, found);
 			} else if (shard.problem && !answer.next) {
 				this.shards.set(name, { ...shard, problem: null });
 			}
@@ -206,12 +242,20 @@ export class Model {
 		}
 	}
 
+	/** Returns the ids of members whose heartbeats do not arrive. */
+	silent() {
+		return new Set(this.group.members.filter((member) => member.silentSince).map((member) => member.id));
+	}
+
 	/** Returns the shards that match, those with problems first. */
 	select({ text, topic, member, state, problems }) {
+		const silent = this.silent();
+		const urgent = (shard) => shard.problem ? 0 : silent.has(shard.owner) || ["REVOKING", "QUIET", "FREE"].includes(shard.state) ? 1
+				: shard.paused || shard.deadLetters > 0 ? 2 : 3;
 		const words = text.toLowerCase().split(/\s+/).filter(Boolean);
 		const found = [];
 		for (const [name, shard] of this.shards) {
-			if ((topic && shard.topic !== topic) || (state && shard.state !== state) || (problems && !shard.problem)
+			if ((topic && shard.topic !== topic) || (state && shard.state !== state) || (problems && urgent(shard) === 3)
 					|| (member && shard.owner !== member && shard.target !== member)) {
 				continue;
 			}
@@ -223,7 +267,6 @@ export class Model {
 			}
 			found.push(shard);
 		}
-		const urgent = (shard) => shard.problem ? 0 : shard.state === "REVOKING" || shard.state === "FREE" ? 1 : 2;
 		const names = new Intl.Collator("en", { numeric: true });
 		return found.sort((one, other) => urgent(one) - urgent(other) || names.compare(one.topic, other.topic)
 				|| names.compare(one.id, other.id));

@@ -3,6 +3,7 @@ package io.github.shardkeeper.operations;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 
@@ -20,9 +21,11 @@ import io.github.shardkeeper.time.MonotonicTime;
  * A group as it was read from the store. Immutable.
  *
  * @param readWholeAt the time at which all of it was read; later changes are included
+ * @param silent the members whose lease is over, with its end in milliseconds of the
+ * store's time
  */
 record GroupPicture(MonotonicTime readWholeAt, @Nullable MemberId leader, long epoch, long generation, long membership,
-		List<GroupMember> members, NavigableMap<ShardId, Ownership> shards) {
+		List<GroupMember> members, NavigableMap<ShardId, Ownership> shards, Map<MemberId, Long> silent) {
 
 	/**
 	 * Time for which a picture is continued. If the store has lost writes and made others
@@ -46,7 +49,7 @@ record GroupPicture(MonotonicTime readWholeAt, @Nullable MemberId leader, long e
 	}
 
 	private static GroupPicture whole(CoordinationStore store, MonotonicTime now) {
-		return new GroupPicture(now, null, 0, 0, -1, List.of(), Collections.emptyNavigableMap())
+		return new GroupPicture(now, null, 0, 0, -1, List.of(), Collections.emptyNavigableMap(), Map.of())
 			.with(store.readChanges(0, -1));
 	}
 
@@ -59,7 +62,8 @@ record GroupPicture(MonotonicTime readWholeAt, @Nullable MemberId leader, long e
 			known = Collections.unmodifiableNavigableMap(changed);
 		}
 		return new GroupPicture(this.readWholeAt, changes.leader(), changes.epoch(), changes.generation(),
-				changes.membership(), (changedMembers != null) ? List.copyOf(changedMembers) : this.members, known);
+				changes.membership(), (changedMembers != null) ? List.copyOf(changedMembers) : this.members, known,
+				changes.silent());
 	}
 
 }

@@ -107,9 +107,9 @@ public final class GroupReporter {
 			return report(query, group, group.members(), group.topics());
 		}
 		catch (StoreUnavailableException ex) {
-			return new GroupReport(this.coordinator.settings().group(), self(), this.coordinator.isConnected(), null, 0,
-					0, List.of(), List.of(), this.coordinator.groupProblems(), 0, List.of(), null, null,
-					ex.getMessage());
+			return new GroupReport(this.coordinator.settings().group(), this.coordinator.settings().instance(), self(),
+					this.coordinator.isConnected(), null, 0, 0, List.of(), List.of(), this.coordinator.groupProblems(),
+					0, List.of(), null, null, ex.getMessage());
 		}
 	}
 
@@ -213,10 +213,10 @@ public final class GroupReporter {
 		}
 		Reasons reasons = reasons(page);
 		String next = (more && !page.isEmpty()) ? page.get(page.size() - 1).shard().toString() : null;
-		return new GroupReport(this.coordinator.settings().group(), self(), this.coordinator.isConnected(),
-				text(picture.leader()), picture.epoch(), picture.generation(), members, topics,
-				this.coordinator.groupProblems(), matching, shards(page, group, reasons), next,
-				(group.incomplete != null) ? group.incomplete : reasons.incomplete, null);
+		return new GroupReport(this.coordinator.settings().group(), this.coordinator.settings().instance(), self(),
+				this.coordinator.isConnected(), text(picture.leader()), picture.epoch(), picture.generation(), members,
+				topics, this.coordinator.groupProblems(), matching, shards(page, group, reasons, query.deadLetters()),
+				next, (group.incomplete != null) ? group.incomplete : reasons.incomplete, null);
 	}
 
 	/** Reads why shards are where they are, or are going. */
@@ -239,17 +239,37 @@ public final class GroupReporter {
 		return new Reasons(sentences, incomplete);
 	}
 
-	private List<ShardReport> shards(List<Ownership> page, Reading group, Reasons reasons) {
+	private List<ShardReport> shards(List<Ownership> page, Reading group, Reasons reasons, boolean countsLetters) {
 		Map<ShardId, String> unreadable = new HashMap<>();
 		Map<ShardId, Offset> offsets = page.isEmpty() ? Map.of()
 				: this.checkpointStore.offsets(page.stream().map(Ownership::shard).toList(),
 						(shard, failure) -> unreadable.put(shard,
 								"Its offset cannot be read. " + printable(String.valueOf(failure.getMessage()))));
+		Map<ShardId, Long> letters = countsLetters ? deadLetters(page) : Map.of();
 		return page.stream().map((ownership) -> {
 			ShardId shard = ownership.shard();
 			return shard(ownership, offsets.get(shard), group.problems.getOrDefault(shard, unreadable.get(shard)),
-					reasons.sentences.get(shard), group.directives);
+					reasons.sentences.get(shard), group.directives, letters.get(shard));
 		}).toList();
+	}
+
+	/**
+	 * Counts dead letters; none if the store refuses, which the report on a shard says.
+	 */
+	private Map<ShardId, Long> deadLetters(List<Ownership> page) {
+		DeadLetterStore store = this.deadLetters;
+		if (store == null || page.isEmpty()) {
+			return Map.of();
+		}
+		try {
+			return store.countDeadLetters(page.stream().map(Ownership::shard).toList());
+		}
+		catch (StoreUnavailableException ex) {
+			if (!ex.isRefusal()) {
+				throw ex;
+			}
+			return Map.of();
+		}
 	}
 
 	/** Returns what operators want; what is followed here if the store has garbage. */
@@ -265,8 +285,7 @@ public final class GroupReporter {
 		}
 	}
 
-	private static @Nullable PauseReport pause(ShardId shard, Directives directives) {
-		Directive pause = directives.pauseOf(shard);
+	private static @Nullable PauseReport pause(@Nullable Directive pause) {
 		return (pause != null) ? new PauseReport(textOrNull(pause.by()), Instant.ofEpochMilli(pause.sinceMillis()),
 				textOrNull(pause.reason())) : null;
 	}
@@ -281,7 +300,7 @@ public final class GroupReporter {
 	}
 
 	private static ShardReport shard(Ownership ownership, @Nullable Offset offset, @Nullable String problem,
-			@Nullable String why, Directives directives) {
+			@Nullable String why, Directives directives, @Nullable Long deadLetters) {
 		ShardId shard = ownership.shard();
 		RunPosition runs = RunPosition.of(offset);
 		return new ShardReport(shard.topic(), shard.id(), ownership.phase().name(), text(ownership.owner()),
@@ -289,7 +308,7 @@ public final class GroupReporter {
 				(offset != null && runs == null) ? printable(offset.value()) : null,
 				Instant.ofEpochMilli(ownership.sinceMillis()), problem, why, (runs != null)
 						? new RunReport(runs.next(), runs.started(), runs.failed(), runs.last(), runs.ended()) : null,
-				pause(shard, directives), pinnedTo(shard, directives));
+				pause(directives.pauseOf(shard)), pinnedTo(shard, directives), deadLetters);
 	}
 
 	private ShardDetails details(Ownership ownership, Reading group) {
@@ -305,12 +324,12 @@ public final class GroupReporter {
 		Offset offset = attempt("offset", unreadable, () -> this.checkpointStore.offsets(List.of(shard)).get(shard));
 		DeadLetterStore letters = this.deadLetters;
 		Offset position = (RunPosition.of(offset) == null) ? offset : null;
+		Long stored = (letters != null)
+				? attempt("deadLetters", unreadable, () -> letters.countDeadLetters(List.of(shard)).get(shard)) : null;
 		return new ShardDetails(this.coordinator.settings().group(),
-				shard(ownership, offset, group.problems.get(shard), reasons.sentences.get(shard), group.directives),
-				(position != null) ? attempt("lag", unreadable, () -> lag(shard, position)) : null,
-				(letters != null)
-						? attempt("deadLetters", unreadable, () -> letters.countDeadLetters(List.of(shard)).get(shard))
-						: null,
+				shard(ownership, offset, group.problems.get(shard), reasons.sentences.get(shard), group.directives,
+						stored),
+				(position != null) ? attempt("lag", unreadable, () -> lag(shard, position)) : null, stored,
 				(letters != null)
 						? attempt("retries", unreadable, () -> letters.countRetries(List.of(shard)).get(shard)) : null,
 				attempt("stateEntries", unreadable, () -> this.checkpointStore.countStateEntries(shard)),
@@ -383,7 +402,12 @@ public final class GroupReporter {
 			member.description().topicShards().forEach((topic, known) -> sizes.put(topic, known.size()));
 			return new MemberReport(id.value(), id.instance(), text(member.description().version()),
 					member.description().capacity(), member.description().zone(), id.equals(this.picture.leader()),
-					member.leaving(), this.directives.drained().contains(id.instance()), sizes, shards);
+					member.leaving(), this.directives.drained().contains(id.instance()),
+					silentSince(this.picture.silent().get(id)), sizes, shards);
+		}
+
+		private static @Nullable Instant silentSince(@Nullable Long leaseEnd) {
+			return (leaseEnd != null) ? Instant.ofEpochMilli(leaseEnd) : null;
 		}
 
 		/** Includes topics that members consume and that have had no shard yet. */
@@ -404,7 +428,8 @@ public final class GroupReporter {
 				.stream()
 				.map((entry) -> new TopicReport(entry.getKey(),
 						entry.getValue().values().stream().mapToInt(Integer::intValue).sum(), entry.getValue(),
-						withProblem.getOrDefault(entry.getKey(), 0)))
+						withProblem.getOrDefault(entry.getKey(), 0),
+						pause(this.directives.find(Directive.Kind.PAUSE, entry.getKey()))))
 				.toList();
 		}
 

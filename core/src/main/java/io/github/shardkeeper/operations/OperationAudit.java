@@ -50,8 +50,8 @@ public final class OperationAudit {
 	}
 
 	/**
-	 * Returns the caller of an operation. A name that differs from the authenticated one
-	 * does not replace it.
+	 * Returns the caller of an operation. The authenticated name comes first, so that no
+	 * name that is sent replaces it or makes it be cut off.
 	 * @param principal the authenticated caller, {@code null} for none
 	 * @param by the name that the caller sent, {@code null} for none
 	 */
@@ -63,7 +63,7 @@ public final class OperationAudit {
 			return sent.isEmpty() ? UNKNOWN_CALLER : sent;
 		}
 		return (sent.isEmpty() || sent.equals(authenticated)) ? authenticated
-				: "%s (authenticated as %s)".formatted(sent, authenticated);
+				: "%s (named %s in the request)".formatted(authenticated, sent);
 	}
 
 	/**

@@ -23,9 +23,10 @@ import io.github.shardkeeper.text.PrintableText;
  * @param problem whether the shard has a problem
  * @param after the shard after which the page begins
  * @param limit maximum number of shards of the page, 0 to {@link #MAX_LIMIT}
+ * @param deadLetters whether to count the dead letters of the shards of the page
  */
 public record ShardQuery(@Nullable String topic, @Nullable String member, @Nullable Phase state,
-		@Nullable Boolean problem, @Nullable ShardId after, int limit) {
+		@Nullable Boolean problem, @Nullable ShardId after, int limit, boolean deadLetters) {
 
 	/** Maximum number of shards of a page. */
 	public static final int MAX_LIMIT = 1_000;
@@ -34,7 +35,7 @@ public record ShardQuery(@Nullable String topic, @Nullable String member, @Nulla
 	public static final int DEFAULT_LIMIT = 100;
 
 	/** The first page of all shards. */
-	public static final ShardQuery FIRST_PAGE = new ShardQuery(null, null, null, null, null, DEFAULT_LIMIT);
+	public static final ShardQuery FIRST_PAGE = new ShardQuery(null, null, null, null, null, DEFAULT_LIMIT, false);
 
 	private static final int LONGEST_QUOTATION = 120;
 
@@ -44,7 +45,7 @@ public record ShardQuery(@Nullable String topic, @Nullable String member, @Nulla
 	 * should be
 	 */
 	public static ShardQuery parse(@Nullable String topic, @Nullable String member, @Nullable String state,
-			@Nullable String problem, @Nullable String after, @Nullable String limit) {
+			@Nullable String problem, @Nullable String after, @Nullable String limit, @Nullable String deadLetters) {
 		if (topic != null && !Names.isValid(topic)) {
 			throw malformed("topic", topic, "the name of a topic");
 		}
@@ -58,7 +59,8 @@ public record ShardQuery(@Nullable String topic, @Nullable String member, @Nulla
 						"one of " + Arrays.stream(Phase.values()).map(Phase::name).collect(Collectors.joining(", "))),
 				parsed("problem", problem, ShardQuery::flag, "true or false"),
 				parsed("after", after, ShardId::parse, "a shard, written topic/id, as in the 'next' of an answer"),
-				(number != null) ? number : DEFAULT_LIMIT);
+				(number != null) ? number : DEFAULT_LIMIT,
+				Boolean.TRUE.equals(parsed("deadLetters", deadLetters, ShardQuery::flag, "true or false")));
 	}
 
 	private static <T> @Nullable T parsed(String name, @Nullable String text, Function<String, T> parser,
@@ -95,7 +97,8 @@ public record ShardQuery(@Nullable String topic, @Nullable String member, @Nulla
 
 	/** Returns the same query for one topic. */
 	ShardQuery of(String onlyTopic) {
-		return new ShardQuery(onlyTopic, this.member, this.state, this.problem, this.after, this.limit);
+		return new ShardQuery(onlyTopic, this.member, this.state, this.problem, this.after, this.limit,
+				this.deadLetters);
 	}
 
 	boolean matches(Ownership ownership, boolean hasProblem) {

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.protocol;
 
 import java.util.List;
+import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
@@ -17,14 +18,20 @@ import io.github.shardkeeper.shard.MemberId;
  * complete and replace everything known before
  * @param members all members; {@code null} if their list has not changed
  * @param ownerships the changed shards, in the order of their change
+ * @param silent all members whose lease is over and whose session is not, whether that
+ * has changed or not: the end of their lease, in milliseconds of the store's time
  */
 public record GroupChanges(@Nullable MemberId leader, long epoch, long generation, long membership, boolean whole,
-		@Nullable List<GroupMember> members, List<Ownership> ownerships) {
+		@Nullable List<GroupMember> members, List<Ownership> ownerships, Map<MemberId, Long> silent) {
 
-	/** Creates changes without forgotten shards. */
+	public GroupChanges {
+		silent = Map.copyOf(silent);
+	}
+
+	/** Creates changes without forgotten shards, of a group in which nobody is silent. */
 	public GroupChanges(@Nullable MemberId leader, long epoch, long generation, long membership,
 			@Nullable List<GroupMember> members, List<Ownership> ownerships) {
-		this(leader, epoch, generation, membership, false, members, ownerships);
+		this(leader, epoch, generation, membership, false, members, ownerships, Map.of());
 	}
 
 	/**

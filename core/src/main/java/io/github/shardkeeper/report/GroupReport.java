@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
  * Snapshot of a group, with one page of its shards. Immutable.
  *
  * @param group the name of the group
+ * @param instance the id of the reporting instance
  * @param self the id of the reporting member; {@code null} if it is not a member
  * @param connected whether the member holds its lease, so that it may consume
  * @param leader the id of the leader; {@code null} without a leader
@@ -23,9 +24,9 @@ import org.jspecify.annotations.Nullable;
  * if all are known
  * @param error why the group could not be read; {@code null} if it could
  */
-public record GroupReport(String group, @Nullable String self, boolean connected, @Nullable String leader, long epoch,
-		long generation, List<MemberReport> members, List<TopicReport> topics, List<ProblemReport> problems,
-		int matching, List<ShardReport> shards, @Nullable String next, @Nullable String incomplete,
-		@Nullable String error) {
+public record GroupReport(String group, String instance, @Nullable String self, boolean connected,
+		@Nullable String leader, long epoch, long generation, List<MemberReport> members, List<TopicReport> topics,
+		List<ProblemReport> problems, int matching, List<ShardReport> shards, @Nullable String next,
+		@Nullable String incomplete, @Nullable String error) {
 
 }

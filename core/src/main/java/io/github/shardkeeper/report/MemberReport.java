@@ -1,5 +1,6 @@
 package io.github.shardkeeper.report;
 
+import java.time.Instant;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
@@ -15,11 +16,15 @@ import org.jspecify.annotations.Nullable;
  * @param leader whether it leads
  * @param leaving whether it is leaving the group
  * @param draining whether an operator has drained its instance, so that it gets no shards
+ * @param silentSince the time at which its lease ended without a heartbeat, by the
+ * store's clock: it consumes nothing, and its shards wait for it until its session ends;
+ * {@code null} while its heartbeats arrive
  * @param topics the topics that it consumes, with the number of shards that its source
  * knows
  * @param shards the number of shards that it owns
  */
 public record MemberReport(String id, String instance, @Nullable String version, int capacity, @Nullable String zone,
-		boolean leader, boolean leaving, boolean draining, Map<String, Integer> topics, int shards) {
+		boolean leader, boolean leaving, boolean draining, @Nullable Instant silentSince, Map<String, Integer> topics,
+		int shards) {
 
 }

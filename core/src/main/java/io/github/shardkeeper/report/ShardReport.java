@@ -26,9 +26,12 @@ import org.jspecify.annotations.Nullable;
  * @param paused the pause of an operator; {@code null} if its records are handled
  * @param pinnedTo the id of the instance to which an operator has pinned it; {@code null}
  * for none
+ * @param deadLetters the number of its dead letters; {@code null} unless they were asked
+ * for, and if they cannot be read
  */
 public record ShardReport(String topic, String id, String state, @Nullable String owner, @Nullable String target,
 		long token, @Nullable String offset, Instant since, @Nullable String problem, @Nullable String why,
-		@Nullable RunReport schedule, @Nullable PauseReport paused, @Nullable String pinnedTo) {
+		@Nullable RunReport schedule, @Nullable PauseReport paused, @Nullable String pinnedTo,
+		@Nullable Long deadLetters) {
 
 }

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
+import java.util.Map;
 
 import org.junit.jupiter.api.Test;
 
@@ -167,6 +168,36 @@ interface MembershipStories extends GroupStories {
 			assertThat(shard.phase()).isEqualTo(Phase.OWNED);
 			assertThat(shard.token().value()).isEqualTo(token);
 		});
+	}
+
+	@Test
+	default void silentMemberIsReadWithTheEndOfItsLease() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b", SHORT, LONG);
+		a.assign(FIRST, b);
+		long lastBeat = b.beat().serverTimeMillis();
+		long membership = group().all().membership();
+		group().advance(SHORT);
+
+		GroupChanges later = group().store().readChanges(group().all().generation(), membership);
+
+		assertThat(later.silent()).containsExactly(Map.entry(b.id(), lastBeat + SHORT.toMillis()));
+		assertThat(later.members()).as("unchanged").isNull();
+		b.join(LONG, LONG);
+		assertThat(group().all().silent()).isEmpty();
+	}
+
+	@Test
+	default void memberWhoseSessionIsOverIsNotSilent() {
+		TestMember a = group().join("a").lead();
+		TestMember b = group().join("b", SHORT, SHORT);
+		a.assign(FIRST, b);
+		group().advance(SHORT);
+		assertThat(group().all().silent()).containsOnlyKeys(b.id());
+
+		a.reap();
+
+		assertThat(group().all().silent()).isEmpty();
 	}
 
 	@Test

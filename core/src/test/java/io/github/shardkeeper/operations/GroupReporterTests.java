@@ -27,6 +27,8 @@ import io.github.shardkeeper.coordination.GroupNotes.Kind;
 import io.github.shardkeeper.coordination.GroupNotes;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.directive.Directive;
+import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.HandoverRules;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
@@ -64,6 +66,8 @@ import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.BDDMockito.then;
 import static org.mockito.BDDMockito.willAnswer;
+import static org.mockito.BDDMockito.willReturn;
+import static org.mockito.BDDMockito.willThrow;
 import static org.mockito.Mockito.atMost;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.spy;
@@ -128,7 +132,7 @@ class GroupReporterTests {
 	}
 
 	private GroupReport report(String topic, String member, String state, String problem, String after, String limit) {
-		return this.reporter.report(ShardQuery.parse(topic, member, state, problem, after, limit));
+		return this.reporter.report(ShardQuery.parse(topic, member, state, problem, after, limit, null));
 	}
 
 	private Ownership ownership(ShardId shard) {
@@ -170,9 +174,9 @@ class GroupReporterTests {
 		assertThat(report.leader()).isEqualTo(ONE.value());
 		assertThat(report.members()).extracting(MemberReport::id).containsExactly("one~1", "two~1");
 		assertThat(report.members()).extracting(MemberReport::shards).containsExactly(SHARDS, SHARDS);
-		assertThat(report.topics()).containsExactly(new TopicReport("later", 0, new TreeMap<>(), 0),
-				new TopicReport("orders", SHARDS, new TreeMap<>(Map.of("OWNED", SHARDS)), 0),
-				new TopicReport("visits", SHARDS, new TreeMap<>(Map.of("OWNED", SHARDS)), 1));
+		assertThat(report.topics()).containsExactly(new TopicReport("later", 0, new TreeMap<>(), 0, null),
+				new TopicReport("orders", SHARDS, new TreeMap<>(Map.of("OWNED", SHARDS)), 0, null),
+				new TopicReport("visits", SHARDS, new TreeMap<>(Map.of("OWNED", SHARDS)), 1, null));
 		assertThat(report.matching()).isEqualTo(2 * SHARDS);
 		assertThat(report.shards()).hasSize(100)
 			.extracting(ShardReport::id)
@@ -249,6 +253,51 @@ class GroupReporterTests {
 
 		assertThat(asked).containsExactly(7);
 		then(this.letters).shouldHaveNoInteractions();
+	}
+
+	@Test
+	void deadLettersAreCountedForThePageIfAskedFor() {
+		willReturn(Map.of(ShardId.of("orders", 1), 3L)).given(this.letters).countDeadLetters(anyCollection());
+
+		GroupReport counted = this.reporter.report(ShardQuery.parse(null, null, null, null, null, "2", "true"));
+
+		assertThat(counted.shards()).extracting(ShardReport::deadLetters).containsExactly(null, 3L);
+		then(this.letters).should().countDeadLetters(List.of(ShardId.of("orders", 0), ShardId.of("orders", 1)));
+	}
+
+	@Test
+	void refusedCountOfDeadLettersLeavesTheRest() {
+		willThrow(new StoreUnavailableException("WRONGTYPE", null, true)).given(this.letters)
+			.countDeadLetters(anyCollection());
+
+		GroupReport report = this.reporter.report(ShardQuery.parse(null, null, null, null, null, "2", "true"));
+
+		assertThat(report.error()).isNull();
+		assertThat(report.shards()).hasSize(2).extracting(ShardReport::deadLetters).containsOnlyNulls();
+	}
+
+	@Test
+	void silentMemberIsShownAlthoughItsEntryIsTheSame() {
+		this.reporter.report();
+		Instant since = Instant.parse("2026-11-21T04:12:27.650Z");
+		willAnswer((call) -> {
+			GroupChanges read = (GroupChanges) call.callRealMethod();
+			return new GroupChanges(read.leader(), read.epoch(), read.generation(), read.membership(), read.whole(),
+					read.members(), read.ownerships(), Map.of(TWO, since.toEpochMilli()));
+		}).given(this.coordination).readChanges(anyLong(), anyLong());
+
+		assertThat(this.reporter.report().members()).extracting(MemberReport::silentSince).containsExactly(null, since);
+	}
+
+	@Test
+	void pauseOfATopicIsShownAtTheTopic() {
+		assertThat(this.reporter.report().topics()).extracting(TopicReport::paused).containsOnlyNulls();
+		this.store.directives().put(Directive.of(Directive.Kind.PAUSE, "visits", null, "ann", "disk is full"));
+
+		TopicReport visits = this.reporter.report().topics().get(2);
+		assertThat(visits.paused()).isNotNull();
+		assertThat(visits.paused().by()).isEqualTo("ann");
+		assertThat(visits.paused().reason()).isEqualTo("disk is full");
 	}
 
 	/** Half a second of processor time for each of 20 answers would be far too much. */

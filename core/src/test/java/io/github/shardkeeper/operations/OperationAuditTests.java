@@ -67,7 +67,7 @@ class OperationAuditTests {
 
 		assertThat(OperationAudit.caller(ada, null)).isEqualTo("ada");
 		assertThat(OperationAudit.caller(ada, "ada")).isEqualTo("ada");
-		assertThat(OperationAudit.caller(ada, "root")).isEqualTo("root (authenticated as ada)");
+		assertThat(OperationAudit.caller(ada, "root")).isEqualTo("ada (named root in the request)");
 		assertThat(OperationAudit.caller(null, " bob ")).isEqualTo("bob");
 		assertThat(OperationAudit.caller(null, "\n")).isEqualTo(OperationAudit.UNKNOWN_CALLER);
 		assertThat(OperationAudit.caller(null, null)).isEqualTo(OperationAudit.UNKNOWN_CALLER);

@@ -15,15 +15,15 @@ class ShardQueryTests {
 
 	@Test
 	void everythingIsOptional() {
-		assertThat(ShardQuery.parse(null, null, null, null, null, null)).isEqualTo(ShardQuery.FIRST_PAGE);
+		assertThat(ShardQuery.parse(null, null, null, null, null, null, null)).isEqualTo(ShardQuery.FIRST_PAGE);
 	}
 
 	@Test
 	void everyPartIsParsed() {
-		assertThat(ShardQuery.parse("orders", "one~x1", "REVOKING", "true", "orders/17", "1000"))
-			.isEqualTo(new ShardQuery("orders", "one~x1", Phase.REVOKING, true, ShardId.of("orders", 17), 1000));
-		assertThat(ShardQuery.parse(null, "one", null, "false", null, "0"))
-			.isEqualTo(new ShardQuery(null, "one", null, false, null, 0));
+		assertThat(ShardQuery.parse("orders", "one~x1", "REVOKING", "true", "orders/17", "1000", "true"))
+			.isEqualTo(new ShardQuery("orders", "one~x1", Phase.REVOKING, true, ShardId.of("orders", 17), 1000, true));
+		assertThat(ShardQuery.parse(null, "one", null, "false", null, "0", "false"))
+			.isEqualTo(new ShardQuery(null, "one", null, false, null, 0, false));
 	}
 
 	@ParameterizedTest
@@ -39,6 +39,7 @@ class ShardQueryTests {
 			"member; a/b; 'member' is 'a/b', but must be the id of a member or of an instance",
 			"state; owned; 'state' is 'owned', but must be one of FREE, OWNED, REVOKING, QUIET, COMPLETED",
 			"problem; yes; 'problem' is 'yes', but must be true or false",
+			"deadLetters; 1; 'deadLetters' is '1', but must be true or false",
 			"after; orders; 'after' is 'orders', but must be a shard, written topic/id, as in the 'next' of an answer",
 			"after; a/b/c; 'after' is 'a/b/c', but must be a shard, written topic/id, as in the 'next' of an answer" })
 	void malformedPartIsRefusedWithTheReason(String name, String value, String reason) {
@@ -54,7 +55,8 @@ class ShardQueryTests {
 
 	private static ShardQuery parse(String name, String value) {
 		return ShardQuery.parse(only("topic", name, value), only("member", name, value), only("state", name, value),
-				only("problem", name, value), only("after", name, value), only("limit", name, value));
+				only("problem", name, value), only("after", name, value), only("limit", name, value),
+				only("deadLetters", name, value));
 	}
 
 	private static @Nullable String only(String part, String name, String value) {

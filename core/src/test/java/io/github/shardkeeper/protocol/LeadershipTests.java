@@ -805,7 +805,7 @@ class LeadershipTests {
 		assertThat(overdueAfter(60_000)).hasSize(2);
 
 		this.leadership.on(new GroupRead(new GroupChanges(ME, this.epoch, ++this.generation, ++this.membership, true,
-				List.of(member(ME)), List.of(owned()))), at(0));
+				List.of(member(ME)), List.of(owned()), Map.of())), at(0));
 
 		assertThat(overdueAfter(60_000)).isEmpty();
 		assertThat(this.leadership.view().unattended().problems(at(100_000_000))).isEmpty();

@@ -54,7 +54,7 @@ public final class ShardkeeperDashboardAutoConfiguration {
 
 	/** Returns what differs if there is something new to read. */
 	private static Map<String, Object> summary(GroupReporter reporter, @Nullable MoveHistory history) {
-		GroupReport report = reporter.report(new ShardQuery(null, null, null, null, null, 0));
+		GroupReport report = reporter.report(new ShardQuery(null, null, null, null, null, 0, false));
 		Map<String, Object> summary = new TreeMap<>();
 		summary.put("epoch", report.epoch());
 		summary.put("generation", report.generation());

@@ -435,7 +435,7 @@ final class Group implements MemoryGroup {
 		boolean whole = this.forgotten > 0 && seenMembership < this.forgotten;
 		return new GroupChanges(this.leader, this.epoch, this.shards.generation(), this.membership, whole,
 				(seenMembership != this.membership) ? this.sessions.members() : null,
-				this.shards.changedSince(whole ? 0 : afterGeneration));
+				this.shards.changedSince(whole ? 0 : afterGeneration), this.sessions.silent(nowMillis()));
 	}
 
 	void notifyLeader() {

@@ -87,6 +87,16 @@ final class Sessions {
 		return all().filter((session) -> session.leaseEnd() <= now).sorted(BY_LEASE_END).toList();
 	}
 
+	/** Returns the members whose lease is over, with its end. */
+	SortedMap<MemberId, Long> silent(long now) {
+		SortedMap<MemberId, Long> silent = new TreeMap<>();
+		this.known.values()
+			.stream()
+			.filter((session) -> session.leaseEnd() <= now)
+			.forEach((session) -> silent.put(session.id, session.leaseEnd()));
+		return silent;
+	}
+
 	/** Returns the other member with the newest heartbeat, the likeliest to be alive. */
 	@Nullable Session lastBut(MemberId one) {
 		return all().filter((session) -> !session.id.equals(one)).max(BY_LEASE_END).orElse(null);

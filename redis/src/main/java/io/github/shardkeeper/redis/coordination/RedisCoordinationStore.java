@@ -306,10 +306,11 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			List<GroupMember> changedMembers = read(reader.nested()::members);
 			members = (membership != membershipSeen) ? changedMembers : members;
 			ownerships.addAll(read(reader.nested()::ownerships));
+			Map<MemberId, Long> silent = reader.nested().leaseEnds();
 			seen = through;
 			membershipSeen = membership;
 			if (through >= generation) {
-				return new GroupChanges(leader, epoch, generation, membership, whole, members, ownerships);
+				return new GroupChanges(leader, epoch, generation, membership, whole, members, ownerships, silent);
 			}
 		}
 	}

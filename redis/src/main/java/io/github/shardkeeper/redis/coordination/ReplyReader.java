@@ -143,6 +143,23 @@ final class ReplyReader {
 		return members;
 	}
 
+	/** Reads the remaining fields as pairs of member and the end of its lease. */
+	Map<MemberId, Long> leaseEnds() {
+		Map<MemberId, Long> ends = new HashMap<>();
+		while (this.position < this.reply.size()) {
+			String id = text();
+			String end = text();
+			try {
+				ends.put(new MemberId(id), Long.parseLong(end));
+			}
+			catch (IllegalArgumentException ex) {
+				// Only others can have written it. The leader finds it when it ends
+				// sessions.
+			}
+		}
+		return ends;
+	}
+
 	private static @Nullable MemberId memberOrNull(String text) {
 		return text.isEmpty() ? null : new MemberId(text);
 	}

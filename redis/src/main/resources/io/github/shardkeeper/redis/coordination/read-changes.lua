@@ -5,9 +5,10 @@
 --          {'READ', leader, epoch, generation, membership, '1' if shards were forgotten since: the reply begins at
 --          generation 0, and replaces what was seen ('0' otherwise), generation that the shards reach to,
 --           members: {} or, if their version differs, {member, value, …, '#', …},
---           shards: {shard, generation, record, …} in the order of their changes}
+--           shards: {shard, generation, record, …} in the order of their changes,
+--           silent members: {member, end of its lease in ms, …} of those whose session is not over}
 -- keeps    a reader that continues from the returned generation misses nothing
--- cost     O(shards in the reply), plus O(members) when their list changed
+-- cost     O(log members), plus the shards and the silent members in the reply, plus O(members) when their list changed
 
 local seen, seenMembership, limit = ARGV[1], ARGV[2], tonumber(ARGV[3])
 if state == 'BROKEN' or state == 'OTHER' then
@@ -46,4 +47,7 @@ local through = generation
 if #names == limit then
   through = generations[limit]
 end
-return {'READ', leader() or '', group.epoch or '0', generation, membership, whole and '1' or '0', through, list, shards}
+-- A member that has ended has 0 until its last shards are freed.
+local silent = redis.call('ZRANGEBYSCORE', SESSIONS, '1', text(nowMillis), 'WITHSCORES')
+return {'READ', leader() or '', group.epoch or '0', generation, membership, whole and '1' or '0', through, list, shards,
+  silent}

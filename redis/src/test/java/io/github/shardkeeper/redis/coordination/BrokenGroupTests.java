@@ -149,6 +149,15 @@ class BrokenGroupTests {
 		assertBeginsAgain("an entry nobody~1 that is of no member");
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "no member, 1", "nobody~1, 1.5" })
+	void sessionThatCannotBeReadIsNotSilent(String entry, double score) {
+		this.redis.opsForZSet().add(this.base + "sessions", entry, score);
+		this.redis.opsForZSet().remove(this.base + "sessions", this.dead.value());
+
+		assertThat(this.store.readChanges(0, -1).silent().keySet()).isSubsetOf(Set.of(this.alive));
+	}
+
 	@Test
 	void sessionSetToANegativeTimeEnds() {
 		this.redis.opsForZSet().add(this.base + "sessions", this.dead.value(), -5);

@@ -30,7 +30,7 @@ final class Browser implements AutoCloseable {
 
 	private static final Path DRIVER = Path.of("/usr/bin/chromedriver");
 
-	private static final Duration LIMIT = Duration.ofSeconds(60);
+	static final Duration LIMIT = Duration.ofSeconds(60);
 
 	final ChromeDriver driver;
 

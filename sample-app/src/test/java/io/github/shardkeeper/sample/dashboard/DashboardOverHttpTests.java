@@ -177,6 +177,24 @@ class DashboardOverHttpTests {
 		Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> watch.viewers() == 0);
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "servlet", "reactive" })
+	void aHeadRequestIsNoViewer(String framework) throws Exception {
+		start(framework);
+		HttpRequest head = request("/actuator/sharddashboard/events").method("HEAD", BodyPublishers.noBody()).build();
+
+		HttpResponse<Void> answer = HTTP.send(head, BodyHandlers.discarding());
+
+		assertThat(answer.statusCode()).isEqualTo(200);
+		assertThat(header(answer, "content-type")).startsWith("text/event-stream");
+		assertThat(header(answer, "cache-control")).isEqualTo("no-store");
+		assertThat(this.application.getBean(DashboardWatch.class).viewers()).isZero();
+		assertThat(HTTP
+			.send(request("/actuator/sharddashboard").method("HEAD", BodyPublishers.noBody()).build(),
+					BodyHandlers.discarding())
+			.statusCode()).isEqualTo(200);
+	}
+
 	private void move() {
 		this.application.getBean(MoveHistory.class)
 			.append(List.of(new ShardMove(ShardId.parse("visits/3"), new MemberId("two~abc"), new MemberId("three~abc"),

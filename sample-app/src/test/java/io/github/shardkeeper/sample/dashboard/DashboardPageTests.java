@@ -1,7 +1,10 @@
 package io.github.shardkeeper.sample.dashboard;
 
 import java.io.IOException;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.AfterAll;
@@ -98,7 +101,7 @@ class DashboardPageTests {
 	@Test
 	void problemsComeFirstAndSayWhere() {
 		shards(300);
-		List<java.util.Map<String, Object>> all = new java.util.ArrayList<>(this.group.shards);
+		List<Map<String, Object>> all = new ArrayList<>(this.group.shards);
 		all.set(277, StubbedGroup.shard("visits", "277", "host-1~aaa", "Halted at offset 41: cannot be converted"));
 		this.group.shards = all;
 		open();
@@ -110,6 +113,119 @@ class DashboardPageTests {
 		browser.click("#problems", "visits/277");
 		browser.awaitText("#shard-body", "its owner had more than its share");
 		assertThat(browser.text("#shard-body")).contains("Halted at offset 41", "12 records");
+		browser.assertNoErrors();
+	}
+
+	@Test
+	void aSilentMemberIsNamedWithItsShards() {
+		this.group.members.get(1).put("silentSince", "2026-11-21T04:12:22.450Z");
+		open();
+
+		browser.awaitText("#verdict", "1 member is silent");
+		assertThat(browser.text("#problems li.bad")).contains("host-2", "No heartbeat", "2 shards wait for it",
+				"visits/1, visits/3", "since");
+		assertThat(browser.text("#members")).contains("silent");
+		assertThat(browser.text("#cells")).contains("visits/1host-2▲ owner is silent");
+		browser.assertNoErrors();
+	}
+
+	@Test
+	void anInstanceThatIsGoneIsNamedUntilItComesBack() {
+		Map<String, Object> move = StubbedGroup.move(1, "visits", "3", "host-9~zzz", "host-1~aaa");
+		move.put("cause", "CRASH");
+		move.put("planned", Instant.now().toString());
+		this.group.moves = List.of(move);
+		open();
+
+		browser.awaitText("#verdict", "1 instance is gone");
+		assertThat(browser.text("#problems li.warn")).contains("host-9", "1 shard has moved to host-1: visits/3");
+
+		this.group.members = List.of(StubbedGroup.member("host-1~aaa", true, 2),
+				StubbedGroup.member("host-9~new", false, 2));
+		browser.awaitText("#verdict", "None known");
+		browser.assertNoErrors();
+	}
+
+	@Test
+	void deadLettersAreNamedAndTheirValuesAreHiddenUnlessShown() {
+		this.group.shards.get(1).put("deadLetters", 2);
+		open();
+
+		browser.awaitText("#verdict", "2 dead letters");
+		assertThat(browser.text("#problems li.warn")).contains("visits/1", "2 records have failed", "Send back …",
+				"Drop …");
+		browser.click("#problems", "visits/1");
+		browser.awaitText("#shard-body .letters", "could not be converted");
+		assertThat(browser.text("#shard-body .letters")).contains("texts are hidden", "2,110 bytes");
+		assertThat(browser.count("#shard-body .letters pre")).isZero();
+
+		browser.click("#shard-body .letters", "Drop …");
+		browser.awaitText("#effects", "This would happen:");
+		assertThat(this.group.acts).singleElement()
+			.satisfies((act) -> assertThat(act.path("id").asString()).isEqualTo("visits/1/7-0"));
+		browser.assertNoErrors();
+	}
+
+	@Test
+	void dropOfManyShardsIsAnActOnTheirTopic() {
+		shards(8);
+		this.group.shards.forEach((shard) -> shard.put("deadLetters", 3));
+		open();
+
+		browser.awaitText("#verdict", "24 dead letters");
+		browser.awaitCount("#problems li", 1);
+		assertThat(browser.text("#problems li")).contains("visits", "in 8 shards", "and 4 more");
+		browser.assertNoErrors();
+	}
+
+	@Test
+	void aHaltedShardOffersToSkipItsRecord() {
+		List<Map<String, Object>> all = new ArrayList<>(this.group.shards);
+		all.set(2, StubbedGroup.shard("visits", "2", "host-1~aaa", "Halted at offset 41-7, which it cannot handle: x"));
+		this.group.shards = all;
+		open();
+
+		browser.click("#problems", "Skip the record …");
+		browser.awaitText("#effects", "This would happen:");
+		assertThat(this.group.acts).singleElement().satisfies((act) -> {
+			assertThat(act.path("action").asString()).isEqualTo("seek");
+			assertThat(act.path("to").asString()).isEqualTo("after 41-7");
+		});
+		browser.assertNoErrors();
+	}
+
+	@Test
+	void onlyTheInstanceThatAnswersCanLeaveAndThenJoin() {
+		open();
+		browser.awaitCount("#members button[aria-label='Leave host-1 …']", 1);
+		assertThat(browser.count("#members button[aria-label='Leave host-2 …']")).isZero();
+
+		this.group.left = true;
+
+		browser.awaitText("#outside", "host-0, which answers, is not in the group");
+		browser.click("#outside", "Join …");
+		browser.awaitText("#effects", "This would happen:");
+		assertThat(this.group.acts).singleElement().satisfies((act) -> {
+			assertThat(act.path("action").asString()).isEqualTo("join");
+			assertThat(act.path("instance").asString()).isEqualTo("host-0");
+		});
+		browser.assertNoErrors();
+	}
+
+	@Test
+	void offsetsThatAreTimesShowThePaceAndWhyThereIsNoRate() {
+		open();
+		browser.awaitCount("#cells li", 4);
+		browser.find("#cells li button").click();
+		browser.awaitText("#shard-body", "rate, now 0 records/s");
+
+		Map<String, Object> ofStream = StubbedGroup.shard("visits", "0", "host-1~aaa", null);
+		ofStream.put("offset", "1795234342450-0");
+		this.group.shards = List.of(ofStream);
+
+		browser.click("#shard", "✕");
+		browser.find("#cells li button").click();
+		browser.awaitText("#shard-body", "The rate in records is not known");
 		browser.assertNoErrors();
 	}
 

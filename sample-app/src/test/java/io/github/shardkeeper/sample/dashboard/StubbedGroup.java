@@ -49,6 +49,9 @@ final class StubbedGroup implements AutoCloseable {
 
 	volatile long generation = 1;
 
+	/** Whether the instance that answers has left the group. */
+	volatile boolean left;
+
 	private StubbedGroup(HttpServer server) {
 		this.server = server;
 	}
@@ -144,6 +147,9 @@ final class StubbedGroup implements AutoCloseable {
 			else if (below.equals("shards")) {
 				json(exchange, Map.of("groups", List.of(group(parameters(exchange)))));
 			}
+			else if (below.endsWith("/deadletters")) {
+				json(exchange, letters());
+			}
 			else {
 				json(exchange, details(path));
 			}
@@ -167,7 +173,8 @@ final class StubbedGroup implements AutoCloseable {
 		List<Map<String, Object>> page = matching.stream().skip(from).limit(limit).toList();
 		Map<String, Object> group = new TreeMap<>();
 		group.put("group", "visits-app");
-		group.put("self", this.members.get(0).get("id"));
+		group.put("instance", this.left ? "host-0" : this.members.get(0).get("instance"));
+		group.put("self", this.left ? null : this.members.get(0).get("id"));
 		group.put("connected", true);
 		group.put("leader", this.members.get(0).get("id"));
 		group.put("epoch", 1);
@@ -184,16 +191,26 @@ final class StubbedGroup implements AutoCloseable {
 		return group;
 	}
 
+	/** Returns one dead letter, as it is without consent to show values. */
+	private static Map<String, Object> letters() {
+		Map<String, Object> letter = new TreeMap<>(
+				Map.of("id", "visits/1/7-0", "offset", "41", "attempts", 0, "failedAt", "2026-11-21T04:12:22.450Z",
+						"error", "java.lang.IllegalStateException", "payloadSize", 2110));
+		Map<String, Object> page = new TreeMap<>(Map.of("deadLetters", List.of(letter), "valuesShown", false));
+		page.put("next", null);
+		return page;
+	}
+
 	private Map<String, Object> details(String path) {
 		Map<String, Object> details = new TreeMap<>();
 		details.put("group", "visits-app");
-		details.put("shard",
-				this.shards.stream()
-					.filter((shard) -> path.endsWith("/" + shard.get("id")))
-					.findFirst()
-					.orElse(this.shards.get(0)));
+		Map<String, Object> found = this.shards.stream()
+			.filter((shard) -> path.endsWith("/" + shard.get("id")))
+			.findFirst()
+			.orElse(this.shards.get(0));
+		details.put("shard", found);
 		details.put("lag", Map.of("records", 12, "millis", 1840));
-		details.put("deadLetters", 0);
+		details.put("deadLetters", found.getOrDefault("deadLetters", 0));
 		details.put("retries", 0);
 		details.put("stateEntries", 7);
 		details.put("unreadable", Map.of());
