@@ -14,14 +14,15 @@ import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.SendFailedException;
 import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.OnceAppender;
 import io.github.shardkeeper.source.RecordFields;
-import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardListWatchers;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
@@ -29,10 +30,10 @@ import io.github.shardkeeper.source.SourceRecord;
 
 /**
  * Source whose records are held in memory. An offset is the number of a record in its
- * shard, beginning with 1; no record is ever removed. Shards are numbered in the order in
- * which they are added. Thread-safe.
+ * shard, beginning with 1; no record and no id of one is ever removed. Shards are
+ * numbered in the order in which they are added. Thread-safe.
  */
-public final class MemoryStreamSource implements ShardSource, ShardAppender, ShardTopics {
+public final class MemoryStreamSource implements ShardSource, OnceAppender, ShardTopics {
 
 	private final ShardListWatchers watchers = new ShardListWatchers();
 
@@ -183,16 +184,52 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 		List<CompletableFuture<Offset>> offsets = new ArrayList<>(records.size());
 		synchronized (this.lock) {
 			records.forEach((newRecord) -> requireOpen(newRecord.shard()));
-			for (NewRecord newRecord : records) {
-				List<SourceRecord> stream = stream(newRecord.shard()).records();
-				Offset offset = new Offset(Integer.toString(stream.size() + 1));
-				stream.add(new SourceRecord(offset, newRecord.key(), newRecord.payload(), newRecord.headers(),
-						System.currentTimeMillis()));
-				offsets.add(CompletableFuture.completedFuture(offset));
-			}
+			records.forEach((newRecord) -> offsets.add(CompletableFuture.completedFuture(add(newRecord))));
 			this.lock.notifyAll();
 		}
 		return offsets;
+	}
+
+	private Offset add(NewRecord newRecord) {
+		MemoryStream stream = stream(newRecord.shard());
+		String id = newRecord.id();
+		Offset known = (id != null) ? stream.ids.get(id) : null;
+		if (known != null) {
+			return known;
+		}
+		Offset offset = new Offset(Integer.toString(stream.records.size() + 1));
+		stream.records.add(new SourceRecord(offset, newRecord.key(), newRecord.payload(), newRecord.headers(),
+				System.currentTimeMillis()));
+		if (id != null) {
+			stream.ids.put(id, offset);
+		}
+		return offset;
+	}
+
+	@Override
+	public CompletableFuture<List<Offset>> appendOnce(Batch batch) {
+		Objects.requireNonNull(batch, "batch must not be null");
+		batch.records().forEach(this::check);
+		synchronized (this.lock) {
+			MemoryStream stream = requireOpen(batch.shard());
+			LastBatch last = stream.batches.get(batch.producer());
+			if (last != null && last.number() > batch.number()) {
+				return CompletableFuture.failedFuture(new SendFailedException(
+						"%s has had a later batch of the same producer".formatted(batch.shard()), null, true, true));
+			}
+			if (last == null || last.number() < batch.number()) {
+				last = new LastBatch(batch.number(), batch.records().stream().map(this::add).toList());
+				stream.batches.put(batch.producer(), last);
+				this.lock.notifyAll();
+			}
+			return CompletableFuture.completedFuture(last.offsets());
+		}
+	}
+
+	/** Nothing else is to be done for a record with an id. */
+	@Override
+	public boolean appendRecognizesIds() {
+		return true;
 	}
 
 	@Override
@@ -290,6 +327,11 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 
 		private final List<SourceRecord> records = new ArrayList<>();
 
+		private final Map<String, Offset> ids = new HashMap<>();
+
+		/** By producer. */
+		private final Map<String, LastBatch> batches = new HashMap<>();
+
 		private boolean closed;
 
 		List<SourceRecord> records() {
@@ -303,6 +345,10 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Sha
 		boolean isClosed() {
 			return this.closed;
 		}
+
+	}
+
+	private record LastBatch(long number, List<Offset> offsets) {
 
 	}
 

@@ -1,0 +1,142 @@
+-- Appends the records of a batch to a stream once, however often and however late the same batch arrives.
+--
+-- KEYS     1 the stream
+--          2 what the producer has appended last to it: string of the batch's number and its entry ids, with spaces
+--            between them; of an id with the same millis as the one before, only the part after them
+--          3, 4 ids of records: two hashes that take turns, id -> entry id; '' -> when it was begun (millis)
+-- ARGV     1 number of the batch under its producer, 2 time for which ids are remembered (millis), 3 number of ids in a
+--          hash after which the other one takes its turn; then for each record producer and id for Redis' own XADD with
+--          IDMP, or '' and the id, or '' and '' for none; number of texts that follow; names and values of its fields
+-- result   'APPENDED', entry id of each record; 'LATE' if the producer has appended a later batch; or 'PARTLY', error:
+--          only the first of the records are appended, which a repetition of the batch continues. An error, and nothing
+--          is appended, if memory or a right is missing, or a key has another type
+-- keeps    a batch's records are appended once, in their order; a record whose id is remembered is not appended, and
+--          gets the entry id of the first one. The stream may be trimmed meanwhile
+-- memory   refused at `maxmemory`
+-- cost     O(records)
+
+local STREAM, PRODUCER, IDS = KEYS[1], KEYS[2], {KEYS[3], KEYS[4]}
+local number, retention, most = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+
+-- The time in which a repetition may still arrive, millis.
+local KEEP_PRODUCER = 3600000
+
+-- Arguments that Lua can pass on at once; Redis' limit is about 8,000.
+local MOST_TEXTS = 6000
+
+local records = {}
+local withIds = false
+local place = 4
+while place <= #ARGV do
+  local texts = tonumber(ARGV[place + 2])
+  if texts > MOST_TEXTS then
+    return redis.error_reply('ERR a record has more than ' .. (MOST_TEXTS / 2) ..
+      ' headers, which is too many for a script, so nothing was appended')
+  end
+  records[#records + 1] = {native = ARGV[place], id = ARGV[place + 1], from = place + 3, to = place + 2 + texts}
+  withIds = withIds or ARGV[place + 1] ~= '' and ARGV[place] == ''
+  place = place + 3 + texts
+end
+
+-- Numbers up to 2^53 as text; Lua's own conversion would write them as 1.7e+15.
+local function text(value)
+  return string.format('%.0f', value)
+end
+
+local entries = {}
+local last = redis.call('GET', PRODUCER)
+local lastNumber = last and tonumber(string.match(last, '^%d+')) or 0
+if lastNumber > number then
+  return {'LATE'}
+end
+if lastNumber == number then
+  local millis
+  for before, sequence in string.gmatch(string.gsub(last, '^%d+', '', 1), ' (%d*)%-(%d+)') do
+    millis = before ~= '' and before or millis
+    entries[#entries + 1] = millis .. '-' .. sequence
+  end
+end
+if #entries == #records then
+  return {'APPENDED', unpack(entries)}
+end
+
+local function remember()
+  local stored, millis = {ARGV[1]}, nil
+  for _, entry in ipairs(entries) do
+    local before, sequence = string.match(entry, '^(%d+)(%-%d+)$')
+    stored[#stored + 1] = before == millis and sequence or entry
+    millis = before
+  end
+  redis.call('SET', PRODUCER, table.concat(stored, ' '), 'PX', KEEP_PRODUCER)
+end
+
+-- Which hash takes new ids.
+local current = 1
+local begun = {0, 0}
+local beginHash = false
+if withIds then
+  local time = redis.call('TIME')
+  local nowMillis = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  for i = 1, 2 do
+    begun[i] = tonumber(redis.call('HGET', IDS[i], '') or '0')
+  end
+  current = begun[2] > begun[1] and 2 or 1
+  if begun[current] == 0 or nowMillis - begun[current] >= retention or redis.call('HLEN', IDS[current]) > most then
+    current = begun[current] == 0 and current or 3 - current
+    beginHash = text(nowMillis)
+  end
+end
+
+-- First what may be refused for lack of memory or of a right, or for the type of a key, in an order that leaves nothing
+-- behind that counts: Redis undoes nothing, and looks at the memory only until the first write.
+redis.call('XLEN', STREAM)
+remember()
+if beginHash then
+  redis.call('UNLINK', IDS[current])
+  redis.call('HSET', IDS[current], '', beginHash)
+  redis.call('PEXPIRE', IDS[current], text(2 * retention))
+elseif withIds then
+  redis.call('HSET', IDS[current], '', text(begun[current]))
+end
+
+local function known(record)
+  if record.id == '' or record.native ~= '' then
+    return false
+  end
+  local entry = redis.call('HGET', IDS[current], record.id)
+  return entry or redis.call('HGET', IDS[3 - current], record.id)
+end
+
+-- The first one may raise an error; later ones must not, because some are appended already.
+local function append(record, first)
+  local from, to = record.from, record.to
+  if record.native ~= '' then
+    if first then
+      return redis.call('XADD', STREAM, 'IDMP', record.native, record.id, '*', unpack(ARGV, from, to))
+    end
+    return redis.pcall('XADD', STREAM, 'IDMP', record.native, record.id, '*', unpack(ARGV, from, to))
+  end
+  if first then
+    return redis.call('XADD', STREAM, '*', unpack(ARGV, from, to))
+  end
+  return redis.pcall('XADD', STREAM, '*', unpack(ARGV, from, to))
+end
+
+local problem
+for i = #entries + 1, #records do
+  local record = records[i]
+  local entry = known(record)
+  if not entry then
+    entry = append(record, i == 1)
+    if type(entry) == 'table' then
+      problem = entry.err
+      break
+    end
+    if record.id ~= '' and record.native == '' then
+      redis.call('HSET', IDS[current], record.id, entry)
+    end
+  end
+  entries[i] = entry
+end
+remember()
+return problem and {'PARTLY', problem} or {'APPENDED', unpack(entries)}
