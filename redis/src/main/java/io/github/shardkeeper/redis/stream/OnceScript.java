@@ -41,7 +41,7 @@ import io.github.shardkeeper.source.ShardAppender.NewRecord;
  */
 final class OnceScript {
 
-	private static final LuaScript APPEND = LuaScript.load(OnceScript.class, ScriptOutputType.MULTI, "append-once.lua");
+	static final LuaScript APPEND = LuaScript.load(OnceScript.class, ScriptOutputType.MULTI, "append-once.lua");
 
 	/**
 	 * Producers among which the ids of a stream are divided: Redis limits the number of

@@ -94,9 +94,11 @@ remember()
 if beginHash then
   redis.call('UNLINK', IDS[current])
   redis.call('HSET', IDS[current], '', beginHash)
-  redis.call('PEXPIRE', IDS[current], text(2 * retention))
 elseif withIds then
   redis.call('HSET', IDS[current], '', text(begun[current]))
+end
+if withIds then
+  redis.call('PEXPIRE', IDS[current], text(2 * retention))
 end
 
 local function known(record)
