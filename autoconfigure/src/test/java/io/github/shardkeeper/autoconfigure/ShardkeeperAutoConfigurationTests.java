@@ -534,7 +534,7 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "retention=100ms, Set it to 1s or more", "retention=2d, Set it to 1d or less",
+	@CsvSource({ "retention=100ms, Set it to 1s or more", "retention=2d, Set it to 86400s or less",
 			"max-count=0, Set it to a number from 1 to 10000000" })
 	void invalidMemoryOfRecordIdsFailsStartup(String setting, String fix) {
 		this.memory.withPropertyValues("shardkeeper.redis.record-ids." + setting)

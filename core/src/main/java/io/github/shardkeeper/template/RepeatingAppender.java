@@ -4,10 +4,12 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
@@ -15,8 +17,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
-
-import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.SendFailedException;
 import io.github.shardkeeper.shard.Offset;
@@ -89,37 +89,42 @@ final class RepeatingAppender implements ShardAppender {
 
 	@Override
 	public List<CompletableFuture<Offset>> append(List<NewRecord> records) {
-		if (this.retries == 0 && this.busy.get() == 0 && records.stream().noneMatch(this::needsBatch)) {
+		Set<ShardId> inBatches = shardsInBatches(records);
+		if (inBatches.isEmpty()) {
 			return this.appender.append(records);
 		}
 		// Before anything is sent: one refused record refuses all.
 		records.forEach(this.appender::check);
-		Map<ShardId, List<Waiting>> inBatches = new LinkedHashMap<>();
-		Map<ShardId, Boolean> decided = new HashMap<>();
+		Iterator<CompletableFuture<Offset>> others = appendOthers(
+				records.stream().filter((newRecord) -> !inBatches.contains(newRecord.shard())).toList())
+			.iterator();
+		Map<ShardId, List<Waiting>> waiting = new LinkedHashMap<>();
+		List<CompletableFuture<Offset>> offsets = new ArrayList<>(records.size());
 		for (NewRecord newRecord : records) {
-			ShardId shard = newRecord.shard();
-			if (needsBatch(newRecord) || decided.computeIfAbsent(shard, this::isUnderWay)) {
-				decided.put(shard, true);
-			}
-		}
-		List<NewRecord> others = new ArrayList<>();
-		List<@Nullable Waiting> places = new ArrayList<>(records.size());
-		for (NewRecord newRecord : records) {
-			boolean inBatch = decided.get(newRecord.shard()) == Boolean.TRUE;
-			Waiting waiting = inBatch ? new Waiting(newRecord, new CompletableFuture<>()) : null;
-			if (waiting != null) {
-				inBatches.computeIfAbsent(newRecord.shard(), (shard) -> new ArrayList<>()).add(waiting);
+			if (inBatches.contains(newRecord.shard())) {
+				CompletableFuture<Offset> offset = new CompletableFuture<>();
+				waiting.computeIfAbsent(newRecord.shard(), (shard) -> new ArrayList<>())
+					.add(new Waiting(newRecord, offset));
+				offsets.add(offset);
 			}
 			else {
-				others.add(newRecord);
+				offsets.add(others.next());
 			}
-			places.add(waiting);
 		}
-		Deque<CompletableFuture<Offset>> answers = new ArrayDeque<>(appendOthers(others, inBatches.isEmpty()));
-		inBatches.forEach((shard, waiting) -> lane(shard).add(waiting));
-		List<CompletableFuture<Offset>> all = new ArrayList<>(records.size());
-		places.forEach((waiting) -> all.add((waiting != null) ? waiting.offset() : answers.remove()));
-		return all;
+		waiting.forEach((shard, more) -> this.lanes.computeIfAbsent(shard, (s) -> new Lane()).add(more));
+		return offsets;
+	}
+
+	/** Also those with a batch under way, which others must not overtake. */
+	private Set<ShardId> shardsInBatches(List<NewRecord> records) {
+		Set<ShardId> shards = new HashSet<>();
+		boolean busyLanes = this.busy.get() > 0;
+		for (NewRecord newRecord : records) {
+			if (needsBatch(newRecord) || busyLanes && isUnderWay(newRecord.shard())) {
+				shards.add(newRecord.shard());
+			}
+		}
+		return shards;
 	}
 
 	private boolean needsBatch(NewRecord newRecord) {
@@ -131,15 +136,8 @@ final class RepeatingAppender implements ShardAppender {
 		return lane != null && lane.isUnderWay();
 	}
 
-	private Lane lane(ShardId shard) {
-		return this.lanes.computeIfAbsent(shard, (s) -> new Lane());
-	}
-
 	/** What fails here must not fail the records in batches. */
-	private List<CompletableFuture<Offset>> appendOthers(List<NewRecord> others, boolean alone) {
-		if (alone) {
-			return this.appender.append(others);
-		}
+	private List<CompletableFuture<Offset>> appendOthers(List<NewRecord> others) {
 		if (others.isEmpty()) {
 			return List.of();
 		}

@@ -79,9 +79,7 @@ final class OnceScript {
 
 	CompletableFuture<List<Offset>> append(String bucketKey, String streamKey, Batch batch) {
 		CompletableFuture<List<Offset>> result = new CompletableFuture<>();
-		boolean asks = this.nativeIds.get() == null
-				&& batch.records().stream().anyMatch((newRecord) -> newRecord.id() != null);
-		if (!asks) {
+		if (this.nativeIds.get() != null || !hasIds(batch)) {
 			send(bucketKey, streamKey, batch, result);
 			return result;
 		}
@@ -95,6 +93,10 @@ final class OnceScript {
 			}
 		});
 		return result;
+	}
+
+	private static boolean hasIds(Batch batch) {
+		return batch.records().stream().anyMatch((newRecord) -> newRecord.id() != null);
 	}
 
 	private CompletableFuture<Boolean> askForNativeIds() {
@@ -133,8 +135,13 @@ final class OnceScript {
 
 	private void send(String bucketKey, String streamKey, Batch batch, CompletableFuture<List<Offset>> result) {
 		String shard = batch.shard().id();
-		List<String> keys = List.of(streamKey, bucketKey + ":producer:" + shard + ":" + batch.producer(),
-				bucketKey + ":ids:" + shard + ":0", bucketKey + ":ids:" + shard + ":1");
+		List<String> keys = new ArrayList<>(
+				List.of(streamKey, bucketKey + ":producer:" + shard + ":" + batch.producer()));
+		if (!hasNativeIds() && hasIds(batch)) {
+			// Only then: while a slot moves, Redis Cluster refuses keys that do not
+			// exist.
+			keys.addAll(List.of(bucketKey + ":ids:" + shard + ":0", bucketKey + ":ids:" + shard + ":1"));
+		}
 		this.link.<List<byte[]>>send(APPEND, keys, arguments(batch)).whenComplete((reply, failure) -> {
 			if (failure != null) {
 				result.completeExceptionally(failed(batch.shard(), (StoreUnavailableException) failure));

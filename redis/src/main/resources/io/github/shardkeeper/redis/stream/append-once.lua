@@ -3,7 +3,8 @@
 -- KEYS     1 the stream
 --          2 what the producer has appended last to it: string of the batch's number and its entry ids, with spaces
 --            between them; of an id with the same millis as the one before, only the part after them
---          3, 4 ids of records: two hashes that take turns, id -> entry id; '' -> when it was begun (millis)
+--          3, 4 only if records have ids that Redis does not remember itself: two hashes that take turns, id -> entry
+--            id; '' -> when it was begun (millis)
 -- ARGV     1 number of the batch under its producer, 2 time for which ids are remembered (millis), 3 number of ids in a
 --          hash after which the other one takes its turn; then for each record producer and id for Redis' own XADD with
 --          IDMP, or '' and the id, or '' and '' for none; number of texts that follow; names and values of its fields
@@ -125,15 +126,17 @@ local function append(record, first)
 end
 
 local problem
+local appended = #entries > 0
 for i = #entries + 1, #records do
   local record = records[i]
   local entry = known(record)
   if not entry then
-    entry = append(record, i == 1)
+    entry = append(record, not appended)
     if type(entry) == 'table' then
       problem = entry.err
       break
     end
+    appended = true
     if record.id ~= '' and record.native == '' then
       redis.call('HSET', IDS[current], record.id, entry)
     end
