@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.zip.CRC32;
 
@@ -84,13 +85,12 @@ final class OnceScript {
 			return result;
 		}
 		askForNativeIds().whenComplete((answer, failure) -> {
-			if (failure != null) {
-				result.completeExceptionally(
-						new SendFailedException("Not sent. " + failure.getMessage(), failure, false));
-			}
-			else {
+			if (failure == null) {
 				send(bucketKey, streamKey, batch, result);
+				return;
 			}
+			Throwable cause = (failure.getCause() != null) ? failure.getCause() : failure;
+			result.completeExceptionally(new SendFailedException("Not sent. " + cause.getMessage(), cause, false));
 		});
 		return result;
 	}
@@ -104,21 +104,15 @@ final class OnceScript {
 			.add("stream-idmp-*");
 		AsyncCommand<String, byte[], Map<String, byte[]>> command = new AsyncCommand<>(
 				new Command<>(CommandType.CONFIG, new MapOutput<>(RedisStreamSource.CODEC), arguments));
-		CompletableFuture<Boolean> answer = new CompletableFuture<>();
-		this.link.send(command).whenComplete((settings, failure) -> {
+		return this.link.send(command).handle((settings, failure) -> {
 			// A missing right is an answer: it is optional.
-			boolean answered = failure == null
-					|| failure instanceof StoreUnavailableException refusal && refusal.isRefusal();
-			if (answered) {
-				boolean sufficient = failure == null && rememberLongEnough(settings);
-				this.nativeIds.compareAndSet(null, sufficient);
-				answer.complete(sufficient);
+			if (failure != null && !(failure instanceof StoreUnavailableException answer && answer.isRefusal())) {
+				throw new CompletionException(failure);
 			}
-			else {
-				answer.completeExceptionally(failure);
-			}
+			boolean sufficient = failure == null && rememberLongEnough(settings);
+			this.nativeIds.compareAndSet(null, sufficient);
+			return sufficient;
 		});
-		return answer;
 	}
 
 	private boolean rememberLongEnough(Map<String, byte[]> settings) {
@@ -144,7 +138,7 @@ final class OnceScript {
 		}
 		this.link.<List<byte[]>>send(APPEND, keys, arguments(batch)).whenComplete((reply, failure) -> {
 			if (failure != null) {
-				result.completeExceptionally(failed(batch.shard(), (StoreUnavailableException) failure));
+				result.completeExceptionally(failed(batch.shard(), failure));
 			}
 			else {
 				answered(batch, reply, result);
@@ -192,12 +186,13 @@ final class OnceScript {
 	}
 
 	/** Returns the failure of a record for a failure of Redis. */
-	static SendFailedException failed(ShardId shard, StoreUnavailableException failure) {
-		boolean refused = RedisLink.isError(failure);
-		boolean notSent = RedisLink.isNotSent(failure);
+	static SendFailedException failed(ShardId shard, Throwable failure) {
+		boolean refused = failure instanceof StoreUnavailableException unavailable && RedisLink.isError(unavailable);
+		boolean notSent = failure instanceof StoreUnavailableException unavailable && RedisLink.isNotSent(unavailable);
 		String problem = notSent ? "Not sent to" : refused ? "Refused by" : "No acknowledgement from";
 		return new SendFailedException("%s %s. %s".formatted(problem, shard, failure.getMessage()), failure,
-				!notSent && !refused, failure.isRefusal());
+				!notSent && !refused,
+				failure instanceof StoreUnavailableException unavailable && unavailable.isRefusal());
 	}
 
 	private static byte[] bytes(String text) {

@@ -326,7 +326,7 @@ public final class RedisStreamSource implements ShardSource, OnceAppender, Shard
 				offset.complete(new Offset(value));
 				return;
 			}
-			offset.completeExceptionally(OnceScript.failed(shard, (StoreUnavailableException) failure));
+			offset.completeExceptionally(OnceScript.failed(shard, failure));
 		});
 		return offset;
 	}
