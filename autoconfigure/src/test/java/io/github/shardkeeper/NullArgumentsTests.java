@@ -61,6 +61,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.OnceAppender.Batch;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
@@ -84,7 +85,7 @@ class NullArgumentsTests {
 
 	/** Implemented by applications and called by Shardkeeper only. */
 	private static final Set<String> IMPLEMENTED_BY_APPLICATIONS = Set.of("ShardSelector", "ShardCatalog",
-			"SendObserver", "SendObserver$Sent", "ShardAppender", "ShardTrimmer", "ShardReader",
+			"SendObserver", "SendObserver$Sent", "ShardAppender", "OnceAppender", "ShardTrimmer", "ShardReader",
 			"ShardReader$RecordSink", "ShardReadControl", "PollingShardReader$Fetcher", "ShardListPoller$Lister");
 
 	/** Created by the auto-configuration only, and called through their interfaces. */
@@ -332,6 +333,8 @@ class NullArgumentsTests {
 		known.put(ShardId.class, ShardId.of("orders", 0));
 		known.put(StartPosition.class, StartPosition.EARLIEST);
 		known.put(TopicShards.class, TopicShards.count(2));
+		known.put(Batch.class, new Batch("producer", 1,
+				List.of(new ShardAppender.NewRecord(ShardId.of("orders", 0), null, new byte[0]))));
 		known.put(DeadLetterFilter.class, DeadLetterFilter.topic("orders"));
 		known.put(Predicate.class, (Predicate<Object>) (any) -> true);
 		Object named = BY_NAME.get(name);

@@ -17,7 +17,20 @@ public class SendFailedException extends StoreUnavailableException {
 	 * @param mayHaveBeenAppended whether the record may be in its shard, now or soon
 	 */
 	public SendFailedException(String message, @Nullable Throwable cause, boolean mayHaveBeenAppended) {
-		super(message, cause);
+		this(message, cause, mayHaveBeenAppended, false);
+	}
+
+	/**
+	 * Creates the exception.
+	 * @param message the problem
+	 * @param cause the cause, {@code null} for none
+	 * @param mayHaveBeenAppended whether the record may be in its shard, now or soon
+	 * @param refusal whether the source has answered and refused the record, so that the
+	 * template does not repeat it
+	 */
+	public SendFailedException(String message, @Nullable Throwable cause, boolean mayHaveBeenAppended,
+			boolean refusal) {
+		super(message, cause, refusal);
 		this.mayHaveBeenAppended = mayHaveBeenAppended;
 	}
 

@@ -23,27 +23,31 @@ import io.github.shardkeeper.shard.ShardId;
  * <li>the hash of the key, the same on every instance and in every release:
  * {@code (murmur2(UTF-8 bytes of the key) & 0x7fffffff) % number of shards}, as Kafka's
  * default partitioner computes it;</li>
- * <li>without a key, the shards in turn.</li>
+ * <li>the hash of the {@linkplain Outgoing#withId id}, computed in the same way;</li>
+ * <li>without a key and an id, the shards in turn.</li>
  * </ol>
  *
  * <h2>Order</h2> Records that one thread sends to one shard, by any method, are appended
- * in the order of the calls. A record that failed and is sent again comes after those
- * that were sent in the meantime.
+ * in the order of the calls, also if the template repeats one of them
+ * ({@code shardkeeper.template.retries}): later records of the shard wait meanwhile. A
+ * record that failed and is sent again by the application comes after those that were
+ * sent in the meantime.
  *
  * <h2>Failures</h2> An invalid record or call fails at once, with an exception of the
  * method itself, and nothing is sent: an unknown topic, a payload that cannot be written
  * or is too large, a shard that does not exist. All other failures are a
  * {@link SendFailedException}.
  * <p>
- * What is <em>not</em> guaranteed: that a record is appended only once. A retry after a
- * {@link SendFailedException} may duplicate it, and on Redis Cluster the client itself
- * may send an unanswered command again. If duplicates matter, send a unique number in a
- * header and let the handler skip numbers that it has seen.
+ * What is <em>not</em> guaranteed: that a record without an id is appended only once, if
+ * {@code shardkeeper.template.retries} is 0. A retry after a {@link SendFailedException}
+ * may duplicate it, and on Redis Cluster the client itself may send an unanswered command
+ * again. With retries, the template repeats records without duplicating them; with
+ * {@link Outgoing#withId}, the application can, also after a restart.
  *
  * <h2>Limits</h2> The number and size of records sent and not yet answered are limited
  * ({@code shardkeeper.template.max-in-flight} records, {@code max-in-flight-size} bytes).
  * At the limit every sending method waits until earlier records are answered or have
- * failed, at most for the time limit for answers.
+ * failed, at most for the time limit for answers, or for that of all attempts.
  */
 public interface ShardTemplate {
 
@@ -142,13 +146,33 @@ public interface ShardTemplate {
 	 * @param payload the payload, sent as {@link #send(String, String, Object)} says
 	 * @param headers the headers by name; not {@code k} or {@code v} with Redis Streams
 	 * @param shard the number of the shard, {@code null} to select it by the rules above
+	 * @param id the id by which a repeated record is recognized, {@code null} for none
 	 */
-	record Outgoing(@Nullable String key, Object payload, Map<String, String> headers, @Nullable Integer shard) {
+	record Outgoing(@Nullable String key, Object payload, Map<String, String> headers, @Nullable Integer shard,
+			@Nullable String id) {
+
+		/** Maximum length of an id, in characters. */
+		public static final int MAX_ID_LENGTH = 200;
 
 		public Outgoing {
 			Objects.requireNonNull(payload, "payload must not be null; it may be an empty text");
 			Objects.requireNonNull(headers, "headers must not be null");
 			headers = headers.isEmpty() ? Map.of() : Map.copyOf(headers);
+			if (id != null && (id.isEmpty() || id.length() > MAX_ID_LENGTH)) {
+				throw new IllegalArgumentException(
+						"An id has 1 to %d characters; this one has %,d".formatted(MAX_ID_LENGTH, id.length()));
+			}
+		}
+
+		/**
+		 * Creates a record without an id.
+		 * @param key the key, {@code null} for none
+		 * @param payload the payload
+		 * @param headers the headers by name
+		 * @param shard the number of the shard, {@code null} to select it by the rules
+		 */
+		public Outgoing(@Nullable String key, Object payload, Map<String, String> headers, @Nullable Integer shard) {
+			this(key, payload, headers, shard, null);
 		}
 
 		/**
@@ -157,7 +181,7 @@ public interface ShardTemplate {
 		 * @param payload the payload
 		 */
 		public Outgoing(@Nullable String key, Object payload) {
-			this(key, payload, Map.of(), null);
+			this(key, payload, Map.of(), null, null);
 		}
 
 		/**
@@ -180,7 +204,7 @@ public interface ShardTemplate {
 			Objects.requireNonNull(value, "value must not be null");
 			Map<String, String> more = new LinkedHashMap<>(this.headers);
 			more.put(name, value);
-			return new Outgoing(this.key, this.payload, more, this.shard);
+			return new Outgoing(this.key, this.payload, more, this.shard, this.id);
 		}
 
 		/**
@@ -189,7 +213,25 @@ public interface ShardTemplate {
 		 * @return the record
 		 */
 		public Outgoing toShard(int number) {
-			return new Outgoing(this.key, this.payload, this.headers, number);
+			return new Outgoing(this.key, this.payload, this.headers, number, this.id);
+		}
+
+		/**
+		 * Returns this record with an id: a record that is sent again with the same id,
+		 * to the same shard, is not appended a second time, and its {@link Appended} is
+		 * that of the first one. What is compared is the id, not the content. Redis
+		 * remembers an id for {@code shardkeeper.redis.record-ids.retention}, and no more
+		 * than {@code max-count} of them for a shard. Topics in Kafka and SLS refuse ids.
+		 * <p>
+		 * A record without a key is sent to a shard that its id selects. If the number of
+		 * shards is raised between two attempts, the second one may go to another shard;
+		 * {@link #toShard} prevents it.
+		 * @param unique the id, 1 to {@value #MAX_ID_LENGTH} characters
+		 * @return the record
+		 */
+		public Outgoing withId(String unique) {
+			Objects.requireNonNull(unique, "unique must not be null");
+			return new Outgoing(this.key, this.payload, this.headers, this.shard, unique);
 		}
 
 	}

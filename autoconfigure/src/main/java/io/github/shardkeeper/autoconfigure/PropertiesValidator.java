@@ -172,6 +172,9 @@ final class PropertiesValidator {
 	}
 
 	private void validate(Redis redis) {
+		requireBetween("shardkeeper.redis.record-ids.retention", redis.recordIds().retention(), Duration.ofSeconds(1),
+				Duration.ofDays(1));
+		requireBetween("shardkeeper.redis.record-ids.max-count", redis.recordIds().maxCount(), 1, 10_000_000);
 		require(redis.waitForReplicas() >= 0, "shardkeeper.redis.wait-for-replicas", redis.waitForReplicas(),
 				"Set it to the number of replicas that must have a change of ownership, or to 0 for none.");
 		if (redis.waitForReplicas() <= 0) {
@@ -194,6 +197,7 @@ final class PropertiesValidator {
 
 	private void validate(Template template) {
 		requireBetween("shardkeeper.template.max-in-flight", template.maxInFlight(), 1, Integer.MAX_VALUE);
+		requireBetween("shardkeeper.template.retries", template.retries(), 0, 100);
 		requireValueSize("shardkeeper.template.max-payload-size", template.maxPayloadSize());
 		requireValueSize("shardkeeper.template.max-in-flight-size", template.maxInFlightSize());
 		if (template.maxInFlightSize().compareTo(template.maxPayloadSize()) < 0) {

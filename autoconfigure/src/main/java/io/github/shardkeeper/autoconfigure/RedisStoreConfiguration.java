@@ -46,6 +46,7 @@ import io.github.shardkeeper.redis.cluster.RedisSignalStore;
 import io.github.shardkeeper.redis.cluster.RedisViewStore;
 import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
 import io.github.shardkeeper.redis.coordination.RedisMoveHistory;
+import io.github.shardkeeper.redis.stream.RecordIds;
 import io.github.shardkeeper.redis.stream.RedisStreamSource;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.ShardTrimmer;
@@ -179,8 +180,9 @@ class RedisStoreConfiguration {
 		@ConditionalOnTopicSource("redis")
 		RedisStreamSource shardkeeperRedisSource(RedisConnector connector, ShardkeeperProperties properties,
 				SourceSelection selection) {
+			ShardkeeperProperties.RecordIds ids = properties.redis().recordIds();
 			return new RedisStreamSource(connector, properties.keyPrefix(), selection.shardCounts("redis"),
-					RedisConnector.DATA_TIMEOUT, wait(properties));
+					RedisConnector.DATA_TIMEOUT, wait(properties), new RecordIds(ids.retention(), ids.maxCount()));
 		}
 
 		@Bean

@@ -91,8 +91,22 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * made. Not negative.
 	 * @param waitTimeout Maximum time to wait for these replicas before the change is
 	 * tried again. At least 1ms, at most a third of the lease.
+	 * @param recordIds Ids of records that are sent with Outgoing.withId.
 	 */
-	public record Redis(@DefaultValue("0") int waitForReplicas, @DefaultValue("1s") Duration waitTimeout) {
+	public record Redis(@DefaultValue("0") int waitForReplicas, @DefaultValue("1s") Duration waitTimeout,
+			@DefaultValue RecordIds recordIds) {
+
+	}
+
+	/**
+	 * Ids of records that are sent with Outgoing.withId.
+	 *
+	 * @param retention Time for which an id is remembered: a record that is sent again
+	 * later is appended again. 1s to 1d.
+	 * @param maxCount Number of ids of a shard after which older ones are forgotten
+	 * before their time. At most twice as many are stored. 1 to 10000000.
+	 */
+	public record RecordIds(@DefaultValue("10m") Duration retention, @DefaultValue("100000") int maxCount) {
 
 	}
 
@@ -698,9 +712,12 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * Further senders wait. At least 1.
 	 * @param maxInFlightSize Maximum size of the records that are sent and not yet
 	 * answered. From shardkeeper.template.max-payload-size to 512MB.
+	 * @param retries Maximum number of times that a ShardTemplate repeats a record whose
+	 * append was not confirmed. It is in its shard once nevertheless. Of topics in Redis
+	 * and in memory. 0 to 100.
 	 */
 	public record Template(@DefaultValue("1MB") DataSize maxPayloadSize, @DefaultValue("10000") int maxInFlight,
-			@DefaultValue("16MB") DataSize maxInFlightSize) {
+			@DefaultValue("16MB") DataSize maxInFlightSize, @DefaultValue("0") int retries) {
 
 	}
 

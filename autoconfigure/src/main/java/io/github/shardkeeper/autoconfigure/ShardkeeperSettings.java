@@ -189,7 +189,7 @@ final class ShardkeeperSettings {
 	SendSettings sending() {
 		Template template = this.properties.template();
 		return new SendSettings(template.maxPayloadSize().toBytes(), template.maxInFlight(),
-				template.maxInFlightSize().toBytes());
+				template.maxInFlightSize().toBytes(), template.retries());
 	}
 
 	MoveHistory.Bounds history() {

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
@@ -45,6 +46,7 @@ import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardSelector;
 import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.ShardTemplate.Outgoing;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.actuate.ShardsEndpoint;
@@ -541,11 +543,35 @@ class ShardkeeperAutoConfigurationTests {
 
 	@ParameterizedTest
 	@CsvSource({ "max-in-flight=0, Set it to 1 or more", "max-payload-size=0B, at most 512MB",
-			"max-in-flight-size=600MB, at most 512MB", "max-in-flight-size=1KB, at least the size of one payload" })
+			"max-in-flight-size=600MB, at most 512MB", "max-in-flight-size=1KB, at least the size of one payload",
+			"retries=101, Set it to a number from 0 to 100" })
 	void invalidTemplateLimitsFailStartup(String setting, String fix) {
 		this.memory.withPropertyValues("shardkeeper.template." + setting)
 			.run((context) -> assertStartupFailed(context.getStartupFailure(),
 					"'shardkeeper.template." + setting.substring(0, setting.indexOf('=')) + "'", fix));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "retention=100ms, Set it to 1s or more", "retention=2d, Set it to 86400s or less",
+			"max-count=0, Set it to a number from 1 to 10000000" })
+	void invalidMemoryOfRecordIdsFailsStartup(String setting, String fix) {
+		this.memory.withPropertyValues("shardkeeper.redis.record-ids." + setting)
+			.run((context) -> assertStartupFailed(context.getStartupFailure(),
+					"'shardkeeper.redis.record-ids." + setting.substring(0, setting.indexOf('=')) + "'", fix));
+	}
+
+	@Test
+	void recordsWithAnIdAndRetriesAreSentOnce() {
+		for (ApplicationContextRunner runner : List.of(this.memory, this.redis)) {
+			runner
+				.withPropertyValues("shardkeeper.key-prefix=" + UUID.randomUUID(), "shardkeeper.template.retries=2",
+						"shardkeeper.redis.record-ids.max-count=2")
+				.run((context) -> {
+					ShardTemplate template = context.getBean(ShardTemplate.class);
+					Outgoing record = Outgoing.of("hello").withId("id-1");
+					assertThat(template.send("orders", record)).isEqualTo(template.send("orders", record));
+				});
+		}
 	}
 
 	@Test

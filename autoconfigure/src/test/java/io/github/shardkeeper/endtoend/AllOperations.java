@@ -19,6 +19,7 @@ import io.github.shardkeeper.ShardPositions;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.ShardTemplate.Outgoing;
 import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.cluster.BarrierBrokenException;
@@ -74,6 +75,7 @@ final class AllOperations {
 		ShardTemplate template = this.instance.getBean(ShardTemplate.class);
 		DeadLetters letters = this.instance.getBean(DeadLetters.class);
 		return List.of(() -> template.send("orders", "k", "good"), () -> template.send("orders", "k", "bad"),
+				() -> template.send("orders", new Outgoing("k", "good").withId("id")),
 				() -> letters.list(LETTERS, null, 1).letters().forEach((letter) -> letters.drop(letter.id())),
 				() -> letters.sendBack(LETTERS), () -> letters.count("orders"), () -> letters.waiting("orders"),
 				() -> this.instance.getBean(ShardStateReader.class).read(SHARD, Long.class),

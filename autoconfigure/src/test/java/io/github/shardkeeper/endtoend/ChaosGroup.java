@@ -60,6 +60,8 @@ final class ChaosGroup implements AutoCloseable {
 
 	private final UnreliableGroup unreliable;
 
+	private final SentOnce sentOnce;
+
 	/**
 	 * Creates the view of a group and begins to feed it.
 	 * @param size how many instances it has when it is at rest
@@ -79,6 +81,7 @@ final class ChaosGroup implements AutoCloseable {
 		this.feeder = new Feeder(connector, shards, interval, SLICES);
 		this.kafkaFeeder = new KafkaFeeder(kafka, TracingInstance.KAFKA_TOPIC, partitions, interval);
 		this.unreliable = new UnreliableGroup(connector, group, interval);
+		this.sentOnce = new SentOnce(redis);
 	}
 
 	/** The leader's instance, or none. */
@@ -147,6 +150,11 @@ final class ChaosGroup implements AutoCloseable {
 		return this.unreliable;
 	}
 
+	/** What is sent to a topic that nobody consumes. */
+	SentOnce sentOnce() {
+		return this.sentOnce;
+	}
+
 	/** Stops feeding; tells how many numbers each shard was fed with. */
 	Map<String, Long> stopFeeding() {
 		Map<String, Long> fed = this.feeder.stopAll();
@@ -210,6 +218,7 @@ final class ChaosGroup implements AutoCloseable {
 		this.feeder.close();
 		this.kafkaFeeder.close();
 		this.unreliable.close();
+		this.sentOnce.close();
 		this.store.close();
 		this.checkpoints.close();
 		this.connections.destroy();

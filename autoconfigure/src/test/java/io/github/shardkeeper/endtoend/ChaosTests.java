@@ -149,6 +149,7 @@ class ChaosTests {
 		Map<String, Long> fed = this.group.stopFeeding();
 		this.group.awaitAllCommitted(fed);
 		System.out.printf("chaos: %s%n", this.group.unreliable().awaitSettledAndCheck());
+		System.out.printf("chaos: %s%n", this.group.sentOnce().stopAndCheck(Duration.ofSeconds(90)));
 		check(fed);
 	}
 

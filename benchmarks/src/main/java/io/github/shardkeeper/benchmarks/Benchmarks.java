@@ -14,6 +14,7 @@ import io.github.shardkeeper.benchmarks.memory.MemoryBenchmark;
 import io.github.shardkeeper.benchmarks.moves.HandoverBenchmark;
 import io.github.shardkeeper.benchmarks.moves.RollingBenchmark;
 import io.github.shardkeeper.benchmarks.scale.ScaleBenchmark;
+import io.github.shardkeeper.benchmarks.sending.SendingBenchmark;
 import io.github.shardkeeper.benchmarks.startup.StartupBenchmark;
 
 /**
@@ -32,6 +33,7 @@ public final class Benchmarks {
 		ALL.put("consuming", new ConsumingBenchmark());
 		ALL.put("handlers", new HandlersBenchmark());
 		ALL.put("transactions", new TransactionsBenchmark());
+		ALL.put("sending", new SendingBenchmark());
 		ALL.put("memory", new MemoryBenchmark());
 		ALL.put("locks", new LocksBenchmark());
 		ALL.put("startup", new StartupBenchmark());

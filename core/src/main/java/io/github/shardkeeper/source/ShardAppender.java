@@ -56,13 +56,27 @@ public interface ShardAppender {
 	 * @param key the key, {@code null} for none
 	 * @param payload the bytes of the payload
 	 * @param headers the headers by name
+	 * @param id the id by which an {@link OnceAppender} recognizes a repeated record,
+	 * {@code null} for none
 	 */
-	record NewRecord(ShardId shard, @Nullable String key, byte[] payload, Map<String, String> headers) {
+	record NewRecord(ShardId shard, @Nullable String key, byte[] payload, Map<String, String> headers,
+			@Nullable String id) {
 
 		public NewRecord {
 			Objects.requireNonNull(shard, "shard must not be null");
 			Objects.requireNonNull(payload, "payload must not be null");
 			Objects.requireNonNull(headers, "headers must not be null");
+		}
+
+		/**
+		 * Creates a record without an id.
+		 * @param shard the shard to append to
+		 * @param key the key, {@code null} for none
+		 * @param payload the bytes of the payload
+		 * @param headers the headers by name
+		 */
+		public NewRecord(ShardId shard, @Nullable String key, byte[] payload, Map<String, String> headers) {
+			this(shard, key, payload, headers, null);
 		}
 
 		/**
@@ -72,7 +86,7 @@ public interface ShardAppender {
 		 * @param payload the bytes of the payload
 		 */
 		public NewRecord(ShardId shard, @Nullable String key, byte[] payload) {
-			this(shard, key, payload, Map.of());
+			this(shard, key, payload, Map.of(), null);
 		}
 
 	}

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -28,6 +29,7 @@ import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.OnceAppender;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
@@ -59,6 +61,9 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 
 	private final SendObserver observer;
 
+	/** Different for each template, also after a restart of the process. */
+	private final String producer = UUID.randomUUID().toString();
+
 	private volatile boolean closed;
 
 	/**
@@ -77,10 +82,12 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 
 	private SendQueue queue(String topic) {
 		return this.queues.computeIfAbsent(this.topics.appender(topic), (appender) -> {
+			ShardAppender repeating = (appender instanceof OnceAppender once) ? new RepeatingAppender(once,
+					this.settings.retries(), this.producer, () -> this.closed, RepeatingAppender.TIMER) : appender;
 			ThreadPoolExecutor sender = new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS,
 					new LinkedBlockingQueue<>(), KeyedShardTemplate::senderThread);
 			sender.allowCoreThreadTimeOut(true);
-			return new SendQueue(appender, this.window, sender);
+			return new SendQueue(repeating, this.window, sender);
 		});
 	}
 
@@ -199,8 +206,14 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 		if (payload.length > this.settings.maxPayloadBytes()) {
 			throw new PayloadTooLargeException(topic, payload.length, this.settings.maxPayloadBytes());
 		}
-		NewRecord newRecord = new NewRecord(id, outgoing.key(), payload, headers);
-		this.topics.appender(topic).check(newRecord);
+		NewRecord newRecord = new NewRecord(id, outgoing.key(), payload, headers, outgoing.id());
+		ShardAppender appender = this.topics.appender(topic);
+		appender.check(newRecord);
+		if (outgoing.id() != null && !(appender instanceof OnceAppender)) {
+			throw new IllegalArgumentException(
+					"A record for the topic '%s' has an id, but its source cannot recognize repeated records: "
+						.formatted(topic) + "send it without withId(…), or implement OnceAppender in the source");
+		}
 		return newRecord;
 	}
 
@@ -223,7 +236,8 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 			throw new SendFailedException("Not sent: its observation has failed: " + ex, ex, othersAreSent);
 		}
 		Sending sending = new Sending(addsHeaders
-				? new NewRecord(newRecord.shard(), newRecord.key(), newRecord.payload(), headers) : newRecord, place);
+				? new NewRecord(newRecord.shard(), newRecord.key(), newRecord.payload(), headers, newRecord.id())
+				: newRecord, place);
 		sending.appended()
 			.whenComplete((appended, failure) -> sent.ended((appended != null) ? appended.offset() : null, failure));
 		return sending;
@@ -234,6 +248,8 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 		long size = newRecord.payload().length;
 		String key = newRecord.key();
 		size += (key != null) ? key.length() : 0;
+		String id = newRecord.id();
+		size += (id != null) ? id.length() : 0;
 		for (Map.Entry<String, String> header : newRecord.headers().entrySet()) {
 			size += header.getKey().length() + header.getValue().length();
 		}
@@ -299,7 +315,7 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 		return shards.count();
 	}
 
-	/** Rejects new records and waits for those in flight. */
+	/** Rejects new records and waits for those in flight, which are not repeated. */
 	@Override
 	public void close() {
 		this.closed = true;
@@ -341,8 +357,9 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 					return require(selected, topic, shards, selector.getClass().getName() + " has selected");
 				}
 			}
-			String key = outgoing.key();
-			return (key != null) ? shardOf(key, shards) : next(topic, shards);
+			// A repeated record must not go to the shard whose turn it is.
+			String text = (outgoing.key() != null) ? outgoing.key() : outgoing.id();
+			return (text != null) ? shardOf(text, shards) : next(topic, shards);
 		}
 
 		private int next(String topic, int shards) {

@@ -64,6 +64,12 @@ final class KafkaAppender implements AutoCloseable {
 
 	void check(NewRecord newRecord) {
 		RecordFields.check(newRecord.headers());
+		if (newRecord.id() != null) {
+			throw new IllegalArgumentException(
+					"A record for %s has an id, but Kafka recognizes only what its producer repeats by itself "
+						.formatted(newRecord.shard())
+							+ "('enable.idempotence'), not records that are sent again: send it without withId(…)");
+		}
 		if (this.directory.isPattern(newRecord.shard().topic())) {
 			throw new IllegalArgumentException(
 					"The topic '%s' reads all Kafka topics that match a pattern; send to a topic that has a single one"

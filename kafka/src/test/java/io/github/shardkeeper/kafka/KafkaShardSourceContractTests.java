@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardAppender;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.test.EmbeddedKafka;
@@ -24,6 +25,7 @@ import io.github.shardkeeper.test.RecordingSink;
 import io.github.shardkeeper.test.ShardSourceContract;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.awaitility.Awaitility.await;
 
 class KafkaShardSourceContractTests extends ShardSourceContract {
@@ -85,6 +87,14 @@ class KafkaShardSourceContractTests extends ShardSourceContract {
 		catch (InterruptedException | ExecutionException ex) {
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	@Test
+	void recordWithAnIdIsRefused() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> append(List.of(new NewRecord(SHARD, null, new byte[0], Map.of(), "id"))))
+			.withMessageContaining("'enable.idempotence'")
+			.withMessageContaining("withId(…)");
 	}
 
 	@Test

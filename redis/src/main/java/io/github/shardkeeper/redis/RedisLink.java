@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 
@@ -237,16 +238,42 @@ public final class RedisLink<V> implements AutoCloseable {
 		return result;
 	}
 
+	/**
+	 * Sends one command; waits neither for its answer nor for a connection. Later
+	 * commands may overtake it. An answer is given up as one of a script.
+	 * @return the answer or a {@link StoreUnavailableException}, on a thread that must
+	 * not block
+	 */
+	public <T> CompletableFuture<T> send(AsyncCommand<String, V, T> command) {
+		CompletableFuture<T> result = new CompletableFuture<>();
+		onceOpen(result, (open) -> {
+			PendingAnswers<T> pending = pending(open, null);
+			pending.send(List.of(command), open.stateful());
+			this.watch.add(pending);
+			pending.answers().get(0).whenComplete((value, problem) -> {
+				if (problem != null) {
+					result.completeExceptionally(problem);
+				}
+				else {
+					result.complete(value);
+				}
+			});
+		});
+		return result;
+	}
+
 	private <T> void send(ScriptCall<V> call, boolean byHash, long begunNanos, CompletableFuture<T> result) {
+		onceOpen(result, (open) -> this.<T>sendOn(open, call, byHash)
+			.whenComplete((value, problem) -> answered(call, byHash, begunNanos, value, problem, result)));
+	}
+
+	private void onceOpen(CompletableFuture<?> result, Consumer<Connection<V>> send) {
 		this.connection.opened().whenComplete((open, failure) -> {
 			try {
 				if (failure != null) {
-					throw unavailable(
-							(failure instanceof RuntimeException problem) ? problem : new RedisException(failure),
-							null);
+					throw unavailable(new NoConnectionException(failure), null);
 				}
-				this.<T>sendOn(open, call, byHash)
-					.whenComplete((value, problem) -> answered(call, byHash, begunNanos, value, problem, result));
+				send.accept(open);
 			}
 			catch (Throwable ex) {
 				// The future must complete in any case.
@@ -396,6 +423,13 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	/**
+	 * {@return whether a command or script was not sent, for want of a connection}
+	 */
+	public static boolean isNotSent(StoreUnavailableException failure) {
+		return failure.getCause() instanceof NoConnectionException;
+	}
+
+	/**
 	 * {@return whether Redis refused the command itself, so that a retry fails too}
 	 */
 	public static boolean isRefusal(StoreUnavailableException failure) {
@@ -405,6 +439,16 @@ public final class RedisLink<V> implements AutoCloseable {
 	@Override
 	public void close() {
 		this.connection.close();
+	}
+
+	/** No connection could be opened. Its message is that of the cause. */
+	@SuppressWarnings("serial")
+	private static final class NoConnectionException extends RedisException {
+
+		NoConnectionException(Throwable cause) {
+			super(cause);
+		}
+
 	}
 
 	private record ScriptCall<V>(LuaScript script, List<String> keys, List<V> arguments) {

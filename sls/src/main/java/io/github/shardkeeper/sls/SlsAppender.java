@@ -67,6 +67,11 @@ final class SlsAppender implements AutoCloseable {
 
 	void check(NewRecord newRecord) {
 		RecordFields.check(newRecord.headers());
+		if (newRecord.id() != null) {
+			throw new IllegalArgumentException(
+					"A record for %s has an id, but SLS cannot recognize records that are sent again: "
+						.formatted(newRecord.shard()) + "send it without withId(…)");
+		}
 		if (ShardId.number(newRecord.shard().id()) < 0) {
 			throw new IllegalArgumentException(
 					"%s is no shard of a logstore: those have numbers".formatted(newRecord.shard()));

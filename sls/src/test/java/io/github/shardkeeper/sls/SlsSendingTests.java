@@ -102,6 +102,14 @@ class SlsSendingTests {
 	}
 
 	@Test
+	void recordWithAnIdIsRefused() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.source.check(new NewRecord(ZERO, null, new byte[0], Map.of(), "id")))
+			.withMessageContaining("SLS cannot recognize records that are sent again")
+			.withMessageContaining("withId(…)");
+	}
+
+	@Test
 	void shardIdThatIsNoNumberIsRefused() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.source.check(record(new ShardId("visits", "eu"), null, "r")))

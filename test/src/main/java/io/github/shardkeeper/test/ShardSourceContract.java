@@ -12,18 +12,22 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.SendFailedException;
 import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.OnceAppender;
+import io.github.shardkeeper.source.OnceAppender.Batch;
 import io.github.shardkeeper.source.RecordFields;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
@@ -263,6 +267,96 @@ public abstract class ShardSourceContract {
 		append(List.of(new NewRecord(SHARD, "", "r1".getBytes())));
 
 		assertThat(start(SHARD, null).await(1).get(0).key()).isEmpty();
+	}
+
+	@Test
+	void repeatedBatchIsAppendedOnce() {
+		OnceAppender once = requireOnce();
+		Batch batch = batch("one", 1, record(SHARD, "r1", null), record(SHARD, "r2", null));
+		List<Offset> offsets = appendOnce(once, batch);
+		assertThat(appendOnce(once, batch)).isEqualTo(offsets);
+		List<Offset> next = appendOnce(once, batch("one", 2, record(SHARD, "r3", null)));
+		appendOnce(once, batch("other", 1, record(SHARD, "r4", null)));
+
+		List<SourceRecord> records = start(SHARD, null).await(4);
+		assertThat(payloads(records)).containsExactly("r1", "r2", "r3", "r4");
+		assertThat(records.subList(0, 3)).extracting(SourceRecord::offset)
+			.containsExactly(offsets.get(0), offsets.get(1), next.get(0));
+	}
+
+	@Test
+	void batchThatArrivesAfterALaterOneIsIgnored() {
+		OnceAppender once = requireOnce();
+		appendOnce(once, batch("one", 2, record(SHARD, "r1", null)));
+
+		CompletableFuture<List<Offset>> late = once.appendOnce(batch("one", 1, record(SHARD, "late", null)));
+		await().until(late::isDone);
+		assertThat(late.handle((offsets, failure) -> failure).join()).isInstanceOfSatisfying(SendFailedException.class,
+				(failure) -> {
+					assertThat(failure.isRefusal()).isTrue();
+					assertThat(failure.mayHaveBeenAppended()).isTrue();
+				});
+		// Each shard has numbers of its own.
+		appendOnce(once, batch("one", 1, record(OTHER, "o1", null)));
+		appendOnce(once, batch("one", 3, record(SHARD, "r2", null)));
+
+		assertThat(payloads(start(SHARD, null).await(2))).containsExactly("r1", "r2");
+		assertThat(payloads(start(OTHER, null).await(1))).containsExactly("o1");
+	}
+
+	@Test
+	void recordWithAnIdIsInItsShardOnce() {
+		OnceAppender once = requireOnce();
+		List<Offset> first = appendOnce(once, batch("one", 1, record(SHARD, "r1", "id-1"), record(SHARD, "r2", null),
+				record(SHARD, "again", "id-1"), record(SHARD, "r3", "id-2")));
+		List<Offset> again = appendOnce(once, batch("after a restart", 1, record(SHARD, "again", "id-2"),
+				record(SHARD, "r4", "íd-3"), record(SHARD, "again", "id-1")));
+		appendOnce(once, batch("one", 1, record(OTHER, "o1", "id-1")));
+
+		List<SourceRecord> records = start(SHARD, null).await(4);
+		assertThat(payloads(records)).containsExactly("r1", "r2", "r3", "r4");
+		assertThat(first).containsExactly(records.get(0).offset(), records.get(1).offset(), records.get(0).offset(),
+				records.get(2).offset());
+		assertThat(again).containsExactly(records.get(2).offset(), records.get(3).offset(), records.get(0).offset());
+		assertThat(payloads(start(OTHER, null).await(1))).as("each shard has ids of its own").containsExactly("o1");
+	}
+
+	@Test
+	void recordsOfBatchesAreDeliveredUnchangedInOrder() {
+		OnceAppender once = requireOnce();
+		append(SHARD, 1, 1);
+		NewRecord[] records = IntStream.rangeClosed(2, 201)
+			.mapToObj((i) -> record(SHARD, "r" + i, (i % 3 == 0) ? "id-" + i : null))
+			.toArray(NewRecord[]::new);
+		appendOnce(once, batch("one", 1, records));
+		Map<String, String> headers = Map.of("tenant", "ácme");
+		NewRecord last = new NewRecord(SHARD, "kéy", "r202".getBytes(), headers, "id");
+		appendOnce(once, batch("one", 2, last));
+
+		List<SourceRecord> delivered = start(SHARD, null).await(202);
+		assertThat(payloads(delivered)).containsExactlyElementsOf(payloads(1, 202));
+		assertThat(delivered.get(201).key()).isEqualTo("kéy");
+		assertThat(delivered.get(201).headers()).isEqualTo(headers);
+	}
+
+	/** Skips the test if the appender is not an {@link OnceAppender}. */
+	private OnceAppender requireOnce() {
+		assumeTrue(this.appender instanceof OnceAppender, "recognizes no repeated records");
+		return (OnceAppender) this.appender;
+	}
+
+	private static Batch batch(String producer, long number, NewRecord... records) {
+		return new Batch(producer, number, List.of(records));
+	}
+
+	private static NewRecord record(ShardId shard, String payload, @Nullable String id) {
+		return new NewRecord(shard, null, payload.getBytes(), Map.of(), id);
+	}
+
+	private static List<Offset> appendOnce(OnceAppender once, Batch batch) {
+		CompletableFuture<List<Offset>> answer = once.appendOnce(batch);
+		await().atMost(Duration.ofSeconds(60)).until(answer::isDone);
+		return answer.join();
 	}
 
 	@Test

@@ -14,15 +14,16 @@ import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.SendFailedException;
 import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.OnceAppender;
 import io.github.shardkeeper.source.RecordFields;
 import io.github.shardkeeper.source.SequencedAppender;
-import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardListWatchers;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
@@ -30,10 +31,10 @@ import io.github.shardkeeper.source.SourceRecord;
 
 /**
  * Source whose records are held in memory. An offset is the number of a record in its
- * shard, beginning with 1; no record is ever removed. Shards are numbered in the order in
- * which they are added. Thread-safe.
+ * shard, beginning with 1; no record and no id of one is ever removed. Shards are
+ * numbered in the order in which they are added. Thread-safe.
  */
-public final class MemoryStreamSource implements ShardSource, ShardAppender, SequencedAppender, ShardTopics {
+public final class MemoryStreamSource implements ShardSource, OnceAppender, SequencedAppender, ShardTopics {
 
 	private final ShardListWatchers watchers = new ShardListWatchers();
 
@@ -184,20 +185,56 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Seq
 		List<CompletableFuture<Offset>> offsets = new ArrayList<>(records.size());
 		synchronized (this.lock) {
 			records.forEach((newRecord) -> requireOpen(newRecord.shard()));
-			for (NewRecord newRecord : records) {
-				List<SourceRecord> stream = stream(newRecord.shard()).records();
-				Offset offset = new Offset(Integer.toString(stream.size() + 1));
-				stream.add(new SourceRecord(offset, newRecord.key(), newRecord.payload(), newRecord.headers(),
-						System.currentTimeMillis()));
-				offsets.add(CompletableFuture.completedFuture(offset));
-			}
+			records.forEach((newRecord) -> offsets.add(CompletableFuture.completedFuture(add(newRecord))));
 			this.lock.notifyAll();
 		}
 		return offsets;
 	}
 
+	private Offset add(NewRecord newRecord) {
+		MemoryStream stream = stream(newRecord.shard());
+		String id = newRecord.id();
+		Offset known = (id != null) ? stream.ids.get(id) : null;
+		if (known != null) {
+			return known;
+		}
+		Offset offset = new Offset(Integer.toString(stream.records.size() + 1));
+		stream.records.add(new SourceRecord(offset, newRecord.key(), newRecord.payload(), newRecord.headers(),
+				System.currentTimeMillis()));
+		if (id != null) {
+			stream.ids.put(id, offset);
+		}
+		return offset;
+	}
+
 	@Override
-	public CompletableFuture<SequencedAppender.Reply> append(Sequence sequence, Batch batch) {
+	public CompletableFuture<List<Offset>> appendOnce(OnceAppender.Batch batch) {
+		Objects.requireNonNull(batch, "batch must not be null");
+		batch.records().forEach(this::check);
+		synchronized (this.lock) {
+			MemoryStream stream = requireOpen(batch.shard());
+			LastBatch last = stream.batches.get(batch.producer());
+			if (last != null && last.number() > batch.number()) {
+				return CompletableFuture.failedFuture(new SendFailedException(
+						"%s has had a later batch of the same producer".formatted(batch.shard()), null, true, true));
+			}
+			if (last == null || last.number() < batch.number()) {
+				last = new LastBatch(batch.number(), batch.records().stream().map(this::add).toList());
+				stream.batches.put(batch.producer(), last);
+				this.lock.notifyAll();
+			}
+			return CompletableFuture.completedFuture(last.offsets());
+		}
+	}
+
+	/** Nothing else is to be done for a record with an id. */
+	@Override
+	public boolean appendRecognizesIds() {
+		return true;
+	}
+
+	@Override
+	public CompletableFuture<SequencedAppender.Reply> append(Sequence sequence, SequencedAppender.Batch batch) {
 		Objects.requireNonNull(sequence, "sequence must not be null");
 		Objects.requireNonNull(batch, "batch must not be null");
 		synchronized (this.lock) {
@@ -313,6 +350,11 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Seq
 		/** By sender, the last of its records. */
 		private final Map<String, Received> received = new HashMap<>();
 
+		private final Map<String, Offset> ids = new HashMap<>();
+
+		/** By producer. */
+		private final Map<String, LastBatch> batches = new HashMap<>();
+
 		private boolean closed;
 
 		List<SourceRecord> records() {
@@ -334,10 +376,14 @@ public final class MemoryStreamSource implements ShardSource, ShardAppender, Seq
 
 		private static final Received NOTHING = new Received(0, 0, 0);
 
-		boolean isBeyond(Sequence sequence, Batch batch) {
+		boolean isBeyond(Sequence sequence, SequencedAppender.Batch batch) {
 			return this.era > sequence.era() || this.era == sequence.era() && this.owner != sequence.owner()
 					&& this.number > batch.lastPossible();
 		}
+
+	}
+
+	private record LastBatch(long number, List<Offset> offsets) {
 
 	}
 

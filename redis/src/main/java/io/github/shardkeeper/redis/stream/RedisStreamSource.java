@@ -42,9 +42,9 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.OnceAppender;
 import io.github.shardkeeper.source.RecordFields;
 import io.github.shardkeeper.source.SequencedAppender;
-import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardListWatchers;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
@@ -62,13 +62,14 @@ import io.github.shardkeeper.text.PrintableLogger;
  * The bucket is {@code id mod 16}: on Redis Cluster a topic's shards then lie in at most
  * 16 slots, because one {@code XREAD} may only name streams of one slot. A record is
  * appended with {@code XADD … * k <key> v <payload> <header> <value> …}, without
- * {@code k} if it has no key; its entry id is its offset. An entry without {@code v} has
- * an empty payload. Shard counts are kept in Redis, see {@link ShardCounts}. Streams are
- * trimmed with {@code trim-stream.lua}, and {@code read-lag.lua} counts their entries.
- * Thread-safe.
+ * {@code k} if it has no key; its entry id is its offset. Batches that may be repeated
+ * are appended with {@code append-once.lua}, see {@link OnceScript}. An entry without
+ * {@code v} has an empty payload. Shard counts are kept in Redis, see
+ * {@link ShardCounts}. Streams are trimmed with {@code trim-stream.lua}, and
+ * {@code read-lag.lua} counts their entries. Thread-safe.
  */
 public final class RedisStreamSource
-		implements ShardSource, ShardAppender, SequencedAppender, ShardTopics, ShardTrimmer {
+		implements ShardSource, OnceAppender, SequencedAppender, ShardTopics, ShardTrimmer {
 
 	private static final Logger logger = PrintableLogger.of(RedisStreamSource.class);
 
@@ -100,6 +101,8 @@ public final class RedisStreamSource
 
 	private final SequencedStreams sequenced;
 
+	private final OnceScript onceScript;
+
 	private final ShardListWatchers watchers = new ShardListWatchers();
 
 	/** Cache: building a key costs more than the rest of an append. */
@@ -118,12 +121,24 @@ public final class RedisStreamSource
 	 */
 	public RedisStreamSource(RedisConnector connector, String keyPrefix, Map<String, Integer> topics, Duration timeout,
 			ReplicaWait wait) {
+		this(connector, keyPrefix, topics, timeout, wait, RecordIds.DEFAULT);
+	}
+
+	/**
+	 * Creates a source; connects when it is first used.
+	 * @param topics topics with their initial shard counts
+	 * @param wait wait for replicas after a change of a shard count
+	 * @param ids how long ids of records are remembered
+	 */
+	public RedisStreamSource(RedisConnector connector, String keyPrefix, Map<String, Integer> topics, Duration timeout,
+			ReplicaWait wait, RecordIds ids) {
 		this.connector = connector;
 		this.link = connector.dataLink(timeout);
 		this.writes = new ReplicatedLink<>(connector, this.link, timeout, wait);
 		this.keyPrefix = keyPrefix;
 		this.sequenced = new SequencedStreams(this.link, this::streamKey,
 				(shard) -> bucketKey(shard) + ":received:" + shard.id());
+		this.onceScript = new OnceScript(this.link, ids);
 		this.counts = new ShardCounts(this.link, this.writes, keyPrefix, this::newStreamKey, topics,
 				this.watchers::changed);
 	}
@@ -300,10 +315,21 @@ public final class RedisStreamSource
 	}
 
 	@Override
-	public CompletableFuture<Reply> append(Sequence sequence, Batch batch) {
+	public CompletableFuture<Reply> append(Sequence sequence, SequencedAppender.Batch batch) {
 		Objects.requireNonNull(sequence, "sequence must not be null");
 		Objects.requireNonNull(batch, "batch must not be null");
 		return this.sequenced.append(sequence, batch);
+	}
+
+	@Override
+	public CompletableFuture<List<Offset>> appendOnce(OnceAppender.Batch batch) {
+		batch.records().forEach(this::check);
+		return this.onceScript.append(bucketKey(batch.shard()), streamKey(batch.shard()), batch);
+	}
+
+	@Override
+	public boolean appendRecognizesIds() {
+		return this.onceScript.hasNativeIds();
 	}
 
 	private static CompletableFuture<Offset> offset(CompletableFuture<String> id, ShardId shard) {
@@ -313,17 +339,23 @@ public final class RedisStreamSource
 				offset.complete(new Offset(value));
 				return;
 			}
-			boolean refused = failure instanceof StoreUnavailableException unavailable
-					&& RedisLink.isError(unavailable);
-			offset.completeExceptionally(
-					new SendFailedException("%s %s. %s".formatted(refused ? "Refused by" : "No acknowledgement from",
-							shard, failure.getMessage()), failure, !refused));
+			offset.completeExceptionally(OnceScript.failed(shard, failure));
 		});
 		return offset;
 	}
 
 	private AsyncCommand<String, byte[], String> xadd(NewRecord newRecord) {
-		CommandArgs<String, byte[]> arguments = new CommandArgs<>(CODEC).addKey(streamKey(newRecord.shard())).add("*");
+		CommandArgs<String, byte[]> arguments = new CommandArgs<>(CODEC).addKey(streamKey(newRecord.shard()));
+		String id = newRecord.id();
+		if (id != null) {
+			if (!appendRecognizesIds()) {
+				throw new IllegalArgumentException(
+						"A record for %s has an id, which only appendOnce(…) recognizes on this Redis"
+							.formatted(newRecord.shard()));
+			}
+			arguments.add("IDMP").add(OnceScript.nativeProducer(id)).add(bytes(id));
+		}
+		arguments.add("*");
 		String key = newRecord.key();
 		if (key != null) {
 			arguments.add(RecordFields.KEY).add(bytes(key));

@@ -18,8 +18,8 @@ import io.github.shardkeeper.source.SequencedAppender;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 
 /**
- * Appends numbered records once, with {@code append-once.lua}. Beside each stream that
- * has received any is a hash in the same slot:
+ * Appends numbered records once, with {@code append-in-sequence.lua}. Beside each stream
+ * that has received any is a hash in the same slot:
  *
  * <pre>
  * &lt;prefix&gt;:{&lt;topic&gt;#&lt;bucket&gt;}:received:&lt;id&gt;   hash: sender, "&lt;era&gt; &lt;number of its last record&gt; &lt;token&gt;"
@@ -30,7 +30,7 @@ import io.github.shardkeeper.source.ShardAppender.NewRecord;
 final class SequencedStreams implements SequencedAppender {
 
 	private static final LuaScript APPEND_ONCE = LuaScript.load(SequencedStreams.class, ScriptOutputType.MULTI,
-			"append-once.lua");
+			"append-in-sequence.lua");
 
 	private final RedisLink<byte[]> link;
 

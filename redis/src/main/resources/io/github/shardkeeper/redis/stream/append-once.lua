@@ -1,53 +1,147 @@
--- Appends records that their sender has numbered, but those that the stream has received before.
+-- Appends the records of a batch to a stream once, however often and however late the same batch arrives.
 --
--- KEYS     1 the stream, which need not exist, 2 what it has received: hash, sender -> era, number of the last record,
---          token of the owner that has sent it, with spaces between them
--- ARGV     1 sender, 2 era, 3 token of its owner, 4 number of the first record: all before it were appended, 5 highest
---          number that other owners may have sent, 6 number of records; then for each the number of its fields and
---          values, and these
--- result   {'APPENDED', number of records that were there before}, or {'SUPERSEDED', era} if a higher era, or a higher
---          number of another owner, was received
--- keeps    each number is appended once, in the order of the numbers; a call that arrives late, or twice, appends
---          nothing that was appended before
--- memory   refused at `maxmemory`, unless all records are there
+-- KEYS     1 the stream
+--          2 what the producer has appended last to it: string of the batch's number and its entry ids, with spaces
+--            between them; of an id with the same millis as the one before, only the part after them
+--          3, 4 only if records have ids that Redis does not remember itself: two hashes that take turns, id -> entry
+--            id; '' -> when it was begun (millis)
+-- ARGV     1 number of the batch under its producer, 2 time for which ids are remembered (millis), 3 number of ids in a
+--          hash after which the other one takes its turn; then for each record producer and id for Redis' own XADD with
+--          IDMP, or '' and the id, or '' and '' for none; number of texts that follow; names and values of its fields
+-- result   'APPENDED', entry id of each record; 'LATE' if the producer has appended a later batch; or 'PARTLY', error:
+--          only the first of the records are appended, which a repetition of the batch continues. An error, and nothing
+--          is appended, if memory or a right is missing, or a key has another type
+-- keeps    a batch's records are appended once, in their order; a record whose id is remembered is not appended, and
+--          gets the entry id of the first one. The stream may be trimmed meanwhile
+-- memory   refused at `maxmemory`
 -- cost     O(records)
 
-local STREAM, RECEIVED, sender = KEYS[1], KEYS[2], ARGV[1]
-for i, expected in ipairs({'stream', 'hash'}) do
-  local found = redis.call('TYPE', KEYS[i]).ok
-  if found ~= expected and found ~= 'none' then
-    return redis.error_reply('ERR the key ' .. KEYS[i] .. ' holds a ' .. found .. ', not the ' .. expected ..
-      ' that belongs there, so nothing was written; move it away with RENAME or remove it with DEL')
+local STREAM, PRODUCER, IDS = KEYS[1], KEYS[2], {KEYS[3], KEYS[4]}
+local number, retention, most = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+
+-- The time in which a repetition may still arrive, millis.
+local KEEP_PRODUCER = 3600000
+
+-- Arguments that Lua can pass on at once; Redis' limit is about 8,000.
+local MOST_TEXTS = 6000
+
+local records = {}
+local withIds = false
+local place = 4
+while place <= #ARGV do
+  local texts = tonumber(ARGV[place + 2])
+  if texts > MOST_TEXTS then
+    return redis.error_reply('ERR a record has more than ' .. (MOST_TEXTS / 2) ..
+      ' headers, which is too many for a script, so nothing was appended')
+  end
+  records[#records + 1] = {native = ARGV[place], id = ARGV[place + 1], from = place + 3, to = place + 2 + texts}
+  withIds = withIds or ARGV[place + 1] ~= '' and ARGV[place] == ''
+  place = place + 3 + texts
+end
+
+-- Numbers up to 2^53 as text; Lua's own conversion would write them as 1.7e+15.
+local function text(value)
+  return string.format('%.0f', value)
+end
+
+local entries = {}
+local last = redis.call('GET', PRODUCER)
+local lastNumber = last and tonumber(string.match(last, '^%d+')) or 0
+if lastNumber > number then
+  return {'LATE'}
+end
+if lastNumber == number then
+  local millis
+  for before, sequence in string.gmatch(string.gsub(last, '^%d+', '', 1), ' (%d*)%-(%d+)') do
+    millis = before ~= '' and before or millis
+    entries[#entries + 1] = millis .. '-' .. sequence
+  end
+end
+if #entries == #records then
+  return {'APPENDED', unpack(entries)}
+end
+
+local function remember()
+  local stored, millis = {ARGV[1]}, nil
+  for _, entry in ipairs(entries) do
+    local before, sequence = string.match(entry, '^(%d+)(%-%d+)$')
+    stored[#stored + 1] = before == millis and sequence or entry
+    millis = before
+  end
+  redis.call('SET', PRODUCER, table.concat(stored, ' '), 'PX', KEEP_PRODUCER)
+end
+
+-- Which hash takes new ids.
+local current = 1
+local begun = {0, 0}
+local beginHash = false
+if withIds then
+  local time = redis.call('TIME')
+  local nowMillis = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  for i = 1, 2 do
+    begun[i] = tonumber(redis.call('HGET', IDS[i], '') or '0')
+  end
+  current = begun[2] > begun[1] and 2 or 1
+  if begun[current] == 0 or nowMillis - begun[current] >= retention or redis.call('HLEN', IDS[current]) > most then
+    current = begun[current] == 0 and current or 3 - current
+    beginHash = text(nowMillis)
   end
 end
 
-local received = redis.call('HGET', RECEIVED, sender) or ''
-local era, number, owner = string.match(received, '^(%d+) (%d+) (%d+)$')
-era, number = tonumber(era or '0'), tonumber(number or '0')
-local first, count = tonumber(ARGV[4]), tonumber(ARGV[6])
-if era > tonumber(ARGV[2]) or era == tonumber(ARGV[2]) and owner ~= ARGV[3] and number > tonumber(ARGV[5]) then
-  return {'SUPERSEDED', string.format('%.0f', era)}
+-- First what may be refused for lack of memory or of a right, or for the type of a key, in an order that leaves nothing
+-- behind that counts: Redis undoes nothing, and looks at the memory only until the first write.
+redis.call('XLEN', STREAM)
+remember()
+if beginHash then
+  redis.call('UNLINK', IDS[current])
+  redis.call('HSET', IDS[current], '', beginHash)
+elseif withIds then
+  redis.call('HSET', IDS[current], '', text(begun[current]))
+end
+if withIds then
+  redis.call('PEXPIRE', IDS[current], text(2 * retention))
 end
 
-local last = math.max(era == tonumber(ARGV[2]) and number or 0, first - 1)
-local before = math.min(last - first + 1, count)
-if before == count then
-  return {'APPENDED', tostring(count)}
-end
-
-local function receive(through)
-  redis.call('HSET', RECEIVED, sender, ARGV[2] .. ' ' .. string.format('%.0f', through) .. ' ' .. ARGV[3])
-end
-
--- First what has no effect yet: a missing right, or missing memory, shows before anything is appended.
-receive(last)
-local position = 7
-for i = 1, count do
-  local values = tonumber(ARGV[position])
-  if i > before then
-    redis.call('XADD', STREAM, '*', unpack(ARGV, position + 1, position + values))
+local function known(record)
+  if record.id == '' or record.native ~= '' then
+    return false
   end
-  position = position + 1 + values
+  local entry = redis.call('HGET', IDS[current], record.id)
+  return entry or redis.call('HGET', IDS[3 - current], record.id)
 end
-receive(first + count - 1)
-return {'APPENDED', tostring(before)}
+
+-- The first one may raise an error; later ones must not, because some are appended already.
+local function append(record, first)
+  local from, to = record.from, record.to
+  if record.native ~= '' then
+    if first then
+      return redis.call('XADD', STREAM, 'IDMP', record.native, record.id, '*', unpack(ARGV, from, to))
+    end
+    return redis.pcall('XADD', STREAM, 'IDMP', record.native, record.id, '*', unpack(ARGV, from, to))
+  end
+  if first then
+    return redis.call('XADD', STREAM, '*', unpack(ARGV, from, to))
+  end
+  return redis.pcall('XADD', STREAM, '*', unpack(ARGV, from, to))
+end
+
+local problem
+local appended = #entries > 0
+for i = #entries + 1, #records do
+  local record = records[i]
+  local entry = known(record)
+  if not entry then
+    entry = append(record, not appended)
+    if type(entry) == 'table' then
+      problem = entry.err
+      break
+    end
+    appended = true
+    if record.id ~= '' and record.native == '' then
+      redis.call('HSET', IDS[current], record.id, entry)
+    end
+  end
+  entries[i] = entry
+end
+remember()
+return problem and {'PARTLY', problem} or {'APPENDED', unpack(entries)}

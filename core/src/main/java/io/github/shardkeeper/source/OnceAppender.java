@@ -1,0 +1,77 @@
+package io.github.shardkeeper.source;
+
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+
+/**
+ * Appender that recognizes what it has appended before, so that batches can be repeated
+ * without duplicates. Optional: for sources that can. What is not guaranteed: that it
+ * recognizes anything after the system has lost acknowledged writes. Thread-safe.
+ */
+public interface OnceAppender extends ShardAppender {
+
+	/**
+	 * Sends a batch; waits neither for its answer nor for a connection. However often the
+	 * same batch arrives, and however late, its records are appended once, in their
+	 * order: a batch with the number of the producer's last one is answered and not
+	 * appended again, and one with a lower number is ignored. The caller sends the next
+	 * batch of a producer and shard only when it no longer waits for this one.
+	 * <p>
+	 * A record with an id that the shard has had before, from any producer, is left out;
+	 * its offset is that of the earlier one. How long ids are remembered is limited.
+	 * @param batch the batch
+	 * @return the offsets, in the order of the records; or a
+	 * {@link io.github.shardkeeper.SendFailedException}. Completes within the time limit
+	 * for answers, on a thread that must not be blocked
+	 * @throws IllegalArgumentException if a record cannot be stored; none is sent, and a
+	 * retry does not help
+	 */
+	CompletableFuture<List<Offset>> appendOnce(Batch batch);
+
+	/**
+	 * Returns whether {@link #append} recognizes ids too, so that a record with an id
+	 * needs no batch.
+	 * @return {@code false} also if that is not known yet
+	 */
+	default boolean appendRecognizesIds() {
+		return false;
+	}
+
+	/**
+	 * Records of one shard that are appended together. Immutable by convention.
+	 *
+	 * @param producer the name of the producer: different for each template, also after a
+	 * restart
+	 * @param number the number of the batch, higher than those of the producer's earlier
+	 * batches for the shard; at least 1
+	 * @param records the records, at least one, all for the same shard
+	 */
+	record Batch(String producer, long number, List<NewRecord> records) {
+
+		public Batch {
+			Objects.requireNonNull(producer, "producer must not be null");
+			Objects.requireNonNull(records, "records must not be null");
+			records = List.copyOf(records);
+			if (number < 1) {
+				throw new IllegalArgumentException("The numbers of batches begin with 1; this is " + number);
+			}
+			if (records.stream().map(NewRecord::shard).distinct().count() != 1) {
+				throw new IllegalArgumentException("A batch has records of one shard");
+			}
+		}
+
+		/**
+		 * Returns the shard of the records.
+		 * @return the shard
+		 */
+		public ShardId shard() {
+			return this.records.get(0).shard();
+		}
+
+	}
+
+}
