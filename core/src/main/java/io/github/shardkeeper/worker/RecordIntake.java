@@ -134,7 +134,12 @@ final class RecordIntake {
 			this.ofQueueInARow++;
 			return new Delivery(TrackedRecord.ofQueue(queued));
 		}
-		return this.heldBack.isEmpty() ? takeUpRead(now, this.batchSize) : null;
+		if (this.heldBack.isEmpty()) {
+			return takeUpRead(now, this.batchSize);
+		}
+		// The queue may have found out that others have made room.
+		resume();
+		return this.heldBack.isEmpty() ? this.parts.poll() : null;
 	}
 
 	private @Nullable Delivery takeUpRead(MonotonicTime now, int most) {

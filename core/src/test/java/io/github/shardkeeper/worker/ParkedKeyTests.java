@@ -187,6 +187,19 @@ class ParkedKeyTests {
 	}
 
 	@Test
+	void shardResumesWhenAnOperatorHasMadeRoom() {
+		ConsumingShard shard = new ConsumingShard(this.bean, settings().parking(1, 1000, AfterDelays.REPEAT));
+		this.bean.poison.addAll(Set.of("a1", "b2"));
+		offer(shard, 1, "a1", "b2", "c3");
+		assertThat(shard.worker().problem()).isNotNull();
+		change(shard, WaitingRecord.Change.DROP, "1");
+
+		assertThat(this.bean.calls).containsExactly("a1", "b2", "b2", "c3");
+		assertThat(shard.worker().problem()).isNull();
+		assertThat(waiting(shard)).containsExactly("2 after 2");
+	}
+
+	@Test
 	void shardHaltsWhenTooManyRecordsWaitWithTheOrderingKey() {
 		ConsumingShard shard = new ConsumingShard(this.bean,
 				settings().ordering(Ordering.KEY, 8).parking(100, 2, AfterDelays.REPEAT));
