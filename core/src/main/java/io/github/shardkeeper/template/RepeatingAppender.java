@@ -267,12 +267,23 @@ final class RepeatingAppender implements ShardAppender {
 						.formatted(offsets.size(), this.records.size())));
 				}
 				else {
-					for (int i = 0; i < offsets.size(); i++) {
-						this.records.get(i).offset().complete(offsets.get(i));
-					}
-					this.lane.next();
+					appended(offsets);
 				}
 			});
+		}
+
+		/**
+		 * The lane is free before a caller knows, whose next record may need no batch.
+		 */
+		private void appended(List<Offset> offsets) {
+			try {
+				this.lane.next();
+			}
+			finally {
+				for (int i = 0; i < offsets.size(); i++) {
+					this.records.get(i).offset().complete(offsets.get(i));
+				}
+			}
 		}
 
 		private void failed(Throwable reported) {
