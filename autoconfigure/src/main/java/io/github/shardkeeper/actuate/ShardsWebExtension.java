@@ -23,6 +23,7 @@ import io.github.shardkeeper.operations.OperationRequest;
 import io.github.shardkeeper.operations.ShardOperations;
 import io.github.shardkeeper.report.DeadLetterReport;
 import io.github.shardkeeper.report.OperationReport;
+import io.github.shardkeeper.report.WaitingKeyReport;
 
 /**
  * Answers over HTTP with a status and a {@link Refusal} where {@link ShardsEndpoint} has
@@ -33,7 +34,8 @@ import io.github.shardkeeper.report.OperationReport;
  */
 @EndpointWebExtension(endpoint = ShardsEndpoint.class)
 // What is inside of a WebEndpointResponse is not found by itself.
-@RegisterReflectionForBinding({ OperationReport.class, DeadLetterReport.Page.class, ShardsWebExtension.Refusal.class })
+@RegisterReflectionForBinding({ OperationReport.class, DeadLetterReport.Page.class, WaitingKeyReport.Page.class,
+		ShardsWebExtension.Refusal.class })
 public final class ShardsWebExtension {
 
 	private static final int CONFLICT = 409;
