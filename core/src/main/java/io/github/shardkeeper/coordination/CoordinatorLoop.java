@@ -309,6 +309,9 @@ final class CoordinatorLoop {
 			this.holdings.run(self);
 			if (self == null || this.directives.isRead()) {
 				this.leader.run(self);
+				if (this.leader.takeCompletedRequests()) {
+					this.directives.changedHere();
+				}
 			}
 			if (self != null) {
 				this.loads.run(Objects.requireNonNull(this.consumption), this.clock.now());
@@ -438,6 +441,7 @@ final class CoordinatorLoop {
 			this.loads.reportAllAgain();
 			this.membership.describeAgain();
 			this.shardProblems.writesLost();
+			this.directives.changedHere();
 		}
 		try {
 			this.holdings.ownershipsChanged(reply.changes(), member);

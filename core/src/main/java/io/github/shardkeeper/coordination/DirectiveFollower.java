@@ -62,6 +62,15 @@ final class DirectiveFollower {
 		this.againAt = null;
 	}
 
+	/**
+	 * Has them read with the next heartbeat at the latest, whatever its version is: a
+	 * change that this member has made may be lost in a failover before it has seen the
+	 * version of it, and then that of before looks like no change.
+	 */
+	void changedHere() {
+		this.due = true;
+	}
+
 	void answered(HeartbeatReply.Alive reply) {
 		this.due |= reply.directives() != this.known.version();
 	}

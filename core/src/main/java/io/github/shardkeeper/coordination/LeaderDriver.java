@@ -95,6 +95,9 @@ final class LeaderDriver {
 	/** Members that were read and not asked for since; {@code null} for none. */
 	private @Nullable Set<MemberId> changedMembers;
 
+	/** Whether requests were completed since this was asked last. */
+	private boolean completedRequests;
+
 	/** Epoch of the last decision, successful or not. */
 	private long decidedInEpoch;
 
@@ -264,6 +267,13 @@ final class LeaderDriver {
 		return changed;
 	}
 
+	/** Returns once whether requests were completed, also if there was no answer. */
+	boolean takeCompletedRequests() {
+		boolean completed = this.completedRequests;
+		this.completedRequests = false;
+		return completed;
+	}
+
 	/** Returns the time of the next {@link #run}, {@code null} for none. */
 	@Nullable MonotonicTime wakeAt() {
 		return MonotonicTime.earliestOf(this.wakeAt, this.calls.wakeAt());
@@ -333,6 +343,7 @@ final class LeaderDriver {
 			return new LeaderEvent.EndClaimsAnswered(reply);
 		}
 		if (action instanceof LeaderAction.CompleteRequests complete) {
+			this.completedRequests = true;
 			return new LeaderEvent.RequestsCompleted(
 					this.store.directives().complete(self, complete.epoch(), complete.requests()));
 		}

@@ -163,6 +163,18 @@ class DirectivesStoriesTests {
 		await().until(() -> a.consumption.directives().isEmpty() && b.consumption.directives().isEmpty());
 	}
 
+	/** The version is the one that all members know, so nothing else shows it. */
+	@Test
+	void requestWhoseCompletionIsLostIsFollowedAgain() {
+		TestInstance a = start("a");
+		awaitConsumed(a, 4);
+		a.store.completionsToLose.set(1);
+
+		put(Kind.REBALANCE, "", null);
+
+		await().until(() -> a.store.completionsToLose.get() == 0 && this.store.directives().read().isEmpty());
+	}
+
 	/** Without them it might plan against what operators want. */
 	@Test
 	void memberThatCannotReadDirectivesDoesNotLead() {

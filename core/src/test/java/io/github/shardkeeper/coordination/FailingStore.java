@@ -2,6 +2,7 @@ package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -18,7 +19,9 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
+import io.github.shardkeeper.directive.Directive;
 import io.github.shardkeeper.directive.DirectiveStore;
+import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupProblems;
 import io.github.shardkeeper.protocol.GroupProblems.GroupStatus;
@@ -46,6 +49,9 @@ final class FailingStore extends ForwardingStore {
 	volatile boolean readingBroken;
 
 	volatile boolean claimsRefused;
+
+	/** So many completions of requests are answered, and lost by a failover at once. */
+	final AtomicInteger completionsToLose = new AtomicInteger();
 
 	/** Thrown when directives are to be read; {@code null} if they can be read. */
 	volatile @Nullable StoreUnavailableException directivesFailure;
@@ -151,7 +157,7 @@ final class FailingStore extends ForwardingStore {
 		if (failure != null) {
 			throw failure;
 		}
-		return super.directives();
+		return new LosingDirectives(super.directives());
 	}
 
 	@Override
@@ -223,6 +229,37 @@ final class FailingStore extends ForwardingStore {
 	public HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate, LoadReport load) {
 		this.heartbeats.incrementAndGet();
 		return super.heartbeat(member, seen, candidate, load);
+	}
+
+	private final class LosingDirectives implements DirectiveStore {
+
+		private final DirectiveStore directives;
+
+		LosingDirectives(DirectiveStore directives) {
+			this.directives = directives;
+		}
+
+		@Override
+		public Directives read() {
+			return this.directives.read();
+		}
+
+		@Override
+		public Change put(Directive directive) {
+			return this.directives.put(directive);
+		}
+
+		@Override
+		public Change clear(Directive.Kind kind, String subject) {
+			return this.directives.clear(kind, subject);
+		}
+
+		@Override
+		public boolean complete(MemberId leader, long epoch, Collection<Directive> requests) {
+			return FailingStore.this.completionsToLose.getAndUpdate((left) -> Math.max(0, left - 1)) > 0
+					|| this.directives.complete(leader, epoch, requests);
+		}
+
 	}
 
 	/** Open until it is closed from here, whatever the store thinks. */
