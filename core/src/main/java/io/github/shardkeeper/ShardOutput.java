@@ -34,8 +34,8 @@ public interface ShardOutput {
 	 * a retry makes sense
 	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if the topic
 	 * is not configured, or has another source; a retry does not help
-	 * @throws IllegalArgumentException if the record is not valid, or the call sends too
-	 * much; a retry does not help
+	 * @throws IllegalArgumentException if the record is not valid, has an id (it is
+	 * appended once without one), or the call sends too much; a retry does not help
 	 */
 	default void send(String topic, @Nullable String key, Object payload) {
 		send(topic, new Outgoing(key, payload));

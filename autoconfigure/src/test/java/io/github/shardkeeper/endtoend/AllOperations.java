@@ -78,6 +78,7 @@ final class AllOperations {
 				() -> template.send("orders", new Outgoing("k", "good").withId("id")),
 				() -> letters.list(LETTERS, null, 1).letters().forEach((letter) -> letters.drop(letter.id())),
 				() -> letters.sendBack(LETTERS), () -> letters.count("orders"), () -> letters.waiting("orders"),
+				() -> this.instance.getBean(ShardOperations.class).waiting("orders", "0", null, null, false),
 				() -> this.instance.getBean(ShardStateReader.class).read(SHARD, Long.class),
 				() -> this.instance.getBean(GroupReporter.class).report(),
 				() -> this.instance.getBean(GroupReporter.class).shard(SHARD),

@@ -327,6 +327,23 @@ class TrimmingTests {
 		}
 	}
 
+	/** Otherwise Redis would stay full: trimming waits for the copy. */
+	@Test
+	void fullRedisAcceptsCopiesOfOffsets() {
+		try (EmbeddedRedis full = EmbeddedRedis.start("--maxmemory-policy", "noeviction")) {
+			use(RedisClients.factory(full));
+			List<Offset> offsets = append(1000);
+			checkpoint("app", offsets.get(0));
+			groups("app").copyOffsets(Map.of(SHARD, offsets.get(0)));
+			full.call((commands) -> commands.configSet("maxmemory", "1"));
+
+			groups("app").copyOffsets(Map.of(SHARD, offsets.get(999)));
+			start("app", new TrimRule(50L, null, false));
+
+			await().atMost(PATIENCE).until(() -> length() <= 50 + NODE);
+		}
+	}
+
 	@Test
 	void oneInstanceTrimsAtATime() {
 		RedisTopicGroups one = groups("app");

@@ -2,6 +2,7 @@ package io.github.shardkeeper.output;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.ShardTemplate.Outgoing;
@@ -11,6 +12,9 @@ import io.github.shardkeeper.source.ShardAppender.NewRecord;
  * Records that one call sends. Confined to the thread of the call until it has returned.
  */
 public final class CallOutput implements ShardOutput, AutoCloseable {
+
+	/** Redis passes no more on in a script. */
+	private static final int MAX_HEADERS = 3_000;
 
 	private final OutputTargets targets;
 
@@ -31,6 +35,17 @@ public final class CallOutput implements ShardOutput, AutoCloseable {
 		if (this.closed || Thread.currentThread() != this.thread) {
 			throw new IllegalStateException("ShardOutput may only be used inside the call that received it, on that "
 					+ "call's thread: to send from elsewhere, use ShardTemplate");
+		}
+		Objects.requireNonNull(topic, "topic must not be null");
+		Objects.requireNonNull(record, "record must not be null");
+		if (record.id() != null) {
+			throw new IllegalArgumentException(
+					"A record for '%s' has an id, but what a call sends is appended once without one: leave out withId(…), or send with ShardTemplate"
+						.formatted(topic));
+		}
+		if (record.headers().size() > MAX_HEADERS) {
+			throw new IllegalArgumentException("A record for '%s' has %,d headers, but may have %,d".formatted(topic,
+					record.headers().size(), MAX_HEADERS));
 		}
 		NewRecord prepared = this.targets.prepare(topic, record);
 		this.bytes += ShardOutbox.size(prepared);

@@ -90,6 +90,10 @@ final class CallLoop implements ShardOwnership.Loop {
 					return stop;
 				}
 				waits = !this.runs.isMarked();
+				if (waits) {
+					// Records that were forwarded meanwhile are to be removed, too.
+					this.progress.commitSoon();
+				}
 			}
 			if (!waits && !now.isBefore(this.nextCall)) {
 				call(now);
@@ -120,11 +124,12 @@ final class CallLoop implements ShardOwnership.Loop {
 	}
 
 	private boolean isPermitted(MonotonicTime now) {
-		return !this.scope.lifecycle().isPaused() && this.context.lease().permitsHandOut(now);
+		return !this.scope.lifecycle().isPaused() && this.context.lease().permitsHandOut(now)
+				&& !this.progress.outbox().isFull();
 	}
 
 	private boolean mayCall(MonotonicTime now) {
-		return !this.scope.lifecycle().isLeaving() && isPermitted(now) && !this.progress.outbox().isFull()
+		return !this.scope.lifecycle().isLeaving() && isPermitted(now)
 				&& (this.nextCall == null || !now.isBefore(this.nextCall));
 	}
 
@@ -135,6 +140,9 @@ final class CallLoop implements ShardOwnership.Loop {
 			.callHandler(this.handler.takesState() ? this.progress.state() : null, begun,
 					(view) -> this.handler.handle(null, this.scope.owned(), view, null, output));
 		this.scope.owned().runFor(null);
+		if (output != null) {
+			output.close();
+		}
 		MonotonicTime now = this.context.clock().now();
 		if (result.failure() != null) {
 			failed(result, result.failure(), begun, now);
@@ -145,7 +153,6 @@ final class CallLoop implements ShardOwnership.Loop {
 			this.progress.stateChanged((changes != null) ? changes : JournaledState.Changes.NONE, begun);
 		}
 		if (output != null) {
-			output.close();
 			this.progress.send(output.records(), begun);
 		}
 		this.backOff.reset();

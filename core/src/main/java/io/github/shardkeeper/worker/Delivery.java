@@ -21,6 +21,9 @@ final class Delivery {
 
 	private final long bytes;
 
+	/** Number of records at first: those that are stored apart are taken out. */
+	private final int taken;
+
 	/** Whether it was retried in place as a part of a larger delivery. */
 	private final boolean exhausted;
 
@@ -50,6 +53,7 @@ final class Delivery {
 			size += each.source().size();
 		}
 		this.bytes = size;
+		this.taken = records.size();
 		this.calls = records.get(0).earlierCalls();
 	}
 
@@ -94,6 +98,11 @@ final class Delivery {
 
 	@Nullable String key() {
 		return this.key;
+	}
+
+	/** Returns the number of records that it had at first. */
+	int taken() {
+		return this.taken;
 	}
 
 	long bytes() {

@@ -151,7 +151,7 @@ sealed interface DeliveryOrder {
 		@Override
 		public void add(Delivery delivery) {
 			this.bytes += delivery.bytes();
-			this.share.take(delivery.records().size(), delivery.bytes());
+			this.share.take(delivery.taken(), delivery.bytes());
 			Deque<Delivery> queue = this.queues.computeIfAbsent(queueKey(delivery), (key) -> new ArrayDeque<>(2));
 			queue.add(delivery);
 			if (queue.size() == 1) {
@@ -207,7 +207,7 @@ sealed interface DeliveryOrder {
 
 		private void giveBack(Delivery delivery) {
 			this.bytes -= delivery.bytes();
-			this.share.giveBack(delivery.records().size(), delivery.bytes());
+			this.share.giveBack(delivery.taken(), delivery.bytes());
 		}
 
 		@Override

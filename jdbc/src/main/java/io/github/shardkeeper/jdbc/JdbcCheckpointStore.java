@@ -157,6 +157,12 @@ final class JdbcCheckpointStore implements CheckpointStore {
 			return refused;
 		}
 		if (reply instanceof Acquisition.Acquired acquired) {
+			if (acquired.outbox().entries() > 0) {
+				throw new StoreUnavailableException(
+						"%s still has %d records in its outbox that its handlers have sent before: run it without 'transaction: jdbc' until they are appended to their targets, and then with it again"
+							.formatted(shard, acquired.outbox().entries()),
+						null, true);
+			}
 			taken = acquired.checkpoint();
 		}
 		if (insert(shard, taken) && taken != null && taken.offset() != null) {

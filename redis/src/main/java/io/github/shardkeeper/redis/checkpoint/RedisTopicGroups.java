@@ -8,10 +8,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 import io.lettuce.core.ScriptOutputType;
-import io.lettuce.core.output.IntegerOutput;
 import io.lettuce.core.output.ValueListOutput;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.checkpoint.Answers;
 import io.github.shardkeeper.coordination.TopicGroups;
 import io.github.shardkeeper.redis.LuaScript;
 import io.github.shardkeeper.redis.RedisConnector;
@@ -53,6 +54,8 @@ public final class RedisTopicGroups implements TopicGroups {
 	private static final LuaScript REGISTER = script(ScriptOutputType.INTEGER, "register-group.lua");
 
 	private static final LuaScript CLAIM = script(ScriptOutputType.MULTI, "claim-trimming.lua");
+
+	private static final LuaScript COPY_OFFSET = script(ScriptOutputType.INTEGER, "copy-offset.lua");
 
 	private static final LuaScript HANDLED = script(ScriptOutputType.VALUE, "read-offset.lua");
 
@@ -108,22 +111,15 @@ public final class RedisTopicGroups implements TopicGroups {
 		this.plain.call((commands) -> commands.srem(key(topic, "groups"), bytes(this.group)));
 	}
 
-	/** A lost copy delays trimming and does no harm, so no replica is waited for. */
+	/** A lost copy only delays trimming, so no replica is waited for. */
 	@Override
 	public void copyOffsets(Map<ShardId, Offset> offsets) {
 		ShardKeys keys = new ShardKeys(this.keyPrefix, this.group);
-		List<AsyncCommand<String, byte[], Long>> copies = new ArrayList<>(offsets.size());
-		offsets.forEach((shard, offset) -> copies
-			.add(new AsyncCommand<>(new Command<>(CommandType.HSET, new IntegerOutput<>(RedisCheckpointStore.CODEC),
-					new CommandArgs<>(RedisCheckpointStore.CODEC).addKey(keys.checkpoint(shard))
-						.add(COPY)
-						.add(bytes(offset.value()))))));
-		List<StoreUnavailableException> refused = new ArrayList<>();
+		List<CompletableFuture<Long>> copies = new ArrayList<>(offsets.size());
 		remembering(COPYING, () -> {
-			this.plain.callEach(copies, (place, failure) -> refused.add(failure));
-			if (!refused.isEmpty()) {
-				throw refused.get(0);
-			}
+			offsets.forEach((shard, offset) -> copies
+				.add(this.plain.send(COPY_OFFSET, List.of(keys.checkpoint(shard)), List.of(bytes(offset.value())))));
+			copies.forEach(Answers::await);
 			return null;
 		});
 	}

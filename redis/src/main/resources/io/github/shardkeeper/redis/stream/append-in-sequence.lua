@@ -21,6 +21,9 @@ for i, expected in ipairs({'stream', 'hash'}) do
   end
 end
 
+-- Arguments that Lua can pass on at once; Redis' limit is about 8,000.
+local MOST_TEXTS = 6010
+
 local received = redis.call('HGET', RECEIVED, sender) or ''
 local era, number, owner = string.match(received, '^(%d+) (%d+) (%d+)$')
 era, number = tonumber(era or '0'), tonumber(number or '0')
@@ -33,6 +36,17 @@ local last = math.max(era == tonumber(ARGV[2]) and number or 0, first - 1)
 local before = math.min(last - first + 1, count)
 if before == count then
   return {'APPENDED', tostring(count)}
+end
+
+-- Redis undoes nothing, so what would fail later is found before the first write.
+local check = 7
+for _ = 1, count do
+  local values = tonumber(ARGV[check])
+  if values > MOST_TEXTS then
+    return redis.error_reply('ERR a record has more than ' .. (MOST_TEXTS / 2) ..
+      ' headers, which is too many for a script, so nothing was appended')
+  end
+  check = check + 1 + values
 end
 
 local function receive(through)

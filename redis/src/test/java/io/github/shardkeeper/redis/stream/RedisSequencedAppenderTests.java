@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletionException;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -83,6 +85,25 @@ class RedisSequencedAppenderTests extends SequencedAppenderContract {
 		this.commands.opsForValue().set(this.received, "mine");
 		assertRefused(this.received + " holds a string, not the hash");
 		assertThat(this.commands.hasKey(this.stream)).isFalse();
+	}
+
+	/** Lua cannot pass them on to Redis, and what was appended before would be there. */
+	@Test
+	void batchWithTooManyHeadersIsRefusedAsAWhole() {
+		Map<String, String> headers = IntStream.range(0, 4_100)
+			.boxed()
+			.collect(Collectors.toMap((i) -> "h" + i, (i) -> "v"));
+		assertThatExceptionOfType(CompletionException.class)
+			.isThrownBy(
+					() -> this.source
+						.append(SEQUENCE,
+								new Batch(SHARD, 1, 0,
+										List.of(new NewRecord(SHARD, null, new byte[0]),
+												new NewRecord(SHARD, null, new byte[0], headers))))
+						.join())
+			.withMessageContaining("too many for a script, so nothing was appended");
+		assertThat(this.commands.hasKey(this.stream)).isFalse();
+		assertThat(this.commands.hasKey(this.received)).isFalse();
 	}
 
 	/** Nobody may be able to make the sender wait for ever. */
