@@ -84,9 +84,6 @@ public final class Applications {
 			UnaryOperator<CheckpointStore> wrapper) {
 		Map<String, Object> all = new HashMap<>(properties);
 		all.put("spring.data.redis.port", port);
-		// Only one benchmark has a database.
-		all.put("spring.autoconfigure.exclude",
-				"org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration");
 		return new SpringApplicationBuilder(Application.class).bannerMode(Banner.Mode.OFF)
 			.properties(all)
 			.initializers((context) -> register((GenericApplicationContext) context, handler, wrapper));

@@ -19,7 +19,8 @@ import io.github.shardkeeper.source.ShardAppender.NewRecord;
  */
 final class RedisCluster implements Cluster {
 
-	private static final String KAFKA = "org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration";
+	private static final String OTHERS = "org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration,"
+			+ "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration";
 
 	private final RedisProcess redis;
 
@@ -42,7 +43,7 @@ final class RedisCluster implements Cluster {
 		this.settings = new ArrayList<>(settings);
 		// The others' libraries are on the class path; applications with Redis alone have
 		// none.
-		this.settings.add("spring.autoconfigure.exclude=" + KAFKA);
+		this.settings.add("spring.autoconfigure.exclude=" + OTHERS);
 		this.sender = Applications.start(this.redis, new Object(),
 				Map.of("shardkeeper.group", "sender", ShardkeeperInstance.SHARDS, shards));
 		this.appender = this.sender.getBean(ShardAppender.class);
