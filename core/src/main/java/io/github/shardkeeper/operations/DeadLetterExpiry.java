@@ -14,8 +14,6 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-import org.springframework.context.SmartLifecycle;
-
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore.Retention;
@@ -33,7 +31,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * the shards that it owns: it consumes their topics, which a leader need not. Works in
  * small steps; a store that is away delays only its own topics. Thread-safe.
  */
-public final class DeadLetterExpiry implements SmartLifecycle {
+public final class DeadLetterExpiry extends LoopLifecycle {
 
 	/** Interval between two rounds over all shards. */
 	public static final Duration INTERVAL = Duration.ofMinutes(1);
@@ -61,8 +59,6 @@ public final class DeadLetterExpiry implements SmartLifecycle {
 
 	private final MemberRuntime runtime;
 
-	private final int phase;
-
 	/** Shards of this round that are still to be done; confined to the loop. */
 	private final Queue<ShardId> pending = new ArrayDeque<>();
 
@@ -75,8 +71,6 @@ public final class DeadLetterExpiry implements SmartLifecycle {
 	/** Shards whose refusal has been logged; confined to the loop. */
 	private final Set<ShardId> refused = new HashSet<>();
 
-	private Loops.@Nullable Loop loop;
-
 	/**
 	 * Creates an instance that is not started.
 	 * @param retentions the letters to keep, for topics that have a limit
@@ -85,20 +79,18 @@ public final class DeadLetterExpiry implements SmartLifecycle {
 	 */
 	public DeadLetterExpiry(Map<String, Retention> retentions, Predicate<ShardId> responsible, TopicSources sources,
 			DeadLetterStore letters, Listener listener, MemberRuntime runtime, int phase) {
+		super(phase);
 		this.retentions = Map.copyOf(retentions);
 		this.responsible = responsible;
 		this.sources = sources;
 		this.letters = letters;
 		this.listener = listener;
 		this.runtime = runtime;
-		this.phase = phase;
 	}
 
 	@Override
-	public synchronized void start() {
-		if (this.loop == null && !this.retentions.isEmpty()) {
-			this.loop = this.runtime.loops().start("shardkeeper-dead-letters", this::step);
-		}
+	Loops.@Nullable Loop startLoop() {
+		return this.retentions.isEmpty() ? null : this.runtime.loops().start("shardkeeper-dead-letters", this::step);
 	}
 
 	/** Does a part of a round, and returns when the next one is due. */
@@ -175,24 +167,6 @@ public final class DeadLetterExpiry implements SmartLifecycle {
 		String age = (retention.maxAge() != null) ? "older than " + retention.maxAge() : "";
 		String count = (retention.maxCount() != null) ? "more than " + retention.maxCount() + " of a shard" : "";
 		return age + (age.isEmpty() || count.isEmpty() ? "" : ", or ") + count;
-	}
-
-	@Override
-	public synchronized void stop() {
-		if (this.loop != null) {
-			this.loop.close();
-			this.loop = null;
-		}
-	}
-
-	@Override
-	public synchronized boolean isRunning() {
-		return this.loop != null;
-	}
-
-	@Override
-	public int getPhase() {
-		return this.phase;
 	}
 
 	/** Counts what is removed. */

@@ -11,8 +11,6 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-import org.springframework.context.SmartLifecycle;
-
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.coordination.MemberRuntime;
@@ -32,7 +30,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * <p>
  * Has a loop of its own: a database that is away delays nothing else. Thread-safe.
  */
-public final class OffsetCopies implements SmartLifecycle {
+public final class OffsetCopies extends LoopLifecycle {
 
 	/** Interval between two copies. */
 	public static final Duration INTERVAL = TopicTrimming.INTERVAL;
@@ -51,14 +49,10 @@ public final class OffsetCopies implements SmartLifecycle {
 
 	private final MemberRuntime runtime;
 
-	private final int phase;
-
 	/** What was copied last, of owned shards; confined to the loop. */
 	private final Map<ShardId, Offset> last = new HashMap<>();
 
 	private @Nullable String refusal;
-
-	private Loops.@Nullable Loop loop;
 
 	/**
 	 * Creates an instance that is not started.
@@ -68,19 +62,17 @@ public final class OffsetCopies implements SmartLifecycle {
 	 */
 	public OffsetCopies(Predicate<String> copied, Supplier<Set<ShardId>> owned, CheckpointStore checkpoints,
 			TopicGroups groups, MemberRuntime runtime, int phase) {
+		super(phase);
 		this.copied = copied;
 		this.owned = owned;
 		this.checkpoints = checkpoints;
 		this.groups = groups;
 		this.runtime = runtime;
-		this.phase = phase;
 	}
 
 	@Override
-	public synchronized void start() {
-		if (this.loop == null) {
-			this.loop = this.runtime.loops().start("shardkeeper-offset-copies", this::step);
-		}
+	Loops.Loop startLoop() {
+		return this.runtime.loops().start("shardkeeper-offset-copies", this::step);
 	}
 
 	MonotonicTime step() {
@@ -118,24 +110,6 @@ public final class OffsetCopies implements SmartLifecycle {
 			this.groups.copyOffsets(changed);
 			this.last.putAll(changed);
 		}
-	}
-
-	@Override
-	public synchronized void stop() {
-		if (this.loop != null) {
-			this.loop.close();
-			this.loop = null;
-		}
-	}
-
-	@Override
-	public synchronized boolean isRunning() {
-		return this.loop != null;
-	}
-
-	@Override
-	public int getPhase() {
-		return this.phase;
 	}
 
 }

@@ -14,8 +14,6 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-import org.springframework.context.SmartLifecycle;
-
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.TopicGroups;
@@ -36,7 +34,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * otherwise. If the store may have lost registrations, nothing is trimmed until every
  * group had the time to register several times. Thread-safe.
  */
-public final class TopicTrimming implements SmartLifecycle {
+public final class TopicTrimming extends LoopLifecycle {
 
 	/** Interval between two runs for a topic. */
 	public static final Duration INTERVAL = Duration.ofSeconds(10);
@@ -62,15 +60,11 @@ public final class TopicTrimming implements SmartLifecycle {
 
 	private final Duration interval;
 
-	private final int phase;
-
 	/** Shards whose failure has been logged. */
 	private final Set<ShardId> failing = new HashSet<>();
 
 	/** Refusals of the store in the last turn; confined to the loop. */
 	private Set<String> refusals = Set.of();
-
-	private Loops.@Nullable Loop loop;
 
 	/**
 	 * Creates an instance that is not started.
@@ -83,6 +77,7 @@ public final class TopicTrimming implements SmartLifecycle {
 	public TopicTrimming(Map<String, TrimRule> rules, Supplier<Set<String>> consumed, TopicSources sources,
 			Function<String, @Nullable ShardTrimmer> trimmers, TopicGroups groups, MemberRuntime runtime,
 			Duration interval, int phase) {
+		super(phase);
 		this.rules = Map.copyOf(rules);
 		this.consumed = consumed;
 		this.sources = sources;
@@ -90,16 +85,13 @@ public final class TopicTrimming implements SmartLifecycle {
 		this.groups = groups;
 		this.runtime = runtime;
 		this.interval = interval;
-		this.phase = phase;
 	}
 
 	@Override
-	public synchronized void start() {
+	Loops.@Nullable Loop startLoop() {
 		Set<String> topics = this.consumed.get();
-		if (this.loop != null || topics.isEmpty() && this.rules.isEmpty()) {
-			return;
-		}
-		this.loop = this.runtime.loops().start("shardkeeper-trimming", () -> step(topics));
+		return (topics.isEmpty() && this.rules.isEmpty()) ? null
+				: this.runtime.loops().start("shardkeeper-trimming", () -> step(topics));
 	}
 
 	private MonotonicTime step(Set<String> topics) {
@@ -199,24 +191,6 @@ public final class TopicTrimming implements SmartLifecycle {
 				}
 			}
 		});
-	}
-
-	@Override
-	public synchronized void stop() {
-		if (this.loop != null) {
-			this.loop.close();
-			this.loop = null;
-		}
-	}
-
-	@Override
-	public synchronized boolean isRunning() {
-		return this.loop != null;
-	}
-
-	@Override
-	public int getPhase() {
-		return this.phase;
 	}
 
 }

@@ -20,7 +20,7 @@ record Accounts(JdbcTemplate jdbc, Tally tally) {
 
 	private static final String BOOK = "update account set cents = cents + 1 where id = ?";
 
-	/** Creates the accounts anew, without money. */
+	/** Creates the accounts again, without money. */
 	static void create(JdbcTemplate jdbc, int shards) {
 		jdbc.execute("drop table if exists account");
 		jdbc.execute("create table account (id int primary key, cents bigint not null)");

@@ -243,7 +243,7 @@ class MissingRightsOnDataTests {
 
 		},
 
-		/** Places all records anew. */
+		/** Places all records again. */
 		REPLACING_COMMIT(DataScripts.STANDARD.commit(), "hset", "hdel", "zadd", "zrem", "xadd", "xtrim") {
 
 			@Override
