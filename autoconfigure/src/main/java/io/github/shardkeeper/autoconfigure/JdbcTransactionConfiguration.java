@@ -43,6 +43,7 @@ import io.github.shardkeeper.checkpoint.DeadLettersByTopic;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.jdbc.JdbcDataPlane;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
 
 /**
  * Data plane of the topics whose handlers are called in transactions of the application's
@@ -113,13 +114,22 @@ class JdbcTransactionConfiguration {
 			ShardkeeperProperties.Jdbc jdbc = settings.properties().jdbc();
 			JdbcDataPlane plane = new JdbcDataPlane(database.transactionManager(), database.dataSource(),
 					jdbc.tablePrefix(), coordination.group(), jdbc.lockWait());
-			plane.checkTransactions();
+			plane.checkTransactions(concurrentTopic(settings));
 			CheckpointStore group = group(beans, CheckpointStore.class, CHECKPOINTS);
 			if (group == null) {
 				throw new IllegalStateException("There is no store of the group");
 			}
 			return new TransactedStores(settings, group, plane.checkpoints(group),
 					group(beans, DeadLetterStore.class, LETTERS), plane.deadLetters());
+		}
+
+		private static @Nullable String concurrentTopic(ShardkeeperSettings settings) {
+			return settings.topics(CallTransaction.JDBC)
+				.stream()
+				.filter((topic) -> settings.consumers().apply(topic).ordering() == Ordering.KEY)
+				.sorted()
+				.findFirst()
+				.orElse(null);
 		}
 
 		private static <S> @Nullable S group(ListableBeanFactory beans, Class<S> type, String other) {

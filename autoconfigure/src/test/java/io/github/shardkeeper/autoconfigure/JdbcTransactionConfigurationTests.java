@@ -160,13 +160,31 @@ class JdbcTransactionConfigurationTests {
 					""));
 	}
 
-	@ParameterizedTest
-	@ValueSource(strings = { "key", "none" })
-	void concurrentCallsFailStartup(String ordering) {
-		this.runner.withPropertyValues(JDBC, "shardkeeper.topics.orders.consumer.ordering=" + ordering)
+	@Test
+	void orderingNoneFailsStartup() {
+		this.runner.withPropertyValues(JDBC, "shardkeeper.topics.orders.consumer.ordering=none")
 			.withBean(Orders.class)
-			.run((context) -> assertFailure(context, "'consumer.ordering' '%s'".formatted(ordering),
-					"'consumer.transaction' to 'none'"));
+			.run((context) -> assertFailure(context, "'consumer.ordering' 'none'", "'consumer.transaction' to 'none'"));
+	}
+
+	@Test
+	void concurrentCallsNeedReadCommitted() {
+		String byKey = "shardkeeper.topics.orders.consumer.ordering=key";
+		this.runner.withPropertyValues(JDBC, byKey)
+			.withBean(Orders.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+
+		openAtRepeatableRead();
+		this.runner.withPropertyValues(JDBC).run((context) -> assertThat(context).hasNotFailed());
+		openAtRepeatableRead();
+		this.runner.withPropertyValues(JDBC, byKey)
+			.run((context) -> assertFailure(context, "'consumer.ordering: key'", "'TRANSACTION_READ_COMMITTED'"));
+	}
+
+	/** Instead of the database that was closed with its application. */
+	private void openAtRepeatableRead() {
+		this.database = empty();
+		this.database.setTransactionIsolation("TRANSACTION_REPEATABLE_READ");
 	}
 
 	@Test

@@ -1,10 +1,16 @@
 package io.github.shardkeeper.endtoend;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -54,6 +60,8 @@ class JdbcTransactionTests {
 	private static final DeadLetterFilter ALL = DeadLetterFilter.topic("orders");
 
 	private static final ShardId SHARD = ShardId.of("orders", 0);
+
+	private static final String BY_KEY = "shardkeeper.topics.orders.consumer.ordering=key";
 
 	@RegisterExtension
 	private final EmbeddedGroup instances = EmbeddedGroup.inMemory("shardkeeper.topics.orders.shards=1",
@@ -213,6 +221,80 @@ class JdbcTransactionTests {
 		assertThat(state()).containsEntry("rows", "3");
 	}
 
+	@ParameterizedTest
+	@EnumSource
+	void transactionsOfSeveralKeysOverlap(TestDatabase kind) {
+		open(kind);
+		ConfigurableApplicationContext instance = start(Single.class, "one", BY_KEY);
+		Orders orders = instance.getBean(Orders.class);
+		orders.waiting.put("slow", () -> {
+			awaitRows("fast", "faster");
+			assertThat(state()).containsEntry("rows", "2");
+		});
+		ShardTemplate template = instance.getBean(ShardTemplate.class);
+		template.send("orders", "a", "slow");
+		template.send("orders", "a", "after slow");
+		template.send("orders", "b", "fast");
+		Offset last = template.send("orders", "b", "faster").offset();
+
+		awaitRows("slow", "after slow", "fast", "faster");
+		assertThat(state()).containsEntry("rows", "4");
+		assertThat(committedOffset()).isEqualTo(last.value());
+		assertThat(orders.calls).containsExactlyInAnyOrder("slow", "after slow", "fast", "faster");
+	}
+
+	/** Calls that wait for others must not have the connections that those need. */
+	@ParameterizedTest
+	@EnumSource
+	void smallPoolDelaysConcurrentCallsOnly(TestDatabase kind) {
+		open(kind);
+		this.database.setMaximumPoolSize(3);
+		ConfigurableApplicationContext instance = start(Single.class, "one", BY_KEY,
+				"shardkeeper.consumer.retry.max-attempts=1", "shardkeeper.topics.orders.consumer.concurrency=16");
+		Orders orders = instance.getBean(Orders.class);
+		ShardTemplate template = instance.getBean(ShardTemplate.class);
+		List<String> good = new ArrayList<>();
+		for (int i = 0; i < 200; i++) {
+			String id = ((i % 10 == 0) ? "bad-" : "good-") + i;
+			if (i % 10 == 0) {
+				orders.failing.add(id);
+			}
+			else {
+				good.add(id);
+			}
+			template.send("orders", "key-" + i % 37, id);
+		}
+
+		awaitRows(good.toArray(String[]::new));
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.until(() -> instance.getBean(DeadLetters.class).count("orders").get(SHARD) == 20);
+		assertThat(state()).containsEntry("rows", "180");
+		assertThat(orders.calls).hasSize(200);
+	}
+
+	/** Each locks the other's row: the database ends one of the transactions. */
+	@ParameterizedTest
+	@EnumSource
+	void deadlockOfTwoKeysCostsNoAttempt(TestDatabase kind) {
+		open(kind);
+		client().sql("create table account (id int primary key, cents int not null)").update();
+		client().sql("insert into account (id, cents) values (1, 0), (2, 0)").update();
+		ConfigurableApplicationContext instance = start(Transfers.class, "one", BY_KEY,
+				"shardkeeper.consumer.retry.max-attempts=1");
+		ShardTemplate template = instance.getBean(ShardTemplate.class);
+		template.send("orders", "a", "1 2");
+		template.send("orders", "b", "2 1");
+
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.untilAsserted(
+					() -> assertThat(client().sql("select cents from account order by id").query(Integer.class).list())
+						.containsExactly(2, 2));
+		assertThat(instance.getBean(DeadLetters.class).count("orders").get(SHARD)).isZero();
+		assertThat(instance.getBean(TransferOrders.class).calls).hasValueGreaterThan(2);
+	}
+
 	private void open(TestDatabase kind) {
 		this.database = kind.create();
 		client().sql("create table booked (id varchar(100) not null)").update();
@@ -295,14 +377,21 @@ class JdbcTransactionTests {
 
 		private final Set<String> catching = ConcurrentHashMap.newKeySet();
 
+		private final Map<String, Runnable> waiting = new ConcurrentHashMap<>();
+
+		private final Queue<String> calls = new ConcurrentLinkedQueue<>();
+
 		Orders(JdbcClient client) {
 			this.client = client;
 		}
 
 		@ShardConsumer("orders")
 		void book(String id, ShardState state) {
+			this.calls.add(id);
 			state.increment("rows", 1);
 			this.client.sql("insert into booked (id) values (?)").param(id).update();
+			this.waiting.getOrDefault(id, () -> {
+			}).run();
 			if (this.catching.contains(id)) {
 				try {
 					this.client.sql("insert into guarded (id) values ('taken')").update();
@@ -313,6 +402,44 @@ class JdbcTransactionTests {
 			}
 			if (this.failingOnce.remove(id) || this.failing.contains(id)) {
 				throw new IllegalStateException("cannot book " + id);
+			}
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Transfers {
+
+		@Bean
+		TransferOrders orders(JdbcClient client) {
+			return new TransferOrders(client);
+		}
+
+	}
+
+	static class TransferOrders {
+
+		private final JdbcClient client;
+
+		private final AtomicInteger calls = new AtomicInteger();
+
+		private final CyclicBarrier bothHaveALock = new CyclicBarrier(2);
+
+		TransferOrders(JdbcClient client) {
+			this.client = client;
+		}
+
+		@ShardConsumer("orders")
+		void book(String accounts) throws Exception {
+			boolean first = this.calls.incrementAndGet() <= 2;
+			for (String account : accounts.split(" ")) {
+				this.client.sql("update account set cents = cents + 1 where id = ?")
+					.param(Integer.parseInt(account))
+					.update();
+				if (first && accounts.startsWith(account)) {
+					this.bothHaveALock.await(60, TimeUnit.SECONDS);
+				}
 			}
 		}
 

@@ -1,5 +1,7 @@
 package io.github.shardkeeper.checkpoint;
 
+import java.time.Duration;
+
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
@@ -18,7 +20,9 @@ public interface CallTransactions {
 	 * after everything else. The commit is written only if the shard's fence, its
 	 * {@linkplain Commit.CommitNumber#acquisition() acquisition} and the number of its
 	 * last commit are those that the commit rests on. Blocks until the end of the
-	 * transaction. Never throws what the call throws.
+	 * transaction. Never throws what the call throws. Several calls of a shard may be
+	 * made at the same time; their transactions have to be {@code READ COMMITTED} then,
+	 * so that each finds the commits of those that ended while it was open.
 	 * @param shard the shard
 	 * @param token the token under which it was acquired
 	 * @param call the call
@@ -26,16 +30,28 @@ public interface CallTransactions {
 	 */
 	Result call(ShardId shard, Token token, Call call);
 
+	/**
+	 * Returns how long a call waits at most until it may commit, while others of its
+	 * shard commit.
+	 */
+	Duration lockWait();
+
 	/** A call of a handler. */
-	@FunctionalInterface
 	interface Call {
 
 		/**
 		 * Calls the handler.
-		 * @return the commit to write
 		 * @throws Throwable if the transaction is to be rolled back
 		 */
-		Commit run() throws Throwable;
+		void run() throws Throwable;
+
+		/**
+		 * Returns the commit to write. Is called once the database has everything that
+		 * the handler has written; waits for other calls of the shard that commit. After
+		 * that, the transaction must wait for nothing that those calls may hold.
+		 * @throws Throwable if the transaction is to be rolled back
+		 */
+		Commit commit() throws Throwable;
 
 	}
 
@@ -53,6 +69,17 @@ public interface CallTransactions {
 		 * @param failure the failure
 		 */
 		record Failed(Throwable failure) implements Result {
+
+		}
+
+		/**
+		 * Nothing is stored, because the database has rolled what the call has written
+		 * back in favor of another transaction, for example to end a deadlock. Repeating
+		 * the call makes sense.
+		 *
+		 * @param failure the failure
+		 */
+		record Conflict(Throwable failure) implements Result {
 
 		}
 

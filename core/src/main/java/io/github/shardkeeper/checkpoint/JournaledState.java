@@ -98,11 +98,15 @@ public final class JournaledState {
 	}
 
 	/**
-	 * Returns the changes that the writes of a call would make, if it is the only one.
+	 * Returns the changes that the writes of a call make, once.
+	 * @return the changes; {@code null} if another call has changed what it has read
 	 */
-	public Map<String, @Nullable String> changes(StateView view) {
+	public @Nullable Map<String, @Nullable String> changes(StateView view) {
 		if (view.isUntouched()) {
 			return Map.of();
+		}
+		if (isOutdated(view)) {
+			return null;
 		}
 		Map<String, @Nullable String> changes = new HashMap<>();
 		view.writes(this.entries).forEach((key, json) -> {
@@ -111,6 +115,11 @@ public final class JournaledState {
 			}
 		});
 		return changes;
+	}
+
+	/** Makes changes that are committed already. */
+	public void committed(Map<String, @Nullable String> changes) {
+		changes.forEach(this::write);
 	}
 
 	private boolean isOutdated(StateView view) {
@@ -147,6 +156,11 @@ public final class JournaledState {
 	public void clear() {
 		this.entries.keySet().forEach((key) -> addUncommitted(key, null));
 		this.entries.clear();
+	}
+
+	/** Returns whether there are changes for the next commit. */
+	public boolean hasUncommitted() {
+		return !this.uncommitted.isEmpty();
 	}
 
 	Map<String, @Nullable String> uncommitted() {

@@ -116,11 +116,10 @@ public record ConsumerSettings(Commits commits, Ordering ordering, int concurren
 					"has the 'consumer.commit.mode' 'manual', but 'consumer.transaction' is 'jdbc': the transaction ends with the call, and commits its records",
 					instead.formatted("the mode to 'background'"));
 		}
-		if (this.ordering != Ordering.SHARD) {
+		if (this.ordering == Ordering.NONE) {
 			throw refused(handler,
-					"has the 'consumer.ordering' '%s', but 'consumer.transaction' is 'jdbc': all transactions of a shard write the same row, so calls would wait for each other, or roll each other back"
-						.formatted(text(this.ordering)),
-					instead.formatted("the ordering to 'shard', with more shards instead of concurrent calls"));
+					"has the 'consumer.ordering' 'none', but 'consumer.transaction' is 'jdbc': what is in your database has an order, at least for each key",
+					instead.formatted("the ordering to 'key' or 'shard'"));
 		}
 	}
 

@@ -29,6 +29,9 @@ final class Delivery {
 
 	private int calls;
 
+	/** Number of calls in a row that gave way to other transactions. */
+	private int conflicts;
+
 	private @Nullable BackOffExecution backOff;
 
 	private @Nullable Throwable failure;
@@ -112,6 +115,14 @@ final class Delivery {
 	void failed(Throwable thrown) {
 		this.failure = thrown;
 		this.calls++;
+		this.conflicts = 0;
+	}
+
+	/**
+	 * Counts a call that gave way to another transaction; returns how many did in a row.
+	 */
+	int conflicted() {
+		return ++this.conflicts;
 	}
 
 	/** Returns the number of failed calls, including those of earlier owners. */

@@ -10,10 +10,13 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.Acknowledgment;
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CallTransactions;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.CommitTurn;
 import io.github.shardkeeper.checkpoint.JournaledState;
+import io.github.shardkeeper.checkpoint.StateView;
 import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.source.PayloadConversionException;
@@ -21,6 +24,7 @@ import io.github.shardkeeper.output.CallOutput;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
 
 /**
  * Converts the records of deliveries and calls the handler, on the worker's thread or on
@@ -143,7 +147,7 @@ final class DeliveryCalls {
 
 	private Result notCalled(Delivery delivery, List<Unreadable> unreadable, HandlerCalls.@Nullable Result call,
 			MonotonicTime begun) {
-		return new Result(delivery, unreadable, call, List.of(), begun, this.context.clock().now());
+		return new Result(delivery, unreadable, call, List.of(), begun, this.context.clock().now(), null);
 	}
 
 	private Result callHandler(Delivery delivery, Object converted, List<Unreadable> unreadable, MonotonicTime begun,
@@ -154,14 +158,15 @@ final class DeliveryCalls {
 				: null;
 		CallOutput output = this.handler.takesOutput() ? this.context.outputs().open() : null;
 		HandlerCalls.StateCall plain = (view) -> this.handler.handle(converted, owned, view, acknowledgment, output);
-		HandlerCalls.StateCall code = (this.transacted != null) ? this.transacted.transaction(delivery, plain) : plain;
+		Transacted.Attempt attempt = (this.transacted != null) ? this.transacted.attempt(delivery) : null;
+		HandlerCalls.StateCall code = (attempt != null) ? (view) -> attempt.run(view, plain) : plain;
 		HandlerCalls.Result call = concurrently ? this.scope.calls().callConcurrently(seen, begun, code)
 				: this.scope.calls().callHandler(seen, begun, code);
 		if (output != null) {
 			output.close();
 		}
 		return new Result(delivery, unreadable, call, (output != null) ? output.records() : List.of(), begun,
-				this.context.clock().now());
+				this.context.clock().now(), attempt);
 	}
 
 	/** Returns the handler's argument, or an {@link Unreadable}. */
@@ -200,16 +205,25 @@ final class DeliveryCalls {
 	 * @param call the result of the call, {@code null} if no call was made because of
 	 * unreadable records
 	 * @param sends the records that the call has sent, dropped if it has failed
+	 * @param attempt the transaction of the call, {@code null} if it has none
 	 */
 	record Result(Delivery delivery, List<Unreadable> unreadable, HandlerCalls.@Nullable Result call,
-			List<NewRecord> sends, MonotonicTime begun, MonotonicTime ended) {
+			List<NewRecord> sends, MonotonicTime begun, MonotonicTime ended, Transacted.@Nullable Attempt attempt) {
 
-		/** Returns it with another failure of its call, {@code null} for none. */
-		Result withFailure(@Nullable Throwable failure) {
+		/** Returns it with a failure of its call, if that has none. */
+		Result withFailure(Throwable failure) {
 			HandlerCalls.Result made = Objects.requireNonNull(this.call);
-			return new Result(this.delivery, this.unreadable,
-					new HandlerCalls.Result(made.view(), failure, failure != null && made.interrupted()), this.sends,
-					this.begun, this.ended);
+			return (made.failure() != null) ? this
+					: with(new HandlerCalls.Result(made.view(), failure, made.interrupted()));
+		}
+
+		/** Returns it as a success whose changes of the state are committed already. */
+		Result committed() {
+			return with(new HandlerCalls.Result(null, null, false));
+		}
+
+		private Result with(HandlerCalls.Result made) {
+			return new Result(this.delivery, this.unreadable, made, this.sends, this.begun, this.ended, this.attempt);
 		}
 
 	}
@@ -220,9 +234,10 @@ final class DeliveryCalls {
 
 	/**
 	 * Calls in transactions of the application, which contain the commits of their
-	 * records. Between two calls nothing is uncommitted, so the state of the shard in
-	 * memory is that of the store. Confined to the shard's worker, which makes the calls
-	 * itself.
+	 * records. With the ordering {@code shard}, nothing is uncommitted between two calls.
+	 * Otherwise calls of several keys have open transactions; they commit one after the
+	 * other, each with the turn, and each commits what the worker has published, too.
+	 * Confined to the shard's worker, except for {@link Attempt}.
 	 */
 	static final class Transacted {
 
@@ -236,12 +251,11 @@ final class DeliveryCalls {
 
 		private final ShardCommits commits;
 
-		/** Commit in the last transaction, {@code null} if it had none. */
-		private @Nullable Commit commit;
+		private final boolean inOrder;
 
-		private CallTransactions.@Nullable Result outcome;
+		private final CommitTurn turn = new CommitTurn();
 
-		/** Result of the last call until its transaction is settled. */
+		/** Result whose transaction has had no answer. It keeps the turn. */
 		private @Nullable Result unsettled;
 
 		Transacted(CallTransactions transactions, ShardScope scope, ShardProgress progress, ShardCommits commits) {
@@ -250,37 +264,33 @@ final class DeliveryCalls {
 			this.context = scope.context();
 			this.progress = progress;
 			this.commits = commits;
+			this.inOrder = scope.settings().ordering() == Ordering.SHARD;
 		}
 
-		/** Returns whether everything is committed; otherwise that becomes due. */
+		/**
+		 * Returns whether a call may begin; what has to be committed before becomes due.
+		 */
 		boolean mayCall() {
-			this.progress.commitSoon();
-			return this.commits.isIdle() && this.progress.commitDue() == null;
+			if (this.unsettled != null) {
+				return false;
+			}
+			if (this.inOrder || this.progress.mustCommitAlone()) {
+				this.progress.commitSoon();
+				return this.commits.isIdle() && this.progress.commitDue() == null;
+			}
+			return this.commits.isIdle();
 		}
 
-		/** Returns a call that runs another one in a transaction. */
-		HandlerCalls.StateCall transaction(Delivery delivery, HandlerCalls.StateCall code) {
-			return (view) -> {
-				this.commit = null;
-				CallTransactions.Result ended = this.transactions.call(this.owned.shard(), this.owned.token(), () -> {
-					code.run(view);
-					if (Thread.currentThread().isInterrupted()) {
-						throw new InterruptedException("The call returned with its thread interrupted");
-					}
-					Commit last = this.commits.inTransaction(delivery.records(),
-							(view != null) ? this.progress.state().changes(view) : Map.of());
-					this.commit = last;
-					return last;
-				});
-				this.outcome = ended;
-				if (ended instanceof CallTransactions.Result.Failed failed) {
-					throw failed.failure();
-				}
-			};
+		/** Lets running calls commit what is uncommitted. */
+		void publish() {
+			if (this.progress.commitDue() != null && !this.progress.mustCommitAlone()) {
+				this.progress.publish();
+			}
 		}
 
-		void returned(Result result) {
-			this.unsettled = result;
+		/** Takes back what no call has committed. Only while none runs. */
+		void withdraw() {
+			this.progress.withdraw();
 		}
 
 		/** Returns the last call if its transaction is not settled, else {@code null}. */
@@ -288,60 +298,169 @@ final class DeliveryCalls {
 			return this.unsettled;
 		}
 
+		private Attempt attempt(Delivery delivery) {
+			return new Attempt(delivery);
+		}
+
 		/**
-		 * Settles the last call.
-		 * @return its result, with a failure of it; {@code null} if a newer owner has the
-		 * shard
-		 * @throws StoreUnavailableException if the call has to be repeated, or if it is
-		 * not known yet whether its transaction was committed: then it stays unsettled
+		 * Returns what became of the transaction of a call, {@code null} if it has not
+		 * begun.
+		 * @throws StoreUnavailableException if it is not known yet: then it is
+		 * {@link #unsettled()}
 		 */
-		@Nullable Result settle(Result result) {
-			CallTransactions.Result ended = this.outcome;
-			if (ended instanceof CallTransactions.Result.Unknown unknown) {
-				ended = find(unknown);
+		CallTransactions.@Nullable Result settle(Result result) {
+			Attempt attempt = Objects.requireNonNull(result.attempt());
+			if (attempt.ended instanceof CallTransactions.Result.Unknown unknown) {
+				this.unsettled = result;
+				attempt.settled(this.owned.isLost() ? new CallTransactions.Result.Stale() : find(attempt, unknown));
+				this.unsettled = null;
 			}
-			this.outcome = null;
-			this.unsettled = null;
-			if (ended instanceof CallTransactions.Result.Unavailable unavailable) {
-				throw unavailable.failure();
-			}
-			if (ended instanceof CallTransactions.Result.Stale) {
-				return null;
-			}
-			if (ended instanceof CallTransactions.Result.Committed) {
-				return result.withFailure(null);
-			}
-			HandlerCalls.Result made = result.call();
-			return (ended instanceof CallTransactions.Result.Failed failed && made != null && made.failure() == null)
-					? result.withFailure(failed.failure()) : result;
-		}
-
-		/** Leaves it open what became of the last call, because the shard is lost. */
-		void drop() {
-			if (this.outcome instanceof CallTransactions.Result.Unknown) {
-				this.outcome = new CallTransactions.Result.Stale();
-			}
-		}
-
-		/** Returns the commit of the last call, {@code null} if it was not written. */
-		@Nullable Commit takeCommit(Result settled) {
-			Commit written = (settled.call() != null && settled.call().failure() == null) ? this.commit : null;
-			this.commit = null;
-			return written;
+			return attempt.ended;
 		}
 
 		/** Finds out in the store what became of a transaction without an answer. */
-		private CallTransactions.Result find(CallTransactions.Result.Unknown unknown) {
+		private CallTransactions.Result find(Attempt attempt, CallTransactions.Result.Unknown unknown) {
 			Acquisition reply = this.context.checkpoints().acquireNow(this.owned.shard(), this.owned.token());
 			if (!(reply instanceof Acquisition.Acquired acquired)) {
 				return new CallTransactions.Result.Stale();
 			}
-			Commit sent = this.commit;
-			if (sent != null && acquired.lastCommit() == sent.number().attempt()) {
+			if (acquired.lastCommit() == attempt.commit().number().attempt()) {
 				return new CallTransactions.Result.Committed();
 			}
 			return (unknown.outage() != null) ? new CallTransactions.Result.Unavailable(unknown.outage())
 					: new CallTransactions.Result.Failed(unknown.failure());
+		}
+
+		/** Processes on the worker that the transaction of a call was committed. */
+		void processCommitted(Attempt attempt) {
+			this.commits.processWritten(attempt.commit(), attempt.contents);
+		}
+
+		/**
+		 * A call in a transaction. Confined to the thread of the call, and then to the
+		 * worker.
+		 */
+		final class Attempt {
+
+			private final Delivery delivery;
+
+			private boolean hasTurn;
+
+			/** What it has taken to commit it, {@code null} for nothing. */
+			private ShardProgress.@Nullable Published taken;
+
+			private ShardProgress.PendingCommit contents = new ShardProgress.PendingCommit();
+
+			private @Nullable Commit commit;
+
+			/** Why it could not commit, though it may be repeated. */
+			private @Nullable StoreUnavailableException refused;
+
+			private boolean outdated;
+
+			private CallTransactions.@Nullable Result ended;
+
+			private Attempt(Delivery delivery) {
+				this.delivery = delivery;
+			}
+
+			/**
+			 * Returns whether its state was changed by another call before its commit.
+			 */
+			boolean isOutdated() {
+				return this.outdated;
+			}
+
+			private Commit commit() {
+				return Objects.requireNonNull(this.commit);
+			}
+
+			private void run(@Nullable StateView view, HandlerCalls.StateCall code) throws Throwable {
+				Transacted shard = Transacted.this;
+				CallTransactions.Result result = null;
+				try {
+					result = shard.transactions.call(shard.owned.shard(), shard.owned.token(),
+							new CallTransactions.Call() {
+
+								@Override
+								public void run() throws Throwable {
+									code.run(view);
+									if (Thread.currentThread().isInterrupted()) {
+										throw new InterruptedException("The call returned with its thread interrupted");
+									}
+								}
+
+								@Override
+								public Commit commit() throws InterruptedException {
+									return prepare(view);
+								}
+
+							});
+				}
+				finally {
+					settled((this.refused != null) ? new CallTransactions.Result.Unavailable(this.refused) : result);
+				}
+				if (this.ended instanceof CallTransactions.Result.Failed failed) {
+					throw failed.failure();
+				}
+			}
+
+			/** Takes the turn, and returns what it is to write. */
+			private Commit prepare(@Nullable StateView view) throws InterruptedException {
+				ShardProgress progress = Transacted.this.progress;
+				takeTurn();
+				Map<String, @Nullable String> changes = (view != null) ? progress.state().changes(view) : Map.of();
+				if (changes == null) {
+					this.outdated = true;
+					throw new IllegalStateException("Another call has changed the state that this one has read");
+				}
+				ShardProgress.Published published = progress.takePublished();
+				this.taken = published;
+				ShardProgress.PendingCommit own = new ShardProgress.PendingCommit();
+				this.delivery.records()
+					.stream()
+					.filter(TrackedRecord::isOfQueue)
+					.forEach((record) -> own.removeFromQueue(record.offset()));
+				this.contents = own.after(published.contents());
+				Commit last = Transacted.this.commits.inTransaction(this.contents,
+						published.window().positionAfter(this.delivery.records()), changes);
+				this.commit = last;
+				return last;
+			}
+
+			private void takeTurn() throws InterruptedException {
+				this.hasTurn = Transacted.this.turn.take(Transacted.this.transactions.lockWait());
+				if (!this.hasTurn) {
+					this.refused = new StoreUnavailableException(
+							"Another call for this shard has not committed within %d s, or it is not known whether it has; the call is repeated"
+								.formatted(Transacted.this.transactions.lockWait().toSeconds()),
+							null);
+					throw this.refused;
+				}
+			}
+
+			/** Processes what became of the transaction; keeps the turn if unknown. */
+			private void settled(CallTransactions.@Nullable Result result) {
+				this.ended = result;
+				if (!this.hasTurn) {
+					return;
+				}
+				if (result instanceof CallTransactions.Result.Unknown) {
+					Transacted.this.turn.keep();
+					return;
+				}
+				if (result instanceof CallTransactions.Result.Committed) {
+					Transacted.this.commits.writtenInTransaction(commit());
+					Transacted.this.progress.state().committed(commit().changes());
+					this.delivery.records().forEach(TrackedRecord::written);
+				}
+				else if (this.taken != null) {
+					Transacted.this.progress.giveBack(this.taken);
+				}
+				this.hasTurn = false;
+				Transacted.this.turn.giveBack();
+			}
+
 		}
 
 	}

@@ -209,7 +209,10 @@ final class DeliveryResults {
 		for (TrackedRecord record : delivery.records()) {
 			bytes += record.source().size();
 			record.handled((record == delivery.last()) ? changes : JournaledState.Changes.NONE);
-			if (done) {
+			if (this.transacted) {
+				this.progress.written(record);
+			}
+			else if (done) {
 				this.progress.done(record, result.begun());
 			}
 		}
@@ -377,7 +380,7 @@ final class DeliveryResults {
 			return true;
 		}
 		if (parked && this.transacted) {
-			// Nothing may be uncommitted when the call begins.
+			// So that a call in a batch has nothing to commit but its own records.
 			this.order.retry(delivery);
 			return true;
 		}

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.worker;
 
 import java.util.ArrayDeque;
+import java.util.BitSet;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.Iterator;
@@ -112,23 +113,15 @@ final class OffsetWindow {
 		return this.position;
 	}
 
-	/** Returns where the window would be if some more of its records were done. */
-	Position positionAfter(Collection<TrackedRecord> more) {
-		Offset after = this.position;
-		Set<Offset> ahead = new LinkedHashSet<>();
-		boolean first = true;
-		for (TrackedRecord next : this.records) {
-			boolean isDone = next.isDone() || more.contains(next);
-			first &= isDone;
-			if (first) {
-				after = next.offset();
-			}
-			else if (isDone) {
-				ahead.add(next.identity());
-			}
+	/** Returns the window as it is now. */
+	Snapshot snapshot() {
+		BitSet done = new BitSet();
+		int index = 0;
+		for (TrackedRecord each : this.records) {
+			done.set(index++, each.isDone());
 		}
-		ahead.addAll(this.doneBefore);
-		return new Position(after, ahead);
+		return new Snapshot(this.position, this.records.toArray(TrackedRecord[]::new), done,
+				this.doneBefore.isEmpty() ? Set.of() : new LinkedHashSet<>(this.doneBefore));
 	}
 
 	/** Returns the identities of the done records after the position, in order. */
@@ -148,6 +141,55 @@ final class OffsetWindow {
 		// Not read yet, so after all records of the window.
 		ahead.addAll(this.doneBefore);
 		return ahead;
+	}
+
+	/**
+	 * Window as it was, for calls that commit their records themselves. Reads only what
+	 * does not change in records, and whether they are written.
+	 */
+	static final class Snapshot {
+
+		static final Snapshot EMPTY = new Snapshot(null, new TrackedRecord[0], new BitSet(), Set.of());
+
+		private final @Nullable Offset position;
+
+		private final TrackedRecord[] records;
+
+		private final BitSet done;
+
+		private final Set<Offset> doneBefore;
+
+		private Snapshot(@Nullable Offset position, TrackedRecord[] records, BitSet done, Set<Offset> doneBefore) {
+			this.position = position;
+			this.records = records;
+			this.done = done;
+			this.doneBefore = doneBefore;
+		}
+
+		/**
+		 * Returns where the window is once some more of its records are done, and those
+		 * that were written since.
+		 */
+		Position positionAfter(Collection<TrackedRecord> more) {
+			Collection<TrackedRecord> also = (more.size() > 1) ? Set.copyOf(more) : more;
+			Offset after = this.position;
+			Set<Offset> ahead = new LinkedHashSet<>();
+			boolean first = true;
+			for (int i = 0; i < this.records.length; i++) {
+				TrackedRecord next = this.records[i];
+				boolean isDone = this.done.get(i) || next.isWritten() || also.contains(next);
+				first &= isDone;
+				if (first) {
+					after = next.offset();
+				}
+				else if (isDone) {
+					ahead.add(next.identity());
+				}
+			}
+			ahead.addAll(this.doneBefore);
+			return new Position(after, ahead);
+		}
+
 	}
 
 	/**

@@ -4,15 +4,16 @@ import java.time.Duration;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CallTransactions;
-import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.loop.WakeTimer;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
@@ -29,10 +30,18 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
  */
 final class RecordLoop implements ShardOwnership.Loop {
 
+	private static final Logger logger = PrintableLogger.of(RecordLoop.class);
+
 	/** Maximum number of deliveries before other workers get the thread. */
 	private static final int MAX_DELIVERIES_PER_TURN = 500;
 
 	private static final Duration MAX_TURN = Duration.ofMillis(100);
+
+	/**
+	 * Maximum number of calls in a row that give way to other transactions and do not
+	 * count as failures.
+	 */
+	private static final int MAX_CONFLICTS = 10;
 
 	private final ShardScope scope;
 
@@ -106,7 +115,7 @@ final class RecordLoop implements ShardOwnership.Loop {
 		MonotonicTime end = now.plus(MAX_TURN);
 		for (int deliveries = 0; deliveries < MAX_DELIVERIES_PER_TURN; deliveries++) {
 			collectResults();
-			Outcome stop = this.fenced ? Outcome.FENCED : Outcome.after(this.commits.advance(now));
+			Outcome stop = this.fenced ? Outcome.FENCED : Outcome.after(advance(now));
 			if (stop != null) {
 				return stop;
 			}
@@ -121,6 +130,15 @@ final class RecordLoop implements ShardOwnership.Loop {
 			}
 		}
 		return Outcome.MORE;
+	}
+
+	/** Commits, or lets the running calls do so if they commit themselves. */
+	private ShardCommits.Outcome advance(MonotonicTime now) {
+		if (this.transacted != null && !this.order.isIdle()) {
+			this.transacted.publish();
+			return ShardCommits.Outcome.DONE;
+		}
+		return this.commits.advance(now);
 	}
 
 	private boolean mayHandOut(MonotonicTime now) {
@@ -157,14 +175,12 @@ final class RecordLoop implements ShardOwnership.Loop {
 		if (this.results.parkBehind(delivery)) {
 			return this.context.clock().now();
 		}
+		if (this.transacted != null) {
+			this.progress.publish();
+		}
 		if (this.inOrder) {
 			DeliveryCalls.Result result = callHere(delivery, now);
-			if (this.transacted != null) {
-				this.transacted.returned(result);
-				settle(this.transacted);
-				return result.ended();
-			}
-			this.results.process(result);
+			process(result);
 			if (this.commitsEachBatch) {
 				this.progress.commitSoon();
 			}
@@ -190,57 +206,101 @@ final class RecordLoop implements ShardOwnership.Loop {
 		}
 	}
 
-	/** Processes the last call in a transaction once it is known what became of it. */
-	private void settle(DeliveryCalls.Transacted made) {
-		DeliveryCalls.Result result = made.unsettled();
-		if (result == null) {
+	private void process(DeliveryCalls.Result result) {
+		if (this.transacted != null && result.attempt() != null) {
+			process(result, result.attempt(), this.transacted);
+		}
+		else {
+			this.results.process(result);
+		}
+	}
+
+	/**
+	 * Processes a call in a transaction.
+	 * @throws StoreUnavailableException if the call has to be repeated, or if it is not
+	 * known yet whether its transaction was committed
+	 */
+	private void process(DeliveryCalls.Result result, DeliveryCalls.Transacted.Attempt attempt,
+			DeliveryCalls.Transacted calls) {
+		CallTransactions.Result ended = calls.settle(result);
+		Delivery delivery = result.delivery();
+		if (ended instanceof CallTransactions.Result.Committed) {
+			this.results.process(result.committed());
+			calls.processCommitted(attempt);
+		}
+		else if (ended instanceof CallTransactions.Result.Unavailable unavailable) {
+			this.order.retry(delivery);
+			throw unavailable.failure();
+		}
+		else if (ended instanceof CallTransactions.Result.Stale) {
+			this.fenced = true;
+			this.order.retry(delivery);
+		}
+		else if (attempt.isOutdated()) {
+			logger.debug("{}: the state that the call {} has read was changed by another call; repeating it",
+					this.scope.owned(), delivery.where());
+			this.order.retry(delivery);
+		}
+		else if (ended instanceof CallTransactions.Result.Conflict conflict) {
+			processConflict(result, conflict.failure());
+		}
+		else {
+			this.results.process((ended instanceof CallTransactions.Result.Failed failed)
+					? result.withFailure(failed.failure()) : result);
+		}
+	}
+
+	private void processConflict(DeliveryCalls.Result result, Throwable failure) {
+		if (result.delivery().conflicted() > MAX_CONFLICTS) {
+			this.results.process(result.withFailure(failure));
 			return;
 		}
-		try {
-			if (this.scope.owned().isLost()) {
-				// Its new owner reads from the store what became of it.
-				made.drop();
-			}
-			DeliveryCalls.Result settled = made.settle(result);
-			if (settled != null) {
-				this.results.process(settled);
-				Commit written = made.takeCommit(settled);
-				if (written != null) {
-					this.commits.writtenInTransaction(written);
-				}
-				return;
-			}
-			this.fenced = true;
-		}
-		catch (StoreUnavailableException ex) {
-			if (made.unsettled() == null) {
-				this.order.retry(result.delivery());
-			}
-			throw ex;
-		}
+		logger.debug("{}: the call {} gave way to another transaction; repeating it", this.scope.owned(),
+				result.delivery().where(), failure);
 		this.order.retry(result.delivery());
 	}
 
 	@Override
 	public boolean collectResults() {
-		if (this.transacted != null) {
-			settle(this.transacted);
-		}
-		if (!this.inOrder) {
-			for (DeliveryCalls.ConcurrentCall next = this.calls.nextReturned(); next != null; next = this.calls
-				.nextReturned()) {
-				if (next.result() != null) {
-					this.results.process(next.result());
-				}
-				else {
-					this.order.retry(next.delivery());
-					this.scope.problems().unexpected(next.failure());
+		StoreUnavailableException unavailable = null;
+		for (DeliveryCalls.Result next = nextResult(); next != null; next = nextResult()) {
+			try {
+				process(next);
+			}
+			catch (StoreUnavailableException ex) {
+				unavailable = ex;
+				if (this.transacted != null && this.transacted.unsettled() != null) {
+					break;
 				}
 			}
 		}
 		this.results.processAcknowledged();
 		this.intake.move();
+		if (this.transacted != null && this.order.isIdle()) {
+			this.transacted.withdraw();
+		}
+		if (unavailable != null) {
+			throw unavailable;
+		}
 		return this.order.isIdle();
+	}
+
+	/** Returns the next result of a call to process, {@code null} for none. */
+	private DeliveryCalls.@Nullable Result nextResult() {
+		DeliveryCalls.Result unsettled = (this.transacted != null) ? this.transacted.unsettled() : null;
+		if (unsettled != null || this.inOrder) {
+			return unsettled;
+		}
+		for (DeliveryCalls.ConcurrentCall next = this.calls.nextReturned(); next != null; next = this.calls
+			.nextReturned()) {
+			DeliveryCalls.Result result = next.result();
+			if (result != null) {
+				return result;
+			}
+			this.order.retry(next.delivery());
+			this.scope.problems().unexpected(next.failure());
+		}
+		return null;
 	}
 
 	/** Ends a turn. If calls are not permitted, the worker is woken when they are. */
@@ -253,7 +313,7 @@ final class RecordLoop implements ShardOwnership.Loop {
 		if (atEnd || idle && this.scope.settings().commits().mode() == CommitMode.BATCH) {
 			this.progress.commitSoon();
 		}
-		Outcome stop = Outcome.after(this.commits.advance(now));
+		Outcome stop = Outcome.after(advance(now));
 		if (stop != null) {
 			return stop;
 		}
@@ -261,7 +321,10 @@ final class RecordLoop implements ShardOwnership.Loop {
 			return Outcome.COMPLETED;
 		}
 		this.results.reportMissingAcknowledgments();
-		MonotonicTime next = earlier(this.commits.nextDue(), this.results.haltEnds(now));
+		MonotonicTime next = this.results.haltEnds(now);
+		if (idle || this.transacted == null) {
+			next = earlier(this.commits.nextDue(), next);
+		}
 		if (permitted) {
 			next = earlier(next, this.order.nextDue());
 			next = earlier(next, this.order.hasRoom() ? this.progress.queue().nextLook() : null);

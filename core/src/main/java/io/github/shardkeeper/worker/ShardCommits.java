@@ -1,11 +1,8 @@
 package io.github.shardkeeper.worker;
 
-import java.util.Collection;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
@@ -67,11 +64,15 @@ final class ShardCommits {
 
 	private final ShardProgress progress;
 
+	/** Only with the turn to commit, as the next two, while calls commit themselves. */
 	private long attempts;
 
 	private long acknowledgedCommit;
 
 	private @Nullable Offset acknowledgedOffset;
+
+	/** Number of the last commit of a call that was reported to the reader. */
+	private long reported;
 
 	/** Last commit of others that this progress contains, {@code null} if not known. */
 	private @Nullable LastCommit base;
@@ -218,26 +219,35 @@ final class ShardCommits {
 	}
 
 	/**
-	 * Returns the commit of records that are done once it is written, as the last part of
-	 * the transaction in which they were handled. Only while there is no other commit to
-	 * send or to wait for.
+	 * Returns the commit that is the last part of the transaction of a call. On the
+	 * thread of a call that has the turn to commit, while the worker sends none.
 	 */
-	Commit inTransaction(Collection<TrackedRecord> records, Map<String, @Nullable String> changes) {
-		OffsetWindow.Position position = this.progress.window().positionAfter(records);
-		Set<Offset> taken = new LinkedHashSet<>();
-		records.stream().filter(TrackedRecord::isOfQueue).forEach((record) -> taken.add(record.offset()));
-		return new Commit(nextNumber(), position.offset(), position.ahead(), changes, List.of(), taken, List.of());
+	Commit inTransaction(ShardProgress.PendingCommit contents, OffsetWindow.Position position,
+			Map<String, @Nullable String> changes) {
+		return contents.commit(nextNumber(), position.offset(), position.ahead(), changes);
 	}
 
-	/**
-	 * Processes that a transaction with a commit of records that are done now is over.
-	 */
+	/** Processes that a transaction is over, as long as its call has the turn. */
 	void writtenInTransaction(Commit commit) {
-		ShardProgress.PendingCommit contents = this.progress.pending();
-		this.progress.state().takeUncommitted();
-		this.progress.commitPrepared();
+		this.acknowledgedCommit = commit.number().attempt();
+		this.acknowledgedOffset = commit.offset();
+	}
+
+	/** Processes the same on the worker, perhaps after later ones. */
+	void processWritten(Commit commit, ShardProgress.PendingCommit contents) {
 		this.meters.count((meters) -> meters.committed(true));
-		acknowledged(commit, contents);
+		this.progress.committed(contents, this.context.clock().now());
+		if (commit.number().attempt() > this.reported) {
+			this.reported = commit.number().attempt();
+			reportToReader(commit);
+		}
+	}
+
+	private void reportToReader(Commit commit) {
+		Offset offset = commit.offset();
+		if (offset != null) {
+			this.context.reader().committed(this.owned.shard(), offset);
+		}
 	}
 
 	private void prepare(CommitNumber number, Map<String, @Nullable String> changes, boolean whole) {
@@ -353,10 +363,7 @@ final class ShardCommits {
 		this.acknowledgedCommit = commit.number().attempt();
 		this.acknowledgedOffset = commit.offset();
 		this.progress.committed(contents, this.context.clock().now());
-		Offset offset = commit.offset();
-		if (offset != null) {
-			this.context.reader().committed(this.owned.shard(), offset);
-		}
+		reportToReader(commit);
 	}
 
 	/** Adds a commit to the next one, because the store has lost the checkpoint. */

@@ -8,6 +8,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 
@@ -26,7 +27,8 @@ import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * Progress of an acquired shard since its checkpoint, and the contents of the next
- * commit, which {@link ShardCommits} sends. Confined to the shard's worker.
+ * commit, which {@link ShardCommits} sends. Confined to the shard's worker, except for
+ * what is {@linkplain #publish published}.
  */
 final class ShardProgress {
 
@@ -57,6 +59,9 @@ final class ShardProgress {
 	private final InstantSource wallClock;
 
 	private PendingCommit pending = new PendingCommit();
+
+	/** What calls in transactions commit beside their records; taken by them. */
+	private final AtomicReference<Published> published = new AtomicReference<>(Published.NOTHING);
 
 	private int uncommittedRecords;
 
@@ -148,6 +153,66 @@ final class ShardProgress {
 		}
 		changed(1, since);
 		send(record.takeSends(), since);
+	}
+
+	/** Marks a record as done that the transaction of its call has written. */
+	void written(TrackedRecord record) {
+		if (!record.isOfQueue()) {
+			this.window.done(record);
+			return;
+		}
+		record.done();
+		if (this.queue instanceof RetryQueue.Parked parked) {
+			parked.keys().settled(record.offset());
+		}
+	}
+
+	/**
+	 * Returns whether the next commit must be one of the worker's own, while no call
+	 * runs: calls begin with what it changes.
+	 */
+	boolean mustCommitAlone() {
+		return this.moving || this.pending.seek != 0 || this.state.hasUncommitted();
+	}
+
+	/**
+	 * Lets the next transaction of a call commit the progress, too. A position and what
+	 * belongs to its failed records are published in one step, so that no commit has one
+	 * without the other. Not if it {@linkplain #mustCommitAlone() must be committed
+	 * alone}.
+	 */
+	void publish() {
+		Published now = new Published(this.window.snapshot(), this.pending, this.commitDue);
+		this.published.updateAndGet((before) -> now.withContentsOf(before));
+		commitPrepared();
+	}
+
+	/** Takes back what was published and no call has committed. While no call runs. */
+	void withdraw() {
+		Published left = takePublished();
+		if (left.due != null) {
+			this.pending = this.pending.after(left.contents);
+			this.uncommittedRecords++;
+			if (this.commitDue == null || left.due.isBefore(this.commitDue)) {
+				this.commitDue = left.due;
+			}
+			if (left.contents.failedRecords() > 0) {
+				commitSoon();
+			}
+		}
+	}
+
+	/**
+	 * Takes what was published, for a transaction that has the turn to commit; its
+	 * contents only once. On any thread.
+	 */
+	Published takePublished() {
+		return this.published.getAndUpdate(Published::withoutContents);
+	}
+
+	/** Publishes again what a transaction has taken and not committed. On any thread. */
+	void giveBack(Published taken) {
+		this.published.updateAndGet((now) -> now.withContentsOf(taken));
 	}
 
 	/**
@@ -337,6 +402,27 @@ final class ShardProgress {
 		if (this.commitDue == null) {
 			this.commitDue = now;
 		}
+	}
+
+	/**
+	 * Progress that is not committed. Immutable.
+	 *
+	 * @param contents the contents that no transaction has taken
+	 * @param due when a commit is due; {@code null} if there is nothing to commit
+	 */
+	record Published(OffsetWindow.Snapshot window, PendingCommit contents, @Nullable MonotonicTime due) {
+
+		private static final Published NOTHING = new Published(OffsetWindow.Snapshot.EMPTY, new PendingCommit(), null);
+
+		private Published withContentsOf(Published earlier) {
+			return (earlier.due == null) ? this
+					: new Published(this.window, this.contents.after(earlier.contents), earlier.due);
+		}
+
+		private Published withoutContents() {
+			return (this.due == null) ? this : new Published(this.window, new PendingCommit(), null);
+		}
+
 	}
 
 	/** Contents of the next commit, except offset and state. */

@@ -13,7 +13,7 @@ import io.github.shardkeeper.source.SourceRecord;
 
 /**
  * Record on its way from the source or the retry queue to the checkpoint. Confined to the
- * shard's worker.
+ * shard's worker, but for what a call in a transaction reads and writes.
  */
 final class TrackedRecord {
 
@@ -37,6 +37,9 @@ final class TrackedRecord {
 	private boolean acknowledged;
 
 	private boolean done;
+
+	/** Guarded by the turn to commit the shard. */
+	private boolean written;
 
 	TrackedRecord(SourceRecord source) {
 		this(source, null);
@@ -136,6 +139,18 @@ final class TrackedRecord {
 		List<NewRecord> taken = this.sends;
 		this.sends = List.of();
 		return taken;
+	}
+
+	/**
+	 * Marks it as written by the transaction of its call, whose result the worker has
+	 * still to process. Only with the turn to commit.
+	 */
+	void written() {
+		this.written = true;
+	}
+
+	boolean isWritten() {
+		return this.written;
 	}
 
 	void done() {

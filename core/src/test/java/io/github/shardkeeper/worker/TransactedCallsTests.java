@@ -5,10 +5,9 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardState;
@@ -240,10 +239,226 @@ class TransactedCallsTests {
 		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("6"));
 	}
 
-	@ParameterizedTest
-	@EnumSource(value = Ordering.class, names = "SHARD", mode = EnumSource.Mode.EXCLUDE)
-	void orderingWithConcurrentCallsIsRefused(Ordering ordering) {
-		assertThatThrownBy(() -> check(new TestSettings().ordering(ordering, 8))).hasMessageContaining("ordering")
+	@Test
+	void callThatGivesWayToAnotherTransactionCostsNoAttempt() {
+		ConsumingShard shard = consume(new TestSettings().maxAttempts(1));
+		this.transactions.conflicts = 10;
+		shard.deliver(1, 1);
+
+		assertThat(this.transactions.rows).containsExactly("r1");
+		assertThat(shard.deadLetters()).isEmpty();
+	}
+
+	@Test
+	void callThatAlwaysGivesWayFails() {
+		ConsumingShard shard = consume(new TestSettings().maxAttempts(1));
+		this.transactions.conflicts = 11;
+		shard.deliver(1, 2);
+
+		assertThat(this.transactions.rows).containsExactly("r2");
+		assertThat(shard.deadLetters()).containsExactly("1 after 1");
+	}
+
+	@Test
+	void callsOfSeveralKeysCommitTheirOwnRecords() {
+		ConsumingShard shard = consume(byKey());
+		for (int i = 1; i <= 4; i++) {
+			shard.offer(i, "k" + i % 2, "r" + i);
+		}
+		shard.run();
+
+		assertThat(this.transactions.rows).containsExactlyInAnyOrder("r1", "r2", "r3", "r4");
+		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("4"));
+		assertThat(shard.checkpoint().ahead()).isEmpty();
+		assertThat(shard.checkpoint().state()).containsEntry("count", "4");
+		assertThat(shard.checkpoints().sent()).as("no commit of its own").isEmpty();
+	}
+
+	@Test
+	void recordsDoneAheadAreInTheTransactionAndNotRepeatedByTheNextOwner() {
+		ConsumingShard shard = consume(byKey().maxAttempts(5));
+		this.bean.failing.add("a1");
+		shard.offer(1, "a", "a1");
+		shard.offer(2, "b", "b2");
+		shard.offer(3, "a", "a3");
+		shard.offer(4, "c", "c4");
+		shard.run();
+		assertThat(this.transactions.rows).containsExactlyInAnyOrder("b2", "c4");
+		assertThat(shard.checkpoint().offset()).isNull();
+		assertThat(shard.checkpoint().ahead()).containsExactly(new Offset("2"), new Offset("4"));
+
+		this.bean.failing.clear();
+		shard.restart();
+		shard.offer(1, "a", "a1");
+		shard.offer(2, "b", "b2");
+		shard.offer(3, "a", "a3");
+		shard.offer(4, "c", "c4");
+		shard.run();
+		assertThat(this.transactions.rows).containsExactlyInAnyOrder("b2", "c4", "a1", "a3");
+		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("4"));
+		assertThat(shard.checkpoint().state()).containsEntry("count", "4");
+	}
+
+	@Test
+	void runningCallCommitsTheDeadLetterOfAnotherKey() {
+		ConsumingShard shard = consume(byKey().maxAttempts(1));
+		this.bean.failing.add("a1");
+		this.bean.onCall = (record) -> {
+			if (record.equals("b2")) {
+				// The worker processes the failure while this call runs.
+				shard.threads().runOne();
+				assertThat(shard.checkpoint().offset()).isNull();
+			}
+		};
+		shard.offer(1, "a", "a1");
+		shard.offer(2, "b", "b2");
+		shard.run();
+
+		assertThat(this.transactions.rows).containsExactly("b2");
+		assertThat(shard.deadLetters()).containsExactly("1 after 1");
+		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("2"));
+		assertThat(shard.checkpoints().sent()).as("no commit of its own").isEmpty();
+	}
+
+	@Test
+	void deadLetterThatNoCallHasCommittedIsCommittedAlone() {
+		ConsumingShard shard = consume(byKey().maxAttempts(1));
+		this.bean.failing.add("a1");
+		this.bean.failing.add("b2");
+		shard.offer(1, "a", "a1");
+		shard.offer(2, "b", "b2");
+		shard.run();
+
+		assertThat(shard.deadLetters()).containsExactlyInAnyOrder("1 after 1", "2 after 1");
+		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("2"));
+		assertThat(this.transactions.rows).isEmpty();
+	}
+
+	@Test
+	void stateThatAnotherKeyHasChangedRepeatsTheCall() {
+		ReadingState reading = new ReadingState();
+		ConsumingShard shard = consume(reading, byKey().maxAttempts(1));
+		reading.afterRead = () -> shard.threads().runOne();
+		shard.offer(1, "a", "1");
+		shard.offer(2, "b", "2");
+		shard.offer(3, "c", "3");
+		shard.run();
+
+		assertThat(reading.calls).as("the first one twice").containsExactly(1, 2, 3, 1);
+		assertThat(shard.checkpoint().state()).containsEntry("sum", "6");
+		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("3"));
+		assertThat(shard.deadLetters()).isEmpty();
+	}
+
+	/** A transaction begins and ends while that of an earlier record is open. */
+	@Test
+	void openCallOfAnotherKeyIsNotCommitted() {
+		ConsumingShard shard = consume(byKey());
+		List<Object> during = new ArrayList<>();
+		this.bean.onCall = (record) -> {
+			if (record.equals("a1")) {
+				shard.threads().runOne();
+				during.add(shard.checkpoint().ahead());
+				during.add(List.copyOf(this.transactions.rows));
+			}
+		};
+		shard.offer(1, "a", "a1");
+		shard.offer(2, "b", "b2");
+		shard.run();
+
+		assertThat(during).containsExactly(Set.of(new Offset("2")), List.of("b2"));
+		assertThat(this.transactions.rows).containsExactly("b2", "a1");
+		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("2"));
+		assertThat(shard.checkpoint().ahead()).isEmpty();
+		assertThat(shard.checkpoint().state()).containsEntry("count", "2");
+	}
+
+	/** What a rolled back transaction has taken along is committed by the next one. */
+	@Test
+	void deadLetterIsNotLostWithTheTransactionThatHasTakenIt() {
+		ConsumingShard shard = consume(byKey().maxAttempts(1));
+		this.bean.failing.add("a1");
+		this.bean.onCall = (record) -> {
+			boolean lost = record.equals("b2") && this.bean.count("b2") == 1;
+			this.transactions.next = lost ? Outcome.LOST_WITHOUT_ANSWER : Outcome.COMMITTED;
+			if (lost) {
+				shard.threads().runOne();
+			}
+		};
+		shard.offer(1, "a", "a1");
+		shard.offer(2, "b", "b2");
+		shard.run();
+		for (int i = 0; i < 5; i++) {
+			shard.pass(SECOND);
+		}
+
+		assertThat(this.bean.count("b2")).isEqualTo(2);
+		assertThat(this.transactions.rows).containsExactly("b2");
+		assertThat(shard.deadLetters()).containsExactly("1 after 1");
+		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("2"));
+	}
+
+	@Test
+	void otherKeysWaitUntilItIsKnownWhatBecameOfATransaction() {
+		ConsumingShard shard = consume(byKey());
+		this.transactions.next = Outcome.COMMITTED_WITHOUT_ANSWER;
+		shard.checkpoints().setAway(true);
+		shard.offer(1, "a", "a1");
+		shard.offer(2, "b", "b2");
+		shard.run();
+		assertThat(this.transactions.rows).containsExactly("a1");
+		assertThat(shard.worker().problem()).as("not known yet").isNotNull();
+
+		this.transactions.next = Outcome.COMMITTED;
+		shard.checkpoints().setAway(false);
+		for (int i = 0; i < 5; i++) {
+			shard.pass(SECOND);
+		}
+		assertThat(this.transactions.rows).containsExactly("a1", "b2");
+		assertThat(this.bean.count("a1")).isOne();
+		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("2"));
+		assertThat(shard.checkpoint().state()).containsEntry("count", "2");
+	}
+
+	@Test
+	void otherKeysContinueWhileAKeyWaits() {
+		ConsumingShard shard = consume(byKey().maxAttempts(1).onFailure(OnFailure.PARK_KEY, SECOND));
+		this.bean.failing.add("a1");
+		shard.offer(1, "a", "a1");
+		shard.offer(2, "a", "a2");
+		shard.offer(3, "b", "b3");
+		shard.offer(4, "a", "a4");
+		shard.run();
+		assertThat(this.transactions.rows).containsExactly("b3");
+		this.bean.failing.clear();
+		shard.restart();
+		shard.pass(SECOND);
+
+		assertThat(this.transactions.rows).containsExactly("b3", "a1", "a2", "a4");
+		assertThat(shard.retries()).isZero();
+		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("4"));
+		assertThat(shard.checkpoint().state()).containsEntry("count", "4");
+	}
+
+	@Test
+	void handoverWaitsForTheTransactionsOfAllKeys() {
+		ConsumingShard shard = consume(byKey());
+		this.bean.onCall = (record) -> {
+			if (record.equals("a1")) {
+				shard.worker().drain();
+			}
+		};
+		shard.offer(1, "a", "a1");
+		shard.offer(2, "b", "b2");
+		shard.run();
+		assertThat(shard.worker().ended()).isDone();
+		assertThat(shard.checkpoint().state()).containsEntry("count", Integer.toString(this.transactions.rows.size()));
+	}
+
+	@Test
+	void orderingNoneIsRefused() {
+		assertThatThrownBy(() -> check(new TestSettings().ordering(Ordering.NONE, 8)))
+			.hasMessageContaining("'consumer.ordering' 'none'")
 			.hasMessageContaining("'consumer.transaction' is 'jdbc'");
 	}
 
@@ -252,6 +467,10 @@ class TransactedCallsTests {
 		assertThatThrownBy(() -> check(new TestSettings().commits(CommitMode.MANUAL, SECOND, 10)))
 			.hasMessageContaining("'manual'")
 			.hasMessageContaining("the transaction ends with the call");
+	}
+
+	private static TestSettings byKey() {
+		return new TestSettings().ordering(Ordering.KEY, 8);
 	}
 
 	private void check(TestSettings settings) {
@@ -279,17 +498,45 @@ class TransactedCallsTests {
 
 		private final Set<String> failing = new HashSet<>();
 
+		private Consumer<String> onCall = (record) -> {
+		};
+
+		private long count(String record) {
+			return this.calls.stream().filter(record::equals).count();
+		}
+
 		private Transactions transactions;
 
 		@ShardConsumer("orders")
 		void book(byte[] payload, ShardState state) {
 			String record = new String(payload);
 			this.calls.add(record);
+			this.onCall.accept(record);
 			this.transactions.open.add(record);
 			state.increment("count", 1);
 			if (this.failing.contains(record)) {
 				throw new IllegalStateException("caused by the test");
 			}
+		}
+
+	}
+
+	/** Adds what it reads to a sum that it has read, and not by an increment. */
+	static class ReadingState {
+
+		private final List<Integer> calls = new ArrayList<>();
+
+		private Runnable afterRead = () -> {
+		};
+
+		@ShardConsumer("orders")
+		void book(int number, ShardState state) {
+			this.calls.add(number);
+			int sum = state.get("sum", Integer.class).orElse(0);
+			if (this.calls.size() == 1) {
+				this.afterRead.run();
+			}
+			state.put("sum", sum + number);
 		}
 
 	}
@@ -319,26 +566,50 @@ class TransactedCallsTests {
 
 		private final FaultyCheckpoints checkpoints;
 
-		private final List<String> open = new ArrayList<>();
+		private List<String> open = new ArrayList<>();
 
 		private final List<String> rows = new ArrayList<>();
 
 		private Outcome next = Outcome.COMMITTED;
+
+		/** Number of calls that give way to other transactions. */
+		private int conflicts;
 
 		Transactions(FaultyCheckpoints checkpoints) {
 			this.checkpoints = checkpoints;
 		}
 
 		@Override
+		public Duration lockWait() {
+			return SECOND;
+		}
+
+		/** May be called while it is called: then several transactions are open. */
+		@Override
 		public Result call(ShardId shard, Token token, Call call) {
-			this.open.clear();
+			List<String> outer = this.open;
+			this.open = new ArrayList<>();
+			try {
+				return callHere(shard, token, call);
+			}
+			finally {
+				this.open = outer;
+			}
+		}
+
+		private Result callHere(ShardId shard, Token token, Call call) {
 			StoreUnavailableException away = new StoreUnavailableException("the database is away", null);
 			if (this.next == Outcome.UNAVAILABLE) {
 				return new Result.Unavailable(away);
 			}
+			if (this.conflicts > 0) {
+				this.conflicts--;
+				return new Result.Conflict(new IllegalStateException("deadlock, caused by the test"));
+			}
 			Commit commit;
 			try {
-				commit = call.run();
+				call.run();
+				commit = call.commit();
 			}
 			catch (Throwable ex) {
 				return new Result.Failed(ex);

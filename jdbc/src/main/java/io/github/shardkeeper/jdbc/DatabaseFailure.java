@@ -28,6 +28,8 @@ final class DatabaseFailure {
 	 */
 	private static final Set<Integer> CONFLICTS = Set.of(8177, 60, 3960, 90131);
 
+	private static final String COMPLETION_UNKNOWN = "40003";
+
 	private DatabaseFailure() {
 	}
 
@@ -36,8 +38,10 @@ final class DatabaseFailure {
 	 * one: repeating it makes sense.
 	 */
 	static boolean isConflict(Throwable failure) {
-		return hasCause(failure, (cause) -> cause instanceof SQLException sql
-				&& (state(sql).startsWith("40") || CONFLICTS.contains(sql.getErrorCode())));
+		return hasCause(failure,
+				(cause) -> cause instanceof SQLException sql
+						&& (state(sql).startsWith("40") && !state(sql).equals(COMPLETION_UNKNOWN)
+								|| CONFLICTS.contains(sql.getErrorCode())));
 	}
 
 	/** Returns whether there is no connection, or none any more. */

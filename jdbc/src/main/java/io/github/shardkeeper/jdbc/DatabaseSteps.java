@@ -1,11 +1,14 @@
 package io.github.shardkeeper.jdbc;
 
+import java.sql.Connection;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
 import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -93,6 +96,24 @@ final class DatabaseSteps {
 				}
 			}
 		}
+	}
+
+	/** Returns the isolation level of the current transaction, as in JDBC. */
+	int isolation() {
+		Integer level = this.jdbc.execute((ConnectionCallback<Integer>) Connection::getTransactionIsolation);
+		return Objects.requireNonNull(level);
+	}
+
+	/** Returns the name of an isolation level of JDBC. */
+	static String name(int isolation) {
+		return switch (isolation) {
+			case Connection.TRANSACTION_NONE -> "off";
+			case Connection.TRANSACTION_READ_UNCOMMITTED -> "READ UNCOMMITTED";
+			case Connection.TRANSACTION_READ_COMMITTED -> "READ COMMITTED";
+			case Connection.TRANSACTION_REPEATABLE_READ -> "REPEATABLE READ";
+			case Connection.TRANSACTION_SERIALIZABLE -> "SERIALIZABLE";
+			default -> "of the database's own level " + isolation;
+		};
 	}
 
 	/**

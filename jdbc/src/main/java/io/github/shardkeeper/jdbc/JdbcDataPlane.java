@@ -1,5 +1,6 @@
 package io.github.shardkeeper.jdbc;
 
+import java.sql.Connection;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.regex.Pattern;
@@ -85,13 +86,23 @@ public final class JdbcDataPlane {
 	}
 
 	/**
-	 * Checks that the transactions contain statements of the data source, if the database
-	 * can be reached.
-	 * @throws ShardkeeperConfigurationException if they do not
+	 * Checks that the transactions contain statements of the data source, and that they
+	 * are {@code READ COMMITTED} if calls of a shard are made at the same time: above it,
+	 * a transaction cannot write a row that another one has written since it began. Only
+	 * if the database can be reached.
+	 * @param concurrent a topic whose handler has several calls for a shard at a time,
+	 * {@code null} for none
+	 * @throws ShardkeeperConfigurationException if they do not, or are not
 	 */
-	public void checkTransactions() {
+	public void checkTransactions(@Nullable String concurrent) {
 		try {
-			this.steps.run("begin a transaction", () -> true);
+			int isolation = this.steps.run("begin a transaction", this.steps::isolation);
+			if (concurrent != null && isolation != Connection.TRANSACTION_READ_COMMITTED) {
+				throw new ShardkeeperConfigurationException(
+						"The topic '%s' has 'consumer.transaction: jdbc' and 'consumer.ordering: key', but the transactions of the DataSource are %s: calls of different keys would roll each other back."
+							.formatted(concurrent, DatabaseSteps.name(isolation)),
+						"Set 'spring.datasource.hikari.transaction-isolation' to 'TRANSACTION_READ_COMMITTED' (MySQL and MariaDB have another default), or the ordering to 'shard'.");
+			}
 		}
 		catch (StoreUnavailableException ex) {
 			logger.warn("The transactions of the database cannot be checked yet. {}", ex.getMessage());

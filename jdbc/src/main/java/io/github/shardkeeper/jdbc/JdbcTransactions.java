@@ -2,6 +2,7 @@ package io.github.shardkeeper.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +50,11 @@ final class JdbcTransactions implements CallTransactions {
 		return (before != null) ? before : new Result.Committed();
 	}
 
+	@Override
+	public Duration lockWait() {
+		return this.database.steps().lockWait();
+	}
+
 	/** One transaction. Confined to its thread. */
 	private final class Attempt {
 
@@ -72,13 +78,25 @@ final class JdbcTransactions implements CallTransactions {
 		void run(TransactionStatus status) {
 			DatabaseSteps steps = JdbcTransactions.this.database.steps();
 			steps.requireTransaction();
-			Commit commit;
 			try {
-				commit = this.call.run();
+				this.call.run();
+				// What a persistence context holds back may wait for locks of other
+				// calls.
+				status.flush();
 			}
 			catch (Throwable ex) {
 				status.setRollbackOnly();
-				this.result = isConnected() ? new Result.Failed(ex) : unavailable(ex);
+				this.result = DatabaseFailure.isConflict(ex) ? new Result.Conflict(ex)
+						: isConnected() ? new Result.Failed(ex) : unavailable(ex);
+				return;
+			}
+			Commit commit;
+			try {
+				commit = this.call.commit();
+			}
+			catch (Throwable ex) {
+				status.setRollbackOnly();
+				this.result = new Result.Failed(ex);
 				return;
 			}
 			try {
@@ -100,7 +118,9 @@ final class JdbcTransactions implements CallTransactions {
 			if (!database.shards().commit(this.shard, this.token, commit, nowMillis)) {
 				return false;
 			}
-			database.contents().write(this.shard, commit, 0, nowMillis);
+			int letters = commit.deadLetters().size();
+			long before = (letters > 0) ? database.shards().lastLetter(this.shard) - letters : 0;
+			database.contents().write(this.shard, commit, before, nowMillis);
 			return true;
 		}
 
@@ -134,6 +154,9 @@ final class JdbcTransactions implements CallTransactions {
 
 		/** Returns the result if the transaction did not begin, or its end failed. */
 		Result ended(Throwable failure) {
+			if (this.written && DatabaseFailure.isConflict(failure)) {
+				return new Result.Conflict(failure);
+			}
 			if (this.written) {
 				return new Result.Unknown(failure,
 						DatabaseFailure.isOutage(failure) ? unavailable(failure).failure() : null);

@@ -129,12 +129,19 @@ final class ShardTable {
 	 */
 	boolean commit(ShardId shard, Token token, Commit commit, long nowMillis) {
 		return this.jdbc.update(
-				"update %s set commit_number = ?, offset_value = ?, ahead = ?, committed_at = ? where %s and token = ? and acquired_at = ? and commit_number = ?"
+				"update %s set commit_number = ?, offset_value = ?, ahead = ?, committed_at = ?, last_letter = last_letter + ? where %s and token = ? and acquired_at = ? and commit_number = ?"
 					.formatted(this.table, KEY),
 				arguments(
 						new Object[] { commit.number().attempt(), text(commit.offset()), ahead(commit.ahead()),
-								nowMillis },
+								nowMillis, commit.deadLetters().size() },
 						key(shard, token.value(), commit.number().acquisition(), commit.number().acknowledged()))) == 1;
+	}
+
+	/** Returns the number of the last dead letter. */
+	long lastLetter(ShardId shard) {
+		Long number = this.jdbc.queryForObject("select last_letter from %s where %s".formatted(this.table, KEY),
+				Long.class, key(shard));
+		return Objects.requireNonNull(number);
 	}
 
 	private static SqlParameterValue ahead(Set<Offset> ahead) {

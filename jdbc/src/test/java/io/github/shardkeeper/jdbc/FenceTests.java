@@ -240,10 +240,19 @@ class FenceTests {
 	}
 
 	private Result call(Token token, Commit commit, String owner, Consumer<String> beforeCommit) {
-		Call handler = () -> {
-			book(commit.offset().value(), owner);
-			beforeCommit.accept(owner);
-			return commit;
+		Call handler = new Call() {
+
+			@Override
+			public void run() {
+				book(commit.offset().value(), owner);
+				beforeCommit.accept(owner);
+			}
+
+			@Override
+			public Commit commit() {
+				return commit;
+			}
+
 		};
 		return this.store.transactions(SHARD.topic()).call(SHARD, token, handler);
 	}
