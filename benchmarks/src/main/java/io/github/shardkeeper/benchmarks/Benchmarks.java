@@ -9,6 +9,7 @@ import io.github.shardkeeper.benchmarks.consuming.ConsumingBenchmark;
 import io.github.shardkeeper.benchmarks.consuming.HandlersBenchmark;
 import io.github.shardkeeper.benchmarks.consuming.TransactionsBenchmark;
 import io.github.shardkeeper.benchmarks.idle.IdleBenchmark;
+import io.github.shardkeeper.benchmarks.latency.LatencyBenchmark;
 import io.github.shardkeeper.benchmarks.locks.LocksBenchmark;
 import io.github.shardkeeper.benchmarks.memory.MemoryBenchmark;
 import io.github.shardkeeper.benchmarks.moves.HandoverBenchmark;
@@ -33,6 +34,7 @@ public final class Benchmarks {
 		ALL.put("consuming", new ConsumingBenchmark());
 		ALL.put("handlers", new HandlersBenchmark());
 		ALL.put("transactions", new TransactionsBenchmark());
+		ALL.put("latency", new LatencyBenchmark());
 		ALL.put("sending", new SendingBenchmark());
 		ALL.put("memory", new MemoryBenchmark());
 		ALL.put("locks", new LocksBenchmark());
