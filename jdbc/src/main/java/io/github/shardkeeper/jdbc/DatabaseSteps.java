@@ -36,6 +36,8 @@ final class DatabaseSteps {
 
 	private final JdbcTemplate jdbc;
 
+	private final JdbcTemplate jdbcUnderLock;
+
 	private final Duration lockWait;
 
 	DatabaseSteps(PlatformTransactionManager transactionManager, DataSource dataSource, Duration lockWait) {
@@ -44,6 +46,7 @@ final class DatabaseSteps {
 		this.lockWait = lockWait;
 		this.transactions = new TransactionTemplate(transactionManager);
 		this.transactions.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+		this.jdbcUnderLock = new JdbcTemplate(this.dataSource);
 		this.jdbc = new JdbcTemplate(this.dataSource);
 		// Also limits the wait for a lock.
 		this.jdbc.setQueryTimeout((int) Math.max(1, lockWait.toSeconds()));
@@ -54,6 +57,15 @@ final class DatabaseSteps {
 		DataSource target = (dataSource instanceof TransactionAwareDataSourceProxy proxy) ? proxy.getTargetDataSource()
 				: null;
 		return (target != null) ? target : dataSource;
+	}
+
+	/**
+	 * Returns the template for statements that need no time limit, which costs a timer
+	 * for each: writes in a transaction that has the lock of the shard's row, and the one
+	 * that takes it with {@link LockWaits}.
+	 */
+	JdbcTemplate jdbcUnderLock() {
+		return this.jdbcUnderLock;
 	}
 
 	/** Returns the template for statements in the current transaction. */

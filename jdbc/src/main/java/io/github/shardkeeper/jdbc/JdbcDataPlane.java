@@ -64,8 +64,9 @@ public final class JdbcDataPlane {
 							+ "such as 'shardkeeper_' or 'messaging.shardkeeper_'.");
 		}
 		this.steps = new DatabaseSteps(transactionManager, dataSource, lockWait);
-		this.shards = new ShardTable(this.steps.jdbc(), tablePrefix, group);
-		this.contents = new ShardContents(this.steps.jdbc(), tablePrefix, this.shards);
+		this.shards = new ShardTable(this.steps.jdbc(), this.steps.jdbcUnderLock(), new LockWaits(lockWait),
+				tablePrefix, group);
+		this.contents = new ShardContents(this.steps.jdbc(), this.steps.jdbcUnderLock(), tablePrefix, this.shards);
 		this.topics = tablePrefix + "topic";
 		this.group = group;
 		this.clock = clock;

@@ -2,6 +2,7 @@ package io.github.shardkeeper.jdbc;
 
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -47,6 +48,8 @@ final class ShardContents {
 
 	private final JdbcTemplate jdbc;
 
+	private final JdbcTemplate writes;
+
 	private final ShardTable shards;
 
 	private final String state;
@@ -55,8 +58,13 @@ final class ShardContents {
 
 	private final String letters;
 
-	ShardContents(JdbcTemplate jdbc, String prefix, ShardTable shards) {
+	/**
+	 * Creates the access.
+	 * @param writes for writes under the lock of the shard's row
+	 */
+	ShardContents(JdbcTemplate jdbc, JdbcTemplate writes, String prefix, ShardTable shards) {
 		this.jdbc = jdbc;
+		this.writes = writes;
 		this.shards = shards;
 		this.state = prefix + "state";
 		this.retry = prefix + "retry";
@@ -97,7 +105,7 @@ final class ShardContents {
 		long number = lastLetter;
 		for (FailedRecord letter : commit.deadLetters()) {
 			number++;
-			this.jdbc.update(
+			this.writes.update(
 					"insert into %s (group_name, topic, shard_id, letter_number, stored_at, offset_value, about, payload) values (?, ?, ?, ?, ?, ?, ?, ?)"
 						.formatted(this.letters),
 					this.shards.key(shard, number, nowMillis, StoredText.encode(letter.offset().value()),
@@ -105,36 +113,55 @@ final class ShardContents {
 		}
 	}
 
+	/** One round trip for entries that exist and are written again, as most are. */
 	void writeState(ShardId shard, Map<String, @Nullable String> changes) {
 		List<Object[]> removed = new ArrayList<>();
+		List<Object[]> updated = new ArrayList<>();
 		List<Object[]> written = new ArrayList<>();
 		changes.forEach((key, value) -> {
-			removed.add(this.shards.key(shard, StoredText.hash(key)));
-			if (value != null) {
-				written.add(
-						this.shards.key(shard, StoredText.hash(key), StoredText.encode(key), StoredText.encode(value)));
+			Object[] entry = this.shards.key(shard, StoredText.hash(key));
+			if (value == null) {
+				removed.add(entry);
+				return;
 			}
+			String text = StoredText.encode(value);
+			updated.add(new Object[] { text, entry[0], entry[1], entry[2], entry[3] });
+			written.add(this.shards.key(shard, entry[3], StoredText.encode(key), text));
 		});
-		if (!removed.isEmpty()) {
-			this.jdbc.batchUpdate("delete from %s where %s and key_hash = ?".formatted(this.state, KEY), removed);
+		List<Object[]> added = new ArrayList<>();
+		if (!updated.isEmpty()) {
+			int[] rows = this.writes.batchUpdate(
+					"update %s set entry_value = ? where %s and key_hash = ?".formatted(this.state, KEY), updated);
+			for (int i = 0; i < rows.length; i++) {
+				if (rows[i] == Statement.SUCCESS_NO_INFO) {
+					Object[] entry = updated.get(i);
+					removed.add(new Object[] { entry[1], entry[2], entry[3], entry[4] });
+				}
+				if (rows[i] <= 0) {
+					added.add(written.get(i));
+				}
+			}
 		}
-		if (!written.isEmpty()) {
-			this.jdbc.batchUpdate(
+		if (!removed.isEmpty()) {
+			this.writes.batchUpdate("delete from %s where %s and key_hash = ?".formatted(this.state, KEY), removed);
+		}
+		if (!added.isEmpty()) {
+			this.writes.batchUpdate(
 					"insert into %s (group_name, topic, shard_id, key_hash, entry_key, entry_value) values (?, ?, ?, ?, ?, ?)"
 						.formatted(this.state),
-					written);
+					added);
 		}
 	}
 
 	private void deleteRetry(ShardId shard, Offset offset) {
-		this.jdbc.update("delete from %s where %s and offset_hash = ?".formatted(this.retry, KEY),
+		this.writes.update("delete from %s where %s and offset_hash = ?".formatted(this.retry, KEY),
 				this.shards.key(shard, StoredText.hash(offset.value())));
 	}
 
 	/** Puts a record into the retry queue; replaces one with the same offset. */
 	void writeRetry(ShardId shard, FailedRecord record, long dueMillis) {
 		deleteRetry(shard, record.offset());
-		this.jdbc.update(
+		this.writes.update(
 				"insert into %s (group_name, topic, shard_id, offset_hash, offset_value, due_at, record_size, about, payload) values (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 					.formatted(this.retry),
 				this.shards.key(shard, StoredText.hash(record.offset().value()),

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.jdbc;
 
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
@@ -15,6 +16,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.PreparedStatementCallback;
 import org.springframework.jdbc.core.SqlParameterValue;
 
 import io.github.shardkeeper.checkpoint.CheckpointJson;
@@ -40,10 +42,21 @@ final class ShardTable {
 
 	private final String group;
 
-	ShardTable(JdbcTemplate jdbc, String prefix, String group) {
+	private final JdbcTemplate writes;
+
+	private final LockWaits waits;
+
+	/** Statement of {@link #commit}. */
+	private final String commit;
+
+	ShardTable(JdbcTemplate jdbc, JdbcTemplate writes, LockWaits waits, String prefix, String group) {
 		this.jdbc = jdbc;
+		this.writes = writes;
+		this.waits = waits;
 		this.table = prefix + "shard";
 		this.group = group;
+		this.commit = "update %s set commit_number = ?, offset_value = ?, ahead = ?, committed_at = ?, last_letter = last_letter + ? where %s and token = ? and acquired_at = ? and commit_number = ?"
+			.formatted(this.table, KEY);
 	}
 
 	Object[] key(ShardId shard, Object... more) {
@@ -125,16 +138,36 @@ final class ShardTable {
 	/**
 	 * Writes the row's part of a commit in a transaction of the application, if nothing
 	 * has been written since the commits that it rests on. The token alone would not do:
-	 * a transaction of the same owner whose end had no answer may still be open.
+	 * a transaction of the same owner whose end had no answer may still be open. One
+	 * round trip, made by each call, so it has nothing around it that can be left out.
 	 */
 	boolean commit(ShardId shard, Token token, Commit commit, long nowMillis) {
-		return this.jdbc.update(
-				"update %s set commit_number = ?, offset_value = ?, ahead = ?, committed_at = ?, last_letter = last_letter + ? where %s and token = ? and acquired_at = ? and commit_number = ?"
-					.formatted(this.table, KEY),
-				arguments(
-						new Object[] { commit.number().attempt(), text(commit.offset()), ahead(commit.ahead()),
-								nowMillis, commit.deadLetters().size() },
-						key(shard, token.value(), commit.number().acquisition(), commit.number().acknowledged()))) == 1;
+		Integer rows = this.writes.execute((connection) -> connection.prepareStatement(this.commit),
+				(PreparedStatementCallback<Integer>) (statement) -> {
+					statement.setLong(1, commit.number().attempt());
+					setText(statement, 2,
+							(commit.offset() != null) ? StoredText.encode(commit.offset().value()) : null);
+					setText(statement, 3, commit.ahead().isEmpty() ? null : CheckpointJson.offsets(commit.ahead()));
+					statement.setLong(4, nowMillis);
+					statement.setLong(5, commit.deadLetters().size());
+					statement.setString(6, this.group);
+					statement.setString(7, shard.topic());
+					statement.setString(8, shard.id());
+					statement.setLong(9, token.value());
+					statement.setLong(10, commit.number().acquisition());
+					statement.setLong(11, commit.number().acknowledged());
+					return this.waits.update(statement);
+				});
+		return rows != null && rows == 1;
+	}
+
+	private static void setText(PreparedStatement statement, int index, @Nullable String text) throws SQLException {
+		if (text != null) {
+			statement.setString(index, text);
+		}
+		else {
+			statement.setNull(index, Types.VARCHAR);
+		}
 	}
 
 	/** Returns the number of the last dead letter. */

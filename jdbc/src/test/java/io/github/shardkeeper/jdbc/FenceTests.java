@@ -210,6 +210,34 @@ class FenceTests {
 		assertThat(this.store.acquireNow(SHARD, NEW)).isInstanceOf(Acquired.class);
 	}
 
+	/** For example of a seek whose process was frozen. */
+	@ParameterizedTest
+	@CsvSource({ "H2", "POSTGRESQL" })
+	void callWaitsForALockForALimitedTime(TestDatabase kind) throws Exception {
+		open(kind, "", Duration.ofSeconds(1));
+		Acquired acquired = acquire(OLD);
+		JdbcDataPlane database = this.server.databaseInRealTime(Duration.ofSeconds(30));
+		CountDownLatch locked = new CountDownLatch(1);
+		CountDownLatch goOn = new CountDownLatch(1);
+		CompletableFuture<Boolean> open = CompletableFuture
+			.supplyAsync(() -> database.steps().transactions().execute((status) -> {
+				boolean found = database.shards().lock(SHARD);
+				locked.countDown();
+				await(goOn);
+				return found;
+			}));
+		await(locked);
+
+		Result waited = call(OLD, commit(acquired, 1, 0, "1"), "old");
+		assertThat(waited).isInstanceOfSatisfying(Result.Unavailable.class,
+				(unavailable) -> assertThat(unavailable.failure())
+					.hasMessageContaining("has held the lock of the shard's row for 1 s"));
+		goOn.countDown();
+		assertThat(open.get(60, TimeUnit.SECONDS)).isTrue();
+		assertThat(call(OLD, commit(acquired, 2, 0, "1"), "old")).isInstanceOf(Result.Committed.class);
+		assertThat(rows()).hasSize(1);
+	}
+
 	@Test
 	void tokenInTheTableIsTheFence() {
 		open(TestDatabase.H2, "", Duration.ofSeconds(30));
