@@ -84,31 +84,37 @@ class AccountsTests {
 	}
 
 	static List<Arguments> combinations() {
-		Arguments inLists = Arguments.of(TestDatabase.POSTGRESQL, true);
-		Arguments oneByOne = Arguments.of(TestDatabase.H2, false);
-		return !"all".equals(System.getProperty("shardkeeper.accounts")) ? List.of(inLists, oneByOne) : List.of(inLists,
-				oneByOne, Arguments.of(TestDatabase.POSTGRESQL, false), Arguments.of(TestDatabase.H2, true));
+		List<Arguments> some = List.of(Arguments.of(TestDatabase.POSTGRESQL, Calls.IN_LISTS),
+				Arguments.of(TestDatabase.H2, Calls.ONE_BY_ONE), Arguments.of(TestDatabase.POSTGRESQL, Calls.BY_KEY));
+		if (!"all".equals(System.getProperty("shardkeeper.accounts"))) {
+			return some;
+		}
+		List<Arguments> all = new ArrayList<>(some);
+		all.add(Arguments.of(TestDatabase.H2, Calls.IN_LISTS));
+		all.add(Arguments.of(TestDatabase.POSTGRESQL, Calls.ONE_BY_ONE));
+		all.add(Arguments.of(TestDatabase.H2, Calls.BY_KEY));
+		return all;
 	}
 
 	@ParameterizedTest
 	@MethodSource("combinations")
-	void everyTransferIsBookedOnceWhateverFails(TestDatabase kind, boolean batches) throws IOException {
+	void everyTransferIsBookedOnceWhateverFails(TestDatabase kind, Calls calls) throws IOException {
 		start(kind);
 		List<Transfer> transfers = send();
-		start("one", batches);
-		start("two", batches);
+		start("one", calls);
+		start("two", calls);
 		awaitBooked(100);
 
 		this.instances.kill("one");
 		awaitMore();
-		start("one", batches);
+		start("one", calls);
 		awaitMore();
 
 		// Longer than its session: its shards move, and it wakes up in a transaction.
 		long newest = newestToken();
 		this.instances.signal("two", "STOP");
 		await().until(() -> newestToken() > newest);
-		if (batches && kind == TestDatabase.POSTGRESQL) {
+		if (calls != Calls.ONE_BY_ONE && kind == TestDatabase.POSTGRESQL) {
 			// The database has ended the transaction; until then its rows are locked.
 			awaitMore();
 		}
@@ -120,7 +126,7 @@ class AccountsTests {
 		this.redis.restart();
 		awaitMore();
 		this.instances.kill("two");
-		start("two", batches);
+		start("two", calls);
 
 		awaitBooked(TRANSFERS);
 		assertThat(client().sql("select count(distinct id) from booked").query(Long.class).single())
@@ -145,13 +151,14 @@ class AccountsTests {
 			for (int i = 0; i < TRANSFERS; i++) {
 				Transfer transfer = Transfer.random(i);
 				transfers.add(transfer);
-				template.send(AccountsInstance.TOPIC, Integer.toString(i), transfer.text());
+				template.send(AccountsInstance.TOPIC, Integer.toString(transfer.from()), transfer.text());
 			}
 		}
 		return transfers;
 	}
 
-	private void start(String name, boolean batches) {
+	private void start(String name, Calls calls) {
+		boolean batches = calls == Calls.IN_LISTS;
 		this.instances.start(name, "--shardkeeper.topics.transfers.shards=" + SHARDS,
 				"--shardkeeper.topics.transfers.consumer.transaction=jdbc",
 				"--shardkeeper.topics.transfers.consumer.batch-size=5",
@@ -159,7 +166,9 @@ class AccountsTests {
 				"--shardkeeper.session.timeout=3s", "--shardkeeper.jdbc.initialize-schema=always",
 				"--shardkeeper.jdbc.lock-wait=2s",
 				"--spring.datasource.url=" + this.database.url()
-						+ (batches && this.database.url().contains("postgresql") ? ENDS_FROZEN_TRANSACTIONS : ""),
+						+ (calls != Calls.ONE_BY_ONE && this.database.url().contains("postgresql")
+								? ENDS_FROZEN_TRANSACTIONS : ""),
+				"--shardkeeper.topics.transfers.consumer.ordering=" + ((calls == Calls.BY_KEY) ? "key" : "shard"),
 				"--spring.datasource.hikari.connection-timeout=2000",
 				// The other tests of this module have no database.
 				"--spring.autoconfigure.exclude=", "--accounts.batches=" + batches,
@@ -215,6 +224,16 @@ class AccountsTests {
 			balances.merge(transfer.to(), (long) transfer.amount(), Long::sum);
 		}
 		return balances;
+	}
+
+	/** How the handler is called. */
+	enum Calls {
+
+		IN_LISTS, ONE_BY_ONE,
+
+		/** One by one, several keys of a shard at a time. */
+		BY_KEY
+
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -67,6 +67,10 @@ public final class ManualThreads implements Executor {
 		}
 	}
 
+	public boolean hasTasks() {
+		return !this.tasks.isEmpty();
+	}
+
 	/** Runs the next turn of any task. */
 	public void runOne() {
 		this.tasks.remove().run();

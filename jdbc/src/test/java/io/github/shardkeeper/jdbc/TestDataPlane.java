@@ -1,0 +1,23 @@
+package io.github.shardkeeper.jdbc;
+
+import java.time.Duration;
+import java.time.InstantSource;
+
+import javax.sql.DataSource;
+
+import org.springframework.jdbc.support.JdbcTransactionManager;
+
+/**
+ * Creates data planes by a test's clock, for tests of other packages. Has no state.
+ */
+public final class TestDataPlane {
+
+	private TestDataPlane() {
+	}
+
+	public static JdbcDataPlane create(DataSource dataSource, String group, InstantSource clock) {
+		return new JdbcDataPlane(new JdbcTransactionManager(dataSource), dataSource, DatabaseServer.PREFIX, group,
+				Duration.ofSeconds(1), clock);
+	}
+
+}

@@ -1,0 +1,628 @@
+package io.github.shardkeeper.worker;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.SQLNonTransientConnectionException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+
+import javax.sql.DataSource;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.slf4j.LoggerFactory;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.AbstractDataSource;
+
+import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardRecord;
+import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
+import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
+import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.handler.ShardHandler;
+import io.github.shardkeeper.handler.ShardHandlerDetector;
+import io.github.shardkeeper.jdbc.JdbcDataPlane;
+import io.github.shardkeeper.jdbc.TestDataPlane;
+import io.github.shardkeeper.jdbc.TestDatabase;
+import io.github.shardkeeper.output.Outputs;
+import io.github.shardkeeper.output.TestTargets;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.source.JsonPayloadConverter;
+import io.github.shardkeeper.testsupport.SettableClock;
+import io.github.shardkeeper.time.Lease;
+import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
+import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Seeded schedules of one shard whose handler writes rows of a database in memory, with
+ * the real worker and the real statements, shard by shard or key by key. Owners die, or
+ * freeze in the middle of a call and wake up when others have replaced them; calls of
+ * other keys begin and end while one is open; handlers fail; the end of a transaction may
+ * be lost, or its answer, or it may take effect later. Afterwards each record has one row
+ * or one dead letter, in the order of its key, and the state has counted each row. Each
+ * rule that keeps it so is broken on purpose once, and that is found.
+ */
+class TransactedSchedulesTests {
+
+	private static final int SCHEDULES = 600;
+
+	private static final int MOST_SCHEDULES = 3_000;
+
+	private static HikariDataSource database;
+
+	private final Logger logger = (Logger) LoggerFactory.getLogger("io.github.shardkeeper");
+
+	private Level before;
+
+	@BeforeAll
+	static void open() {
+		database = new HikariDataSource();
+		// A lock whose transaction ends late is not waited for: there is one thread.
+		database.setJdbcUrl("jdbc:h2:mem:schedules;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=1");
+		database.setMaximumPoolSize(64);
+		database.setMinimumIdle(0);
+		TestDatabase.H2.createTables(database);
+		JdbcTemplate jdbc = new JdbcTemplate(database);
+		jdbc.execute("create table booked (seq bigint generated always as identity, run varchar(50) not null, "
+				+ "id int not null, record_key varchar(10) not null)");
+		jdbc.execute("create index booked_run on booked (run)");
+	}
+
+	@AfterAll
+	static void close() {
+		database.close();
+	}
+
+	@BeforeEach
+	void silence() {
+		this.before = this.logger.getLevel();
+		this.logger.setLevel(Level.OFF);
+	}
+
+	@AfterEach
+	void speak() {
+		this.logger.setLevel(this.before);
+	}
+
+	@Test
+	void everyRecordIsBookedOnceAndInTheOrderOfItsKey() {
+		int owners = 0;
+		int interleaved = 0;
+		for (long seed = 1; seed <= SCHEDULES; seed++) {
+			Schedule schedule = new Schedule(seed, null);
+			owners += schedule.run();
+			interleaved += schedule.interleaved;
+		}
+		System.out.printf("%d schedules with %d owners; %d steps were made within open transactions%n", SCHEDULES,
+				owners, interleaved);
+		assertThat(owners).isGreaterThan(2 * SCHEDULES);
+		assertThat(interleaved).isGreaterThan(5 * SCHEDULES);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void brokenRuleIsFound(Rule broken) {
+		AssertionError found = null;
+		long seed = 0;
+		while (found == null && seed < MOST_SCHEDULES) {
+			try {
+				new Schedule(++seed, broken).run();
+			}
+			catch (AssertionError ex) {
+				found = ex;
+			}
+		}
+		assertThat(found).as("found within %d schedules", MOST_SCHEDULES).isNotNull();
+		System.out.printf("Without the rule that %s: found by seed %d: %.120s%n", broken, seed, found.getMessage());
+	}
+
+	/** What keeps rows exactly once. */
+	enum Rule {
+
+		/** Otherwise an open transaction of an earlier owner is committed. */
+		THE_COMMIT_REQUIRES_THE_TOKEN,
+		/** Otherwise an earlier owner commits after the new one has read. */
+		THE_TOKEN_IS_RAISED_BEFORE_THE_OFFSET_IS_READ,
+		/** Otherwise the rows of a call stay though it was rolled back. */
+		ROWS_AND_OFFSET_ARE_ONE_TRANSACTION,
+		/** Otherwise the next owner handles what was done after the offset again. */
+		THE_NEXT_OWNER_KNOWS_WHAT_IS_DONE_AHEAD,
+		/** Otherwise a record is neither handled nor stored. */
+		FAILED_RECORDS_ARE_STORED_WITH_THE_OFFSET
+
+	}
+
+	private static final class Schedule {
+
+		private static final ShardId SHARD = ShardId.of("orders", 1);
+
+		private static final int STEPS = 60;
+
+		private static final int KEYS = 5;
+
+		private static final int DEEPEST = 3;
+
+		private final long seed;
+
+		private final String run;
+
+		private final Rule broken;
+
+		private final RandomGenerator random;
+
+		private final boolean byKey;
+
+		private final ShardHandler handler;
+
+		/** Ends of transactions that are on their way. */
+		private final List<Runnable> late = new ArrayList<>();
+
+		/** Owners that were replaced, and do not know it. */
+		private final List<Owner> frozen = new ArrayList<>();
+
+		private final List<CheckpointStore> stores = new ArrayList<>();
+
+		private boolean calm;
+
+		private boolean failing;
+
+		private int depth;
+
+		private int interleaved;
+
+		private Owner owner;
+
+		private int fed;
+
+		private int tokens;
+
+		Schedule(long seed, Rule broken) {
+			this.seed = seed;
+			this.run = broken + "-" + seed;
+			this.broken = broken;
+			this.random = new Random(seed);
+			this.byKey = this.random.nextInt(3) > 0;
+			DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
+			beans.registerSingleton("handler", new Booking());
+			this.handler = new ShardHandlerDetector(beans, new JsonPayloadConverter(new JsonMapper()))
+				.detect(Map.of("orders", 2))
+				.get("orders");
+			this.owner = new Owner();
+		}
+
+		/** Returns how many owners there were. */
+		int run() {
+			try {
+				for (int step = 0; step < STEPS; step++) {
+					step();
+				}
+				settle();
+			}
+			finally {
+				Thread.interrupted();
+				this.late.forEach(Runnable::run);
+				this.stores.forEach(CheckpointStore::close);
+			}
+			verify();
+			return this.tokens;
+		}
+
+		private void verify() {
+			JdbcDataPlane plane = TestDataPlane.create(database, this.run, InstantSource.system());
+			Map<String, List<Integer>> booked = new TreeMap<>();
+			List<Integer> all = new ArrayList<>();
+			new JdbcTemplate(database).query("select id, record_key from booked where run = ? order by seq", (row) -> {
+				booked.computeIfAbsent(row.getString(2), (key) -> new ArrayList<>()).add(row.getInt(1));
+				all.add(row.getInt(1));
+			}, this.run);
+			int rows = all.size();
+			plane.deadLetters()
+				.list(SHARD, null, 1_000)
+				.forEach((letter) -> all.add(Integer.parseInt(letter.record().offset().value())));
+			List<Integer> expected = new ArrayList<>();
+			for (int number = 1; number <= this.fed; number++) {
+				expected.add(number);
+			}
+			assertThat(all).as("seed %d: rows and dead letters", this.seed)
+				.containsExactlyInAnyOrderElementsOf(expected);
+			booked.forEach((key, ids) -> assertThat(ids).as("seed %d: order of %s", this.seed, key).isSorted());
+			try (CheckpointStore store = plane.checkpoints(null)) {
+				Checkpoint checkpoint = store.read(SHARD);
+				if (this.fed > 0) {
+					assertThat(checkpoint.offset()).as("seed %d: offset", this.seed)
+						.isEqualTo(new Offset(Integer.toString(this.fed)));
+				}
+				assertThat(checkpoint.state().getOrDefault("rows", "0")).as("seed %d: state", this.seed)
+					.isEqualTo(Integer.toString(rows));
+			}
+		}
+
+		private void step() {
+			switch (this.random.nextInt(10)) {
+				case 0, 1, 2 -> feed(1 + this.random.nextInt(6));
+				case 3 -> this.failing = this.random.nextBoolean();
+				case 4 -> arrive();
+				case 5 -> {
+					if (this.random.nextInt(3) == 0) {
+						replace();
+					}
+				}
+				case 6 -> List.copyOf(this.frozen).forEach(Owner::run);
+				case 7 -> this.owner.pass(Duration.ofMillis(this.random.nextInt(8_000)));
+				default -> this.owner.runOne();
+			}
+			if (this.random.nextInt(3) == 0) {
+				this.owner.run();
+			}
+		}
+
+		/** Steps that are made while the transaction of a call is open. */
+		private void meanwhile() {
+			if (this.calm || this.depth == DEEPEST || this.random.nextInt(3) > 0) {
+				return;
+			}
+			this.depth++;
+			boolean interrupted = Thread.interrupted();
+			for (int i = this.random.nextInt(4); i >= 0; i--) {
+				step();
+				this.interleaved++;
+				interrupted |= Thread.interrupted();
+			}
+			this.depth--;
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+
+		private void feed(int more) {
+			this.fed += more;
+			this.owner.deliver();
+		}
+
+		private void arrive() {
+			int number = this.random.nextInt(1 + this.late.size());
+			for (int i = 0; i < number && !this.late.isEmpty(); i++) {
+				this.late.remove(this.random.nextInt(this.late.size())).run();
+			}
+		}
+
+		/** The owner is dead, or wakes up later. */
+		private void replace() {
+			if (this.random.nextBoolean()) {
+				this.frozen.add(this.owner);
+			}
+			else {
+				this.owner.dead = true;
+			}
+			this.owner = new Owner();
+			this.owner.run();
+		}
+
+		private void settle() {
+			this.calm = true;
+			this.failing = false;
+			while (!this.late.isEmpty()) {
+				arrive();
+			}
+			replace();
+			for (int i = 0; i < 12; i++) {
+				this.owner.pass(Duration.ofSeconds(15));
+				List.copyOf(this.frozen).forEach(Owner::run);
+			}
+		}
+
+		private static String key(int number) {
+			return "k" + number * 7 % KEYS;
+		}
+
+		private final class Booking {
+
+			@ShardConsumer("orders")
+			void handle(ShardRecord<String> record, ShardState state) {
+				Schedule schedule = Schedule.this;
+				int number = Integer.parseInt(record.offset().value());
+				Owner caller = Owner.CALLER.get();
+				state.increment("rows", 1);
+				caller.rows.update("insert into booked (run, id, record_key) values (?, ?, ?)", schedule.run, number,
+						key(number));
+				boolean fails = schedule.failing && schedule.random.nextInt(3) == 0;
+				meanwhile();
+				if (fails) {
+					throw new IllegalStateException("caused by the test");
+				}
+			}
+
+		}
+
+		/** A process that owns the shard, with its connections to the database. */
+		private final class Owner {
+
+			/** Owner whose code runs on this thread. */
+			private static final ThreadLocal<Owner> CALLER = new ThreadLocal<>();
+
+			private final SettableClock clock = new SettableClock();
+
+			private final ManualThreads threads = new ManualThreads(this.clock);
+
+			private final Lease lease = new Lease(Duration.ofDays(1), this.clock.now());
+
+			private final Reader reader = new Reader();
+
+			private final JdbcTemplate rows;
+
+			private final CheckpointStore store;
+
+			private final ShardWorker worker;
+
+			private boolean dead;
+
+			private int delivered = -1;
+
+			Owner() {
+				Schedule schedule = Schedule.this;
+				DataSource connections = new Connections(this);
+				this.rows = new JdbcTemplate(
+						(schedule.broken == Rule.ROWS_AND_OFFSET_ARE_ONE_TRANSACTION) ? database : connections);
+				this.store = TestDataPlane
+					.create(connections, schedule.run, InstantSource.fixed(Instant.parse("2026-01-01T00:00:00Z")))
+					.checkpoints(null);
+				schedule.stores.add(this.store);
+				TestSettings settings = new TestSettings().ordering(schedule.byKey ? Ordering.KEY : Ordering.SHARD, 4)
+					.maxAttempts((schedule.seed % 2 == 0) ? TestSettings.ENDLESS : 1);
+				ConsumerSettings consumer = settings.onFailure(OnFailure.DEAD_LETTER).get();
+				this.lease.renew(this.clock.now());
+				WorkerContext context = new WorkerContext("group", network(), this.reader, this.lease, this.clock,
+						InstantSource.fixed(Instant.EPOCH), this.threads, this.threads.timer(), new JsonMapper(),
+						ConsumerMeters.NONE, new BufferBudget(Long.MAX_VALUE), (topic) -> consumer, ConsumerEvents.NONE,
+						(shard, token, fence, completed) -> {
+						}, false, new Outputs(new TestTargets(), 20, 1_000_000));
+				this.worker = new ShardWorker(SHARD, new Token(++schedule.tokens), MemberId.of("me", "1"),
+						schedule.handler, context, CompletableFuture.completedFuture(null));
+			}
+
+			/** The store, whose answers come at once: its threads are no part of this. */
+			private CheckpointStore network() {
+				return (CheckpointStore) Proxy.newProxyInstance(CheckpointStore.class.getClassLoader(),
+						new Class<?>[] { CheckpointStore.class }, (proxy, method, arguments) -> {
+							if (method.getName().equals("acquire")) {
+								return now(() -> acquire((ShardId) arguments[0], (Token) arguments[1]));
+							}
+							if (method.getName().equals("acquireNow")) {
+								return acquire((ShardId) arguments[0], (Token) arguments[1]);
+							}
+							if (method.getName().equals("commit")) {
+								return now(() -> this.store
+									.commit((ShardId) arguments[0], (Token) arguments[1], commit((Commit) arguments[2]))
+									.join());
+							}
+							return invoke(this.store, method, arguments);
+						});
+			}
+
+			private Commit commit(Commit commit) {
+				return (Schedule.this.broken != Rule.FAILED_RECORDS_ARE_STORED_WITH_THE_OFFSET
+						|| Schedule.this.random.nextInt(3) > 0) ? commit
+								: new Commit(commit.number(), commit.offset(), commit.ahead(), commit.changes(),
+										List.of(), Set.of(), List.of());
+			}
+
+			private Acquisition acquire(ShardId shard, Token token) {
+				Checkpoint early = (Schedule.this.broken == Rule.THE_TOKEN_IS_RAISED_BEFORE_THE_OFFSET_IS_READ)
+						? this.store.read(shard) : null;
+				if (early != null) {
+					meanwhile();
+				}
+				Acquisition reply = this.store.acquireNow(shard, token);
+				if (!(reply instanceof Acquisition.Acquired acquired)) {
+					return reply;
+				}
+				Checkpoint read = (early != null) ? early : acquired.checkpoint();
+				if (Schedule.this.broken == Rule.THE_NEXT_OWNER_KNOWS_WHAT_IS_DONE_AHEAD) {
+					read = new Checkpoint(read.offset(), Set.of(), read.state(), read.retryDueIn());
+				}
+				return new Acquisition.Acquired(read, acquired.seeks(), acquired.lastCommit(), acquired.before(),
+						acquired.acquisition());
+			}
+
+			void run() {
+				as(() -> {
+					this.worker.wake();
+					this.threads.runAll();
+				});
+			}
+
+			void runOne() {
+				as(() -> {
+					this.worker.wake();
+					if (this.threads.hasTasks()) {
+						this.threads.runOne();
+					}
+				});
+			}
+
+			void pass(Duration duration) {
+				as(() -> this.threads.pass(duration));
+				this.lease.renew(this.clock.now());
+			}
+
+			/** Not if it is dead; what runs on this thread meanwhile is paused. */
+			private void as(Runnable code) {
+				if (this.dead) {
+					return;
+				}
+				Owner outer = CALLER.get();
+				CALLER.set(this);
+				try {
+					code.run();
+				}
+				finally {
+					CALLER.set(outer);
+				}
+				deliver();
+			}
+
+			/** Delivers what was not delivered since the reader has started. */
+			void deliver() {
+				if (this.reader.sink(SHARD) == null || this.delivered < 0) {
+					return;
+				}
+				while (this.delivered < Schedule.this.fed) {
+					this.delivered++;
+					this.reader.deliver(SHARD, this.delivered, key(this.delivered), "\"r" + this.delivered + "\"");
+				}
+			}
+
+			private final class Reader extends TestReader {
+
+				@Override
+				public void start(ShardId shard, Offset after, RecordSink sink) {
+					super.start(shard, after, sink);
+					Owner.this.delivered = (after != null) ? Integer.parseInt(after.value()) : 0;
+				}
+
+			}
+
+		}
+
+		/** Connections of an owner. The end of a transaction may be lost, or late. */
+		private final class Connections extends AbstractDataSource {
+
+			private final Owner owner;
+
+			Connections(Owner owner) {
+				this.owner = owner;
+			}
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				if (this.owner.dead) {
+					throw lost();
+				}
+				Connection real = database.getConnection();
+				boolean[] left = { false };
+				return (Connection) Proxy.newProxyInstance(Connection.class.getClassLoader(),
+						new Class<?>[] { Connection.class }, (proxy, method, arguments) -> {
+							if (left[0]) {
+								// Nobody reaches it any more; it ends by itself.
+								return switch (method.getName()) {
+									case "isClosed" -> true;
+									case "isValid", "getAutoCommit", "isReadOnly" -> false;
+									default -> null;
+								};
+							}
+							if (method.getName().equals("prepareStatement")) {
+								arguments[0] = statement((String) arguments[0]);
+							}
+							if (method.getName().equals("commit")) {
+								commit(real, left);
+								return null;
+							}
+							return invoke(real, method, arguments);
+						});
+			}
+
+			private String statement(String sql) {
+				if (Schedule.this.broken == Rule.THE_COMMIT_REQUIRES_THE_TOKEN) {
+					return sql.replace("and token = ? and acquired_at", "and (token = ? or 1 = 1) and acquired_at");
+				}
+				return sql;
+			}
+
+			private void commit(Connection real, boolean[] left) throws SQLException {
+				if (this.owner.dead) {
+					real.rollback();
+					throw lost();
+				}
+				switch (Schedule.this.calm ? 9 : Schedule.this.random.nextInt(30)) {
+					case 0 -> {
+						real.rollback();
+						throw lost();
+					}
+					case 1 -> {
+						real.commit();
+						throw lost();
+					}
+					case 2 -> {
+						left[0] = true;
+						Schedule.this.late.add(() -> commitLate(real));
+						throw lost();
+					}
+					default -> real.commit();
+				}
+			}
+
+			/** Until then the transaction has its locks. */
+			private static void commitLate(Connection real) {
+				try (real) {
+					real.commit();
+				}
+				catch (SQLException ex) {
+					throw new IllegalStateException(ex);
+				}
+			}
+
+			private static SQLException lost() {
+				return new SQLNonTransientConnectionException("lost, caused by the test", "08006");
+			}
+
+			@Override
+			public Connection getConnection(String username, String password) {
+				throw new UnsupportedOperationException();
+			}
+
+		}
+
+		private static Object invoke(Object target, Method method, Object[] arguments) throws Throwable {
+			try {
+				return method.invoke(target, arguments);
+			}
+			catch (InvocationTargetException ex) {
+				throw ex.getTargetException();
+			}
+		}
+
+		private static <T> CompletableFuture<T> now(Supplier<T> step) {
+			try {
+				return CompletableFuture.completedFuture(step.get());
+			}
+			catch (RuntimeException ex) {
+				Throwable cause = (ex.getCause() instanceof StoreUnavailableException) ? ex.getCause() : ex;
+				return CompletableFuture.failedFuture(cause);
+			}
+		}
+
+	}
+
+}
