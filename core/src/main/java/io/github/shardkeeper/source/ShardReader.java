@@ -15,8 +15,9 @@ public interface ShardReader extends ShardReadControl, AutoCloseable {
 
 	/**
 	 * Waits for records of any shard, for a few seconds at most, and passes them to the
-	 * sinks on the calling thread.
-	 * @return whether the source has answered a read, with or without records
+	 * sinks. A reader may also pass them between two polls, on a thread of its client.
+	 * @return whether the source has answered a read since the last call, with or without
+	 * records
 	 * @throws InterruptedException if the thread is interrupted
 	 * @throws RuntimeException if the source cannot be reached. A later poll continues
 	 * where the last successful one ended
@@ -28,8 +29,8 @@ public interface ShardReader extends ShardReadControl, AutoCloseable {
 	void close();
 
 	/**
-	 * Receiver of one shard's records. Called by one thread at a time, inside
-	 * {@link ShardReader#poll()}. Does not block.
+	 * Receiver of one shard's records. Called by one thread at a time, the one that polls
+	 * or one of the reader's client. Does not block.
 	 */
 	@FunctionalInterface
 	interface RecordSink {

@@ -19,7 +19,10 @@ import io.github.shardkeeper.redis.RedisConnector.Connection;
 import io.github.shardkeeper.redis.RedisFailure;
 import io.github.shardkeeper.redis.stream.XreadOutput.Entries;
 
-/** Connection for blocking reads. Confined to the polling thread. */
+/**
+ * Connection for blocking reads. Opened and closed by the polling thread; the client's
+ * thread also sends reads while the {@link StreamFetcher} has one in flight.
+ */
 final class FetchConnection {
 
 	/** Maximum time of a blocking read: an idle fetcher costs one command in it. */
@@ -37,12 +40,12 @@ final class FetchConnection {
 
 	private final Duration block;
 
-	private @Nullable Connection<byte[]> current;
+	private volatile @Nullable Connection<byte[]> current;
 
 	/** Whether a read has returned on this connection. */
-	private boolean verified;
+	private volatile boolean verified;
 
-	private long clientId;
+	private volatile long clientId;
 
 	/** Set when Redis knows no client with the id: it changes with a reconnect. */
 	private volatile boolean clientIdInvalid = true;
@@ -53,7 +56,18 @@ final class FetchConnection {
 	}
 
 	boolean isOpen() {
-		return this.current != null && this.current.stateful().isOpen();
+		Connection<byte[]> open = this.current;
+		return open != null && open.stateful().isOpen();
+	}
+
+	/** Returns whether reads have returned, and the next one needs no id before it. */
+	boolean isVerified() {
+		return this.verified && isOpen() && (!this.clientIdInvalid || this.connector.isCluster());
+	}
+
+	/** Returns the id that was read last. */
+	long knownClientId() {
+		return this.clientId;
 	}
 
 	void open() {
@@ -116,8 +130,9 @@ final class FetchConnection {
 	}
 
 	void close() {
-		if (this.current != null) {
-			this.connector.close(this.current.stateful());
+		Connection<byte[]> open = this.current;
+		if (open != null) {
+			this.connector.close(open.stateful());
 			this.current = null;
 		}
 	}

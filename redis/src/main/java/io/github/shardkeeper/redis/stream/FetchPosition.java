@@ -118,6 +118,11 @@ final class FetchPosition {
 		return this.problem != null && nowNanos - this.probeAtNanos >= 0;
 	}
 
+	/** Returns whether it has to be probed or checked. */
+	boolean isAttentionDue(long nowNanos) {
+		return isProbeDue(nowNanos) || this.checkWanted && this.problem == null;
+	}
+
 	void requestCheck() {
 		this.checkWanted = true;
 	}

@@ -12,6 +12,7 @@ import java.util.concurrent.ExecutionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.RedisConnector;
@@ -20,13 +21,19 @@ import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.redis.stream.XreadOutput.Entries;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardReader.RecordSink;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Reads streams with one blocking {@code XREAD} at a time; a {@link ReadWakeUp} ends it
- * when a stream is added or resumed. Thread-safe, except {@link #poll()}, which one
- * thread calls.
+ * when a stream is added or resumed.
+ * <p>
+ * The thread of the client that decodes an answer also delivers it, and sends the next
+ * read: to wake another thread takes longer than both. What may block or fails is left to
+ * the polling thread. Thread-safe, except {@link #poll()}, which one thread calls.
  */
 final class StreamFetcher implements AutoCloseable {
+
+	private static final Logger logger = PrintableLogger.of(StreamFetcher.class);
 
 	/** Interval after which the next stream is checked for being deleted or trimmed. */
 	private static final Duration CHECK_INTERVAL = Duration.ofSeconds(10);
@@ -39,7 +46,7 @@ final class StreamFetcher implements AutoCloseable {
 
 	private final Runnable onChange;
 
-	/** Confined to the polling thread. */
+	/** Changed by the polling thread only, and never while a read is in flight. */
 	private final FetchConnection connection;
 
 	/** By stream key; guarded by this. */
@@ -47,6 +54,12 @@ final class StreamFetcher implements AutoCloseable {
 
 	/** Guarded by this. */
 	private @Nullable Read read;
+
+	/** Whether the client's thread has delivered since the last poll. Guarded by this. */
+	private boolean delivered;
+
+	/** Failure of a delivery on the client's thread; guarded by this. */
+	private @Nullable RuntimeException failed;
 
 	/** Index of the stream that was checked last; guarded by this. */
 	private int checked;
@@ -101,8 +114,27 @@ final class StreamFetcher implements AutoCloseable {
 		return problems;
 	}
 
-	/** Delivers a returned read and begins the next; returns whether one returned. */
+	/**
+	 * Delivers a returned read and begins the next, unless that is done; returns whether
+	 * one has returned since the last call.
+	 */
 	boolean poll() throws InterruptedException {
+		boolean before = takeDelivered();
+		return pollRead() || before;
+	}
+
+	private synchronized boolean takeDelivered() {
+		RuntimeException failure = this.failed;
+		if (failure != null) {
+			this.failed = null;
+			throw failure;
+		}
+		boolean any = this.delivered;
+		this.delivered = false;
+		return any;
+	}
+
+	private boolean pollRead() throws InterruptedException {
 		Read current = currentRead();
 		if (current != null) {
 			if (!current.future.isDone()) {
@@ -137,12 +169,60 @@ final class StreamFetcher implements AutoCloseable {
 			connectionLost();
 			throw failure;
 		}
-		synchronized (this) {
-			this.read = null;
-			requestChecks();
-			returned.positions.values().forEach(FetchPosition::answered);
-			offer(answer, returned);
+		accept(answer, returned);
+	}
+
+	/**
+	 * Processes the end of a read on the client's thread. A read that fails, and the
+	 * first one of a connection, are left to {@link #poll}.
+	 */
+	private void ended(Read returned, @Nullable List<Entries> answer) {
+		// With the lock it is a thread that has just sent it, and not the client's.
+		if (answer == null || Thread.holdsLock(this) || !deliverAndReadOn(returned, answer)) {
+			this.onChange.run();
 		}
+	}
+
+	/**
+	 * Delivers and begins the next read, without waiting for anything; returns whether
+	 * all is done.
+	 */
+	private synchronized boolean deliverAndReadOn(Read returned, List<Entries> answer) {
+		if (this.read != returned || !this.connection.isVerified()) {
+			return false;
+		}
+		try {
+			this.delivered = true;
+			accept(answer, returned);
+		}
+		catch (RuntimeException | Error ex) {
+			this.failed = (ex instanceof RuntimeException failure) ? failure
+					: new IllegalStateException("Records were not delivered; they are read again", ex);
+			return false;
+		}
+		long now = System.nanoTime();
+		if (this.positions.values().stream().anyMatch((position) -> position.isAttentionDue(now))) {
+			return false;
+		}
+		try {
+			beginRead(this.connection.knownClientId());
+			return true;
+		}
+		catch (RuntimeException | OutOfMemoryError ex) {
+			logger.debug("The next read could not be sent; the polling thread sends it", ex);
+			return false;
+		}
+	}
+
+	private synchronized void accept(List<Entries> answer, Read returned) {
+		if (this.read != returned) {
+			// The other thread was faster.
+			return;
+		}
+		this.read = null;
+		requestChecks();
+		returned.positions.values().forEach(FetchPosition::answered);
+		offer(answer, returned);
 	}
 
 	private void offer(List<Entries> answer, Read returned) {
@@ -284,7 +364,9 @@ final class StreamFetcher implements AutoCloseable {
 	}
 
 	private synchronized void beginRead(long clientId) {
-		this.read = null;
+		if (this.read != null) {
+			return;
+		}
 		Map<String, FetchPosition> wanted = new HashMap<>();
 		ReadSize size = new ReadSize();
 		List<String> streams = new ArrayList<>();
@@ -301,8 +383,9 @@ final class StreamFetcher implements AutoCloseable {
 		ReadWakeUp wakeUp = new ReadWakeUp(this.link, clientId, System::nanoTime, this.onChange,
 				this.connection::invalidateClientId);
 		RedisFuture<List<Entries>> future = this.connection.read(streams, lastIds, size.records());
-		this.read = new Read(future, wanted, wakeUp, System.nanoTime() + this.connection.readTimeout().toNanos());
-		future.whenComplete((answer, failure) -> this.onChange.run());
+		Read begun = new Read(future, wanted, wakeUp, System.nanoTime() + this.connection.readTimeout().toNanos());
+		this.read = begun;
+		future.whenComplete((answer, failure) -> ended(begun, (failure == null) ? answer : null));
 	}
 
 	private void connectionLost() {

@@ -7,6 +7,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -244,6 +248,33 @@ class RedisStreamSourceTests extends ShardSourceContract {
 
 		assertThat(sink.await(60)).hasSize(60);
 		assertThat(sink.largestOffer()).isLessThanOrEqualTo(ReadSize.FIRST_RECORDS);
+	}
+
+	/** To wake the polling thread takes longer than to deliver. */
+	@Test
+	void recordsAreDeliveredByTheThreadThatDecodesThem() {
+		AtomicBoolean refused = new AtomicBoolean();
+		List<SourceRecord> taken = new CopyOnWriteArrayList<>();
+		reader().start(SHARD, null, (records) -> {
+			if (Thread.currentThread().getName().startsWith("lettuce-") && refused.compareAndSet(false, true)) {
+				throw new IllegalStateException("not now");
+			}
+			taken.addAll(records);
+			return true;
+		});
+		AtomicInteger appended = new AtomicInteger();
+		await().until(() -> {
+			int number = appended.incrementAndGet();
+			append(SHARD, number, number);
+			return refused.get();
+		});
+
+		await().until(() -> taken.size() == appended.get());
+		assertThat(payloads(taken)).containsExactlyElementsOf(
+				IntStream.rangeClosed(1, appended.get()).mapToObj((number) -> "r" + number).toList());
+		assertThat(failures()).singleElement()
+			.asString()
+			.contains("orders/0 did not take its records; they are read again");
 	}
 
 	private void appendLarge(int count) {
