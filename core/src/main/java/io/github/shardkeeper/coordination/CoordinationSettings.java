@@ -20,9 +20,26 @@ import io.github.shardkeeper.shard.ApplicationVersion;
  * @param handover the rules of handovers
  * @param capacity the share of shards compared with other members, at least 1
  * @param zone the zone in which it runs, {@code null} for none
+ * @param awayTimeout the time for which its shards are kept when it leaves; zero if they
+ * are given to others
  */
 public record CoordinationSettings(String group, String instance, Duration heartbeatInterval, Duration lease,
 		Duration timeout, Duration settleTime, ApplicationVersion version, HandoverRules handover, int capacity,
-		@Nullable String zone) {
+		@Nullable String zone, Duration awayTimeout) {
+
+	/**
+	 * Creates the settings of a member whose shards are given to others when it leaves.
+	 */
+	public CoordinationSettings(String group, String instance, Duration heartbeatInterval, Duration lease,
+			Duration timeout, Duration settleTime, ApplicationVersion version, HandoverRules handover, int capacity,
+			@Nullable String zone) {
+		this(group, instance, heartbeatInterval, lease, timeout, settleTime, version, handover, capacity, zone,
+				Duration.ZERO);
+	}
+
+	/** Returns whether it restarts in place. */
+	boolean restartsInPlace() {
+		return !this.awayTimeout.isZero();
+	}
 
 }

@@ -88,6 +88,12 @@ public interface CoordinationStore extends AutoCloseable {
 		joinGroup(member, description, lease, timeout, Duration.ZERO);
 	}
 
+	/** Adds a member beside which others may run under its instance id. */
+	default void joinGroup(MemberId member, MemberDescription description, Duration lease, Duration timeout,
+			Duration longestLease) {
+		joinGroup(member, description, lease, timeout, longestLease, false);
+	}
+
 	/**
 	 * Adds a member. Repeating it for the same member is harmless. The join that creates
 	 * a group, for the first time or after the store was emptied, starts the time for
@@ -99,11 +105,14 @@ public interface CoordinationStore extends AutoCloseable {
 	 * subscription is still open
 	 * @param longestLease the longest lease in the group that the member knows, zero for
 	 * none: if the store was emptied, that member may still hold shards
+	 * @param alone whether no other process may run under the member's instance id
 	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if this
 	 * version cannot read the group's format
+	 * @throws StoreUnavailableException also if another process runs under the instance
+	 * id: its subscription is open and its lease has not ended
 	 */
 	void joinGroup(MemberId member, MemberDescription description, Duration lease, Duration timeout,
-			Duration longestLease);
+			Duration longestLease, boolean alone);
 
 	/** Replaces the description of a member, if known, and notifies the leader. */
 	void updateDescription(MemberId member, MemberDescription description);
@@ -166,7 +175,9 @@ public interface CoordinationStore extends AutoCloseable {
 	/**
 	 * Releases shards, which the member must not consume any longer. Each shard goes to
 	 * the target of its move or becomes free, after the quiet period if there is one. A
-	 * completed shard never has an owner again. Makes several steps for many shards.
+	 * completed shard never has an owner again. An owned shard of a member that has
+	 * {@linkplain #announceRestart announced} a restart is kept for its instance. Makes
+	 * several steps for many shards.
 	 * @return by release, in the same order, whether it was made, or the member was not
 	 * the owner
 	 */
@@ -230,6 +241,22 @@ public interface CoordinationStore extends AutoCloseable {
 
 	/** Announces a leave: the member still consumes while the leader moves its shards. */
 	void announceLeave(MemberId member);
+
+	/**
+	 * Announces a leave for a restart: the member gets nothing new, and the shards that
+	 * it {@linkplain #releaseShards releases} from now on are kept for its instance,
+	 * unless they are being moved.
+	 */
+	void announceRestart(MemberId member);
+
+	/**
+	 * Ends a session like {@link #leaveGroup}. If the member has
+	 * {@linkplain #announceRestart announced} a restart, its instance is away: a leader
+	 * gives the kept shards to the next session of the instance, or to others when the
+	 * time is over.
+	 * @param awayTimeout the time for which its shards are kept
+	 */
+	void leaveForRestart(MemberId member, Duration quietPeriod, Duration awayTimeout);
 
 	/**
 	 * Ends a session. The member must have stopped consuming. Shards that it still owns

@@ -524,11 +524,22 @@ final class CoordinatorLoop {
 			this.holdings.leaveWithoutPlan();
 		}
 		if (!departing.isAnnounced()) {
-			this.store.announceLeave(self);
+			announce(self);
 			departing.announced();
 		}
 		if (this.holdings.isEmpty()) {
 			leaveGroup(self, departing);
+		}
+	}
+
+	/** Before a restart no shard moves: the member drains all of them itself. */
+	private void announce(MemberId self) {
+		if (this.settings.restartsInPlace()) {
+			this.store.announceRestart(self);
+			this.holdings.leaveWithoutPlan();
+		}
+		else {
+			this.store.announceLeave(self);
 		}
 	}
 
@@ -537,8 +548,15 @@ final class CoordinatorLoop {
 		this.heartbeats.endSession();
 		this.shardProblems.leaves(self);
 		try {
-			this.store.leaveGroup(self, this.settings.handover().quietPeriod());
-			logger.info("Left group '{}'", this.settings.group());
+			if (this.settings.restartsInPlace()) {
+				this.store.leaveForRestart(self, this.settings.handover().quietPeriod(), this.settings.awayTimeout());
+				logger.info("Left group '{}' for a restart; its shards are kept for {} ms", this.settings.group(),
+						this.settings.awayTimeout().toMillis());
+			}
+			else {
+				this.store.leaveGroup(self, this.settings.handover().quietPeriod());
+				logger.info("Left group '{}'", this.settings.group());
+			}
 		}
 		finally {
 			// If the store did not get the message, the closed subscription shows it.

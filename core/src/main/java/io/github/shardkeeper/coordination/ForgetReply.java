@@ -10,6 +10,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.protocol.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.Ownership;
@@ -25,7 +26,7 @@ import io.github.shardkeeper.shard.Token;
  * @param newest a token that is not below any of the forgotten shards' and below all
  * future ones
  * @param users the members that still consume the topic, own a shard of it or are its
- * target
+ * target, and the instances that do so and are away for a restart
  */
 public record ForgetReply(int forgotten, Token newest, SortedSet<MemberId> users) {
 
@@ -50,6 +51,11 @@ public record ForgetReply(int forgotten, Token newest, SortedSet<MemberId> users
 		Set<MemberId> others = new HashSet<>();
 		for (GroupMember member : members) {
 			(member.description().topicShards().containsKey(topic) ? users : others).add(member.id());
+		}
+		for (AwayInstance away : group.away()) {
+			if (away.description().topicShards().containsKey(topic)) {
+				users.add(away.id());
+			}
 		}
 		for (Ownership ownership : ownerships(topic, group)) {
 			addIfMember(ownership.owner(), others, users);

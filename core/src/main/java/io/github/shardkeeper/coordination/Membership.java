@@ -133,8 +133,8 @@ final class Membership {
 		}
 		// First: without a subscription the first late heartbeat would count as a crash.
 		ensureSubscribed(id);
-		this.store.joinGroup(id, description(topics), this.settings.lease(), this.settings.timeout(),
-				this.longestLease);
+		this.store.joinGroup(id, description(topics), this.settings.lease(), this.settings.timeout(), this.longestLease,
+				this.settings.restartsInPlace());
 		this.knownTopics = topics;
 		return id;
 	}

@@ -10,6 +10,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.protocol.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.Ownership;
@@ -23,9 +24,11 @@ import io.github.shardkeeper.time.MonotonicTime;
  * @param readWholeAt the time at which all of it was read; later changes are included
  * @param silent the members whose lease is over, with its end in milliseconds of the
  * store's time
+ * @param away the instances that have left for a restart and have not returned
  */
 record GroupPicture(MonotonicTime readWholeAt, @Nullable MemberId leader, long epoch, long generation, long membership,
-		List<GroupMember> members, NavigableMap<ShardId, Ownership> shards, Map<MemberId, Long> silent) {
+		List<GroupMember> members, NavigableMap<ShardId, Ownership> shards, Map<MemberId, Long> silent,
+		List<AwayInstance> away) {
 
 	/**
 	 * Time for which a picture is continued. If the store has lost writes and made others
@@ -49,7 +52,7 @@ record GroupPicture(MonotonicTime readWholeAt, @Nullable MemberId leader, long e
 	}
 
 	private static GroupPicture whole(CoordinationStore store, MonotonicTime now) {
-		return new GroupPicture(now, null, 0, 0, -1, List.of(), Collections.emptyNavigableMap(), Map.of())
+		return new GroupPicture(now, null, 0, 0, -1, List.of(), Collections.emptyNavigableMap(), Map.of(), List.of())
 			.with(store.readChanges(0, -1));
 	}
 
@@ -63,7 +66,7 @@ record GroupPicture(MonotonicTime readWholeAt, @Nullable MemberId leader, long e
 		}
 		return new GroupPicture(this.readWholeAt, changes.leader(), changes.epoch(), changes.generation(),
 				changes.membership(), (changedMembers != null) ? List.copyOf(changedMembers) : this.members, known,
-				changes.silent());
+				changes.silent(), (changedMembers != null) ? changes.away() : this.away);
 	}
 
 }

@@ -36,6 +36,9 @@ public final class GroupPicture {
 	/** Owner of a shard that has none, or moves. */
 	static final int UNSETTLED = -1;
 
+	/** Maximum by which a leader misjudges the store's time. */
+	static final long CLOCK_DISAGREEMENT_MILLIS = 1000;
+
 	private static final int MOST_FORGOTTEN_MEMBERS = 1_000;
 
 	/**
@@ -69,6 +72,11 @@ public final class GroupPicture {
 
 	private List<GroupMember> members = List.of();
 
+	private List<AwayInstance> away = List.of();
+
+	/** The store's time by which instances are away, or no longer. */
+	private long asOfMillis;
+
 	private Roster roster = Roster.EMPTY;
 
 	private Set<String> drained = Set.of();
@@ -84,6 +92,7 @@ public final class GroupPicture {
 		List<GroupMember> changedMembers = changes.members();
 		if (changedMembers != null) {
 			this.members = List.copyOf(changedMembers);
+			this.away = changes.away();
 			updateRoster();
 			this.lineage.membersChanged();
 			forgetMembers();
@@ -127,11 +136,62 @@ public final class GroupPicture {
 	}
 
 	/**
+	 * Notes the time: the shards of an instance that stays away for too long are no
+	 * longer kept.
+	 * @param storeMillis the store's time, or a little earlier
+	 */
+	void timePassed(long storeMillis) {
+		this.asOfMillis = storeMillis;
+		if (!this.away.isEmpty()) {
+			updateRoster();
+		}
+	}
+
+	/**
+	 * Returns the time until which the shards of an instance that has left are kept; 0 if
+	 * it is not away.
+	 */
+	long keptUntilMillis(String instance) {
+		return this.away.stream()
+			.filter((one) -> one.instance().equals(instance))
+			.mapToLong(AwayInstance::untilMillis)
+			.findFirst()
+			.orElse(0);
+	}
+
+	/** Returns the first time at which an instance is no longer away; 0 for none. */
+	long nextReturnMillis() {
+		return this.away.stream()
+			.mapToLong(AwayInstance::untilMillis)
+			.filter((until) -> until > this.asOfMillis)
+			.min()
+			.orElse(0);
+	}
+
+	/** Returns whether a shard is kept for nobody who is away: it can be given away. */
+	boolean hasReturned() {
+		for (Ownership ownership : this.ownerships) {
+			String instance = AwayInstance.keptFor(ownership);
+			if (instance != null && !this.roster.awaits(instance)) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/**
 	 * Keeps a roster that stays the same, so that an answer of the strategy stays valid.
 	 */
 	private void updateRoster() {
-		Roster changed = new Roster(this.members, this.drained);
+		List<AwayInstance> stillAway = this.away.stream().filter(this::isAway).toList();
+		Roster changed = new Roster(this.members, stillAway, this.drained);
 		this.roster = changed.isSameAs(this.roster) ? this.roster : changed;
+	}
+
+	/** A clock that was set back would prolong the time by as much. */
+	private boolean isAway(AwayInstance one) {
+		return this.asOfMillis < one.untilMillis()
+				&& (this.asOfMillis == 0 || this.asOfMillis >= one.sinceMillis() - CLOCK_DISAGREEMENT_MILLIS);
 	}
 
 	/** Updates the shards known to this member's source and to other members. */
@@ -371,37 +431,87 @@ public final class GroupPicture {
 	/** The members that may own shards, each with its place. Immutable. */
 	static final class Roster {
 
-		static final Roster EMPTY = new Roster(List.of(), Set.of());
+		static final Roster EMPTY = new Roster(List.of(), List.of(), Set.of());
 
 		private final List<Assignee> assignees = new ArrayList<>();
 
 		private final Map<MemberId, Integer> places = new HashMap<>();
 
 		/**
+		 * Those that keep their shards and get no others, because they restart: members
+		 * that are leaving for that, and instances that have left.
+		 */
+		private final Set<MemberId> restarting = new HashSet<>();
+
+		/** By instance the place of who gets the shards that are kept for it. */
+		private final Map<String, Integer> heirs = new HashMap<>();
+
+		/**
 		 * Creates a roster. A drained instance is in it only with the topics that no
 		 * other member consumes: their shards stay with it instead of being unowned.
 		 */
-		Roster(List<GroupMember> members, Set<String> drained) {
+		Roster(List<GroupMember> members, List<AwayInstance> away, Set<String> drained) {
 			Set<String> served = new HashSet<>();
 			for (GroupMember member : members) {
 				if (!member.leaving() && !drained.contains(member.id().instance())) {
 					served.addAll(member.description().topicShards().keySet());
 				}
 			}
+			Set<String> present = new HashSet<>();
 			for (GroupMember member : members) {
-				MemberDescription description = member.description();
-				Set<String> topics = new HashSet<>(description.topicShards().keySet());
-				boolean isDrained = drained.contains(member.id().instance());
-				if (isDrained) {
-					topics.removeAll(served);
+				if (!member.leaving() || member.restarting()) {
+					present.add(member.id().instance());
+					add(member.id(), member.description(), member.restarting(), drained, served);
 				}
-				if (!member.leaving() && !(isDrained && topics.isEmpty())) {
-					this.assignees.add(new Assignee(member.id(), topics, description.version(), description.capacity(),
-							description.zone()));
+			}
+			for (AwayInstance one : away) {
+				if (!present.contains(one.instance())) {
+					add(one.id(), one.description(), true, drained, served);
 				}
 			}
 			this.assignees.sort(Comparator.comparing(Assignee::id));
-			this.assignees.forEach((assignee) -> this.places.put(assignee.id(), this.places.size()));
+			for (Assignee assignee : this.assignees) {
+				int place = this.places.size();
+				this.places.put(assignee.id(), place);
+				this.heirs.merge(assignee.id().instance(), place,
+						(one, other) -> this.restarting.contains(assignee.id()) ? one : other);
+			}
+		}
+
+		private void add(MemberId id, MemberDescription description, boolean restarts, Set<String> drained,
+				Set<String> served) {
+			Set<String> topics = new HashSet<>(description.topicShards().keySet());
+			boolean isDrained = drained.contains(id.instance());
+			if (isDrained) {
+				topics.removeAll(served);
+			}
+			if (!(isDrained && topics.isEmpty())) {
+				this.assignees
+					.add(new Assignee(id, topics, description.version(), description.capacity(), description.zone()));
+				if (restarts) {
+					this.restarting.add(id);
+				}
+			}
+		}
+
+		/** Returns whether a member keeps its shards and gets no others. */
+		boolean restarts(MemberId member) {
+			return this.restarting.contains(member);
+		}
+
+		boolean hasRestarting() {
+			return !this.restarting.isEmpty();
+		}
+
+		/** Returns the place of who gets the shards that are kept for an instance. */
+		int heir(String instance) {
+			return this.heirs.getOrDefault(instance, AssignmentRequest.NOBODY);
+		}
+
+		/** Returns whether the shards of an instance wait for its return. */
+		boolean awaits(String instance) {
+			int heir = heir(instance);
+			return heir != AssignmentRequest.NOBODY && restarts(this.assignees.get(heir).id());
 		}
 
 		/** Returns the members, ordered by id. */
@@ -410,7 +520,7 @@ public final class GroupPicture {
 		}
 
 		boolean isSameAs(Roster other) {
-			return this.assignees.equals(other.assignees);
+			return this.assignees.equals(other.assignees) && this.restarting.equals(other.restarting);
 		}
 
 		Set<MemberId> members() {

@@ -392,7 +392,8 @@ public final class Leadership {
 			planBy(now);
 		}
 		else if (changes.members() != null) {
-			planBy(now.plus(this.settleTime));
+			// Nobody else is to get the shards that are kept for a member.
+			planBy(this.picture.hasReturned() ? now : now.plus(this.settleTime));
 		}
 		this.view = this.view.informed(this.picture, unattended());
 		return found;
@@ -529,6 +530,7 @@ public final class Leadership {
 
 	private AssignmentRequest request(MonotonicTime now) {
 		this.picture.update(this.ownTopics);
+		this.picture.timePassed(this.contact.storeMillis(now));
 		return this.planner.request(this.picture, this.loads, this.directives, this.contact.storeMillis(now));
 	}
 

@@ -252,6 +252,9 @@ final class MoveDetector {
 	private MoveCause cause(@Nullable Ownership before, Departure departure, MemberId to, @Nullable MoveReason reason,
 			@Nullable String by) {
 		MemberId from = departure.from();
+		if (before != null && to.instance().equals(AwayInstance.keptFor(before))) {
+			return MoveCause.RESTART;
+		}
 		MoveCause planned = (reason != null) ? reason.cause() : null;
 		if (before == null || from == null) {
 			return (departure.cause() != null) ? departure.cause() : MoveCause.FIRST_OWNER;
@@ -259,6 +262,9 @@ final class MoveDetector {
 		MoveCause loss = (departure.cause() != null) ? departure.cause() : lossOf(from);
 		if (loss == MoveCause.CRASH) {
 			return loss;
+		}
+		if (loss == MoveCause.LEAVE && from.instance().equals(to.instance())) {
+			return MoveCause.RESTART;
 		}
 		if (by != null) {
 			return MoveCause.MANUAL;

@@ -2,6 +2,7 @@ package io.github.shardkeeper.protocol;
 
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -84,6 +85,7 @@ public final class Planner {
 		picture.apply(changes);
 		picture.update(topics);
 		long nowMillis = changes.ownerships().stream().mapToLong(Ownership::sinceMillis).max().orElse(0);
+		picture.timePassed(nowMillis);
 		AssignmentRequest request = request(picture, new LoadReports(null), directives, nowMillis);
 		Assignment assignment = ((strategy != null) ? strategy : new StickyAssignment()).assign(request);
 		assignment = direct(assignment, picture, directives).assignment();
@@ -102,10 +104,84 @@ public final class Planner {
 
 	/** Applies the directives to an assignment for the picture. */
 	static DirectedAssignment direct(Assignment assignment, GroupPicture picture, Directives directives) {
-		return DirectedAssignment.of(assignment, directives, (shard) -> {
+		DirectedAssignment directed = DirectedAssignment.of(assignment, directives, (shard) -> {
 			Ownership ownership = picture.ownership(shard);
 			return (ownership != null) ? ownership.owner() : null;
 		});
+		return new DirectedAssignment(withoutRestarting(directed.assignment(), picture), directed.asked());
+	}
+
+	/**
+	 * Gives nothing new to members that restart: what they would get stays where it is,
+	 * or goes to the other member with the fewest shards.
+	 */
+	private static Assignment withoutRestarting(Assignment assignment, GroupPicture picture) {
+		Roster roster = picture.roster();
+		if (!roster.hasRestarting()) {
+			return assignment;
+		}
+		List<Assignee> members = assignment.request().members();
+		int[] loads = new int[members.size()];
+		List<Integer> unplaced = new ArrayList<>();
+		Map<Integer, Integer> placed = new HashMap<>();
+		for (int shard = 0; shard < picture.shards().size(); shard++) {
+			int wanted = assignment.owner(shard);
+			if (wanted == AssignmentRequest.NOBODY) {
+				continue;
+			}
+			Ownership ownership = picture.ownership(shard);
+			MemberId member = members.get(wanted).id();
+			if (!roster.restarts(member) || isKeptBy(member, ownership)) {
+				loads[wanted]++;
+				continue;
+			}
+			int owner = (ownership != null) ? place(ownership.owner(), members) : AssignmentRequest.NOBODY;
+			if (owner != AssignmentRequest.NOBODY && !roster.restarts(members.get(owner).id())) {
+				placed.put(shard, owner);
+				loads[owner]++;
+			}
+			else {
+				unplaced.add(shard);
+			}
+		}
+		for (int shard : unplaced) {
+			int other = leastLoaded(picture.shards().get(shard).topic(), members, roster, loads);
+			if (other != AssignmentRequest.NOBODY) {
+				placed.put(shard, other);
+				loads[other]++;
+			}
+		}
+		Map<Integer, String> words = new HashMap<>();
+		placed.keySet()
+			.forEach((shard) -> words.put(shard,
+					"instead of %s, which restarts".formatted(members.get(assignment.owner(shard)).id().instance())));
+		return assignment.with(placed, words);
+	}
+
+	private static boolean isKeptBy(MemberId member, @Nullable Ownership ownership) {
+		return ownership != null && (member.equals(ownership.owner()) && ownership.phase() == Phase.OWNED
+				|| member.instance().equals(AwayInstance.keptFor(ownership)));
+	}
+
+	private static int place(@Nullable MemberId member, List<Assignee> members) {
+		for (int place = 0; place < members.size(); place++) {
+			if (members.get(place).id().equals(member)) {
+				return place;
+			}
+		}
+		return AssignmentRequest.NOBODY;
+	}
+
+	private static int leastLoaded(String topic, List<Assignee> members, Roster roster, int[] loads) {
+		int least = AssignmentRequest.NOBODY;
+		for (int place = 0; place < members.size(); place++) {
+			Assignee member = members.get(place);
+			if (member.topics().contains(topic) && !roster.restarts(member.id()) && (least == AssignmentRequest.NOBODY
+					|| loads[place] * members.get(least).capacity() < loads[least] * member.capacity())) {
+				least = place;
+			}
+		}
+		return least;
 	}
 
 	/** Returns the destination of a move; the owner if the target is a former member. */
@@ -113,7 +189,8 @@ public final class Planner {
 		if (ownership == null) {
 			return AssignmentRequest.NOBODY;
 		}
-		int destination = roster.place(ownership.destination());
+		String kept = AwayInstance.keptFor(ownership);
+		int destination = (kept != null) ? roster.heir(kept) : roster.place(ownership.destination());
 		boolean reachable = destination != AssignmentRequest.NOBODY
 				&& roster.assignees().get(destination).topics().contains(ownership.shard().topic());
 		return (!reachable && ownership.phase() == Phase.REVOKING) ? roster.place(ownership.owner()) : destination;
@@ -147,11 +224,12 @@ public final class Planner {
 			int owner = picture.owner(shard);
 			boolean settled = owner != GroupPicture.UNSETTLED && places[owner] == wanted
 					&& wanted != AssignmentRequest.NOBODY;
-			if (!settled) {
-				plan.add(picture.shards().get(shard), picture.ownership(shard),
-						(wanted != AssignmentRequest.NOBODY) ? members.get(wanted).id() : null, staying);
+			MemberId member = (wanted != AssignmentRequest.NOBODY) ? members.get(wanted).id() : null;
+			if (!settled && (member == null || !picture.roster().restarts(member))) {
+				plan.add(picture.shards().get(shard), picture.ownership(shard), member, staying);
 			}
 		}
+		plan.wakeAt(picture.nextReturnMillis());
 		picture.withdrawn().forEach((ownership) -> plan.add(ownership.shard(), ownership, null, staying));
 		return plan.build(assignment.isUnfinished());
 	}
@@ -178,9 +256,6 @@ public final class Planner {
 	}
 
 	private static final class Builder {
-
-		/** Maximum by which the leader overestimates the store's time. */
-		private static final long CLOCK_DISAGREEMENT_MILLIS = 1000;
 
 		private final HandoverRules rules;
 
@@ -236,6 +311,11 @@ public final class Planner {
 			}
 		}
 
+		/** Has the next plan made by a time; 0 for never. */
+		void wakeAt(long millis) {
+			this.nextMillis = (millis != 0) ? earlier(this.nextMillis, millis) : this.nextMillis;
+		}
+
 		private void assign(ShardId shard, long generation, @Nullable MemberId wanted, long restEndsMillis) {
 			if (wanted == null) {
 				return;
@@ -268,7 +348,7 @@ public final class Planner {
 		private void quiet(Ownership now, @Nullable MemberId wanted) {
 			// A clock that was set back would prolong the quiet period: the store refuses
 			// the assignment then, and restarts the period.
-			boolean clockSetBack = this.nowMillis < now.sinceMillis() - CLOCK_DISAGREEMENT_MILLIS;
+			boolean clockSetBack = this.nowMillis < now.sinceMillis() - GroupPicture.CLOCK_DISAGREEMENT_MILLIS;
 			long restEndsMillis = clockSetBack ? 0 : now.untilMillis();
 			assign(now.shard(), now.generation(), wanted, restEndsMillis);
 			boolean rests = this.nowMillis < Math.max(restEndsMillis, this.claimsUntilMillis);

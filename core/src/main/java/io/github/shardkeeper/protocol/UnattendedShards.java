@@ -235,7 +235,10 @@ public final class UnattendedShards {
 					.addAll(member.description().topicShards().keySet()));
 			List<Candidate> candidates = new ArrayList<>();
 			for (int shard = 0; shard < picture.shards().size(); shard++) {
-				Candidate candidate = candidate(picture.shards().get(shard), picture.ownership(shard));
+				Ownership ownership = picture.ownership(shard);
+				String kept = AwayInstance.keptFor(ownership);
+				Candidate candidate = (ownership != null && kept != null) ? kept(ownership, kept, picture)
+						: candidate(picture.shards().get(shard), ownership);
 				if (candidate != null) {
 					candidates.add(candidate);
 				}
@@ -311,6 +314,14 @@ public final class UnattendedShards {
 						owner + " was asked to release it and has not; the log and health of that instance say why");
 				case OWNED, COMPLETED -> null;
 			};
+		}
+
+		/** While it is kept, nobody consumes it because somebody wants that. */
+		private Candidate kept(Ownership ownership, String instance, GroupPicture picture) {
+			long leavingMillis = picture.roster().awaits(instance) ? this.handoverMillis : 0;
+			long keptMillis = Math.max(ownership.sinceMillis() + leavingMillis, picture.keptUntilMillis(instance));
+			return withoutOwner(ownership.shard(), Math.max(keptMillis, ownership.untilMillis()),
+					"It is no longer kept for the restart of " + instance + ", but nobody owns it: ");
 		}
 
 		private Candidate withoutOwner(ShardId shard, long sinceMillis, String sentence) {

@@ -12,6 +12,9 @@ public enum MoveCause {
 	/** The owner has left the group in order. */
 	LEAVE,
 
+	/** The owner has restarted in place: its next session has the shard. */
+	RESTART,
+
 	/** The session of the owner has ended: its process is dead, frozen or cut off. */
 	CRASH,
 

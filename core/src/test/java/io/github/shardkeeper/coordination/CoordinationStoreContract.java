@@ -10,9 +10,10 @@ import org.junit.jupiter.api.BeforeEach;
  * The tests also hold if time passes by itself: periods that must not end last for an
  * hour, and the tests wait for those that must end.
  */
-public abstract class CoordinationStoreContract implements MembershipStories, LeadershipStories, PlanStories,
-		ReleaseStories, QuietStories, LeaveStories, ReapStories, ClaimStories, PresentStories, LostWritesStories,
-		ChangesStories, LoadStories, NotifyOwnersStories, ForgetStories, NotificationStories, StatusStories {
+public abstract class CoordinationStoreContract
+		implements MembershipStories, LeadershipStories, PlanStories, ReleaseStories, QuietStories, LeaveStories,
+		RestartStories, ReapStories, ClaimStories, PresentStories, LostWritesStories, ChangesStories, LoadStories,
+		NotifyOwnersStories, ForgetStories, NotificationStories, StatusStories {
 
 	private TestGroup group;
 

@@ -98,10 +98,20 @@ class ForwardingStore implements CoordinationStore {
 	}
 
 	@Override
+	public void announceRestart(MemberId member) {
+		reach().announceRestart(member);
+	}
+
+	@Override
+	public void leaveForRestart(MemberId member, Duration quietPeriod, Duration awayTimeout) {
+		reach().leaveForRestart(member, quietPeriod, awayTimeout);
+	}
+
+	@Override
 	public void joinGroup(MemberId member, MemberDescription description, Duration lease, Duration timeout,
-			Duration longestLease) {
+			Duration longestLease, boolean alone) {
 		this.longestLease = longestLease;
-		reach().joinGroup(member, description, lease, timeout, longestLease);
+		reach().joinGroup(member, description, lease, timeout, longestLease, alone);
 	}
 
 	@Override

@@ -73,7 +73,12 @@ public final class TestGroup implements AutoCloseable {
 
 	/** A subscriber that has not joined. */
 	TestMember stranger(String name) {
-		TestMember member = new TestMember(this, MemberId.of(name, "1"), describe(name));
+		return stranger(name, "1");
+	}
+
+	/** A subscriber that has not joined, in another session of its instance. */
+	TestMember stranger(String name, String session) {
+		TestMember member = new TestMember(this, MemberId.of(name, session), describe(name));
 		this.members.add(member);
 		return member;
 	}

@@ -75,6 +75,15 @@ public final class TestMember {
 		store().joinGroup(this.id, this.description, lease, timeout);
 	}
 
+	/** Its entry in the list of members while it leaves for a restart. */
+	GroupMember restartingEntry() {
+		return new GroupMember(this.id, this.description, true, true);
+	}
+
+	MemberDescription description() {
+		return this.description;
+	}
+
 	/** Says that the store does not see its subscription. */
 	void describeSubscriptionAsHidden() {
 		store().updateDescription(this.id,
@@ -290,6 +299,19 @@ public final class TestMember {
 
 	void announceLeave() {
 		store().announceLeave(this.id);
+	}
+
+	void announceRestart() {
+		store().announceRestart(this.id);
+	}
+
+	void leaveForRestart(Duration awayTimeout) {
+		store().leaveForRestart(this.id, Duration.ZERO, awayTimeout);
+	}
+
+	/** Joins only if no other process runs under its instance id. */
+	void joinAlone(Duration lease) {
+		store().joinGroup(this.id, this.description, lease, lease.multipliedBy(2), Duration.ZERO, true);
 	}
 
 	public void leave() {

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -72,6 +73,8 @@ final class SimulatedGroup {
 
 	private final Duration longestDelay;
 
+	private final Duration awayTimeout;
+
 	private final MemoryCoordinationStore coordinationStore;
 
 	private final CoordinationStore checkedStore;
@@ -83,8 +86,6 @@ final class SimulatedGroup {
 	private final CheckpointStore checkpointStore;
 
 	private final List<SimulatedInstance> instances = new ArrayList<>();
-
-	private final Map<String, SimulatedInstance> byName = new HashMap<>();
 
 	private int timesEmptied;
 
@@ -113,6 +114,7 @@ final class SimulatedGroup {
 		this.work = work;
 		this.rules = conditions.rules;
 		this.longestDelay = conditions.longestDelay;
+		this.awayTimeout = conditions.awayTimeout;
 		this.network = new SimulatedNetwork(this.time, this.random, conditions.longestLatency, conditions.lossPeriod);
 		this.topic = new SimulatedTopic(conditions.shards, this.time, this.random);
 		this.checker = new Checker(this.time, this.settings, this.topic);
@@ -148,14 +150,17 @@ final class SimulatedGroup {
 	}
 
 	SimulatedInstance startInstance() {
-		String name = "i" + this.instances.size();
+		return startInstance("i" + this.instances.size());
+	}
+
+	/** Starts another process of an instance. */
+	SimulatedInstance startInstance(String name) {
 		SimulatedProcess process = new SimulatedProcess(name, this.time, this.random, this.longestDelay);
 		CoordinationSettings settings = new CoordinationSettings("group", name, Duration.ofMillis(500), LEASE, TIMEOUT,
-				Duration.ofMillis(100), ApplicationVersion.UNKNOWN, this.rules, 1, null);
+				Duration.ofMillis(100), ApplicationVersion.UNKNOWN, this.rules, 1, null, this.awayTimeout);
 		SimulatedInstance instance = new SimulatedInstance(process, this.network, settings, this.checkedStore,
 				this.checkpointStore, this.topic, this.consumers, this.settings, this.tampering);
 		this.instances.add(instance);
-		this.byName.put(name, instance);
 		this.time.at(Math.max(this.time.now(), this.nobodyNewBefore), process, instance::start);
 		return instance;
 	}
@@ -168,17 +173,47 @@ final class SimulatedGroup {
 		}
 	}
 
+	/** Leaves, and starts again under its name some time after it has ended. */
+	void restart(SimulatedInstance instance, Duration timeout, Duration pause) {
+		leave(instance, timeout, () -> in(pause.toMillis(), () -> startInstance(instance.toString())));
+	}
+
 	/** Leaves, and ends when it has left, or when its time is over. */
 	void leave(SimulatedInstance instance, Duration timeout) {
+		leave(instance, timeout, () -> {
+		});
+	}
+
+	private void leave(SimulatedInstance instance, Duration timeout, Runnable afterwards) {
 		this.time.at(this.time.now(), instance.process, () -> {
 			CompletableFuture<Void> left = instance.leave(timeout.dividedBy(2));
 			in(timeout.toMillis(), () -> {
 				if (instance.isAlive()) {
 					instance.die();
+					afterwards.run();
 				}
 			});
-			left.thenRun(() -> this.time.at(this.time.now(), null, instance::die));
+			left.thenRun(() -> this.time.at(this.time.now(), null, () -> {
+				if (instance.isAlive()) {
+					instance.die();
+					afterwards.run();
+				}
+			}));
 		});
+	}
+
+	/** Of several processes under one name only the first one that is alive consumes. */
+	private SimulatedInstance find(String name) {
+		SimulatedInstance last = null;
+		for (SimulatedInstance instance : this.instances) {
+			if (instance.toString().equals(name)) {
+				if (instance.isAlive()) {
+					return instance;
+				}
+				last = instance;
+			}
+		}
+		return Objects.requireNonNull(last);
 	}
 
 	List<SimulatedInstance> members() {
@@ -188,7 +223,7 @@ final class SimulatedGroup {
 	/** Which instance leads, as far as the store knows. */
 	@Nullable SimulatedInstance leader() {
 		var leader = stored().leader();
-		return (leader != null) ? this.byName.get(leader.instance()) : null;
+		return (leader != null) ? find(leader.instance()) : null;
 	}
 
 	/** Returns what an operator wants of the group. */
@@ -364,7 +399,7 @@ final class SimulatedGroup {
 	/** Called by the handler's bean, on the thread of a worker. */
 	private void handle(List<ShardRecord<String>> records, ShardContext context, ShardState state,
 			@Nullable Acknowledgment acknowledgment) throws InterruptedException {
-		SimulatedInstance instance = this.byName.get(context.member().instance());
+		SimulatedInstance instance = find(context.member().instance());
 		Checker.Call call = this.checker.begin(instance, context, records);
 		try {
 			if (this.settings.isStrict()) {
@@ -438,9 +473,10 @@ final class SimulatedGroup {
 	 * @param longestDelay how late a thread may begin
 	 * @param longestLatency how long a request or an answer may be on its way
 	 * @param lossPeriod one of so many requests and answers is lost, 0 for none
+	 * @param awayTimeout how long shards are kept for one that has left, 0 for not at all
 	 */
 	record Conditions(int shards, HandoverRules rules, SimulatedSettings settings, Duration longestDelay,
-			Duration longestLatency, int lossPeriod) {
+			Duration longestLatency, int lossPeriod, Duration awayTimeout) {
 
 	}
 

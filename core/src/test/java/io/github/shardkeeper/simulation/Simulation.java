@@ -45,6 +45,12 @@ final class Simulation {
 
 	private final SplittableRandom random;
 
+	/** Of its own, so that other schedules stay what they were. */
+	private final SplittableRandom restarts;
+
+	/** How long shards are kept for an instance that restarts, 0 for not at all. */
+	private final Duration awayTimeout;
+
 	private final VirtualTime time;
 
 	private final SimulatedGroup group;
@@ -84,6 +90,9 @@ final class Simulation {
 		this.calm = this.random.nextInt(3) == 0;
 		this.busy = this.random.nextBoolean();
 		this.harmless = this.calm && this.random.nextBoolean();
+		this.restarts = new SplittableRandom(~seed);
+		this.awayTimeout = Duration
+			.ofMillis((!this.harmless && this.restarts.nextInt(3) == 0) ? this.restarts.nextInt(300, 8000) : 0);
 		this.settings = this.random.nextBoolean() ? SimulatedSettings.ORDINARY : SimulatedSettings.any(this.random);
 		this.group = new SimulatedGroup(conditions(), this.random, this.time, tampering, host, this::work);
 		this.acts = new Acts(this, this.group, this.random);
@@ -95,7 +104,7 @@ final class Simulation {
 		int lossPeriod = this.calm ? 0 : this.random.nextInt(20, 200);
 		HandoverRules rules = rules();
 		return new SimulatedGroup.Conditions(1 + this.random.nextInt(5), rules, this.settings, longestDelay,
-				longestLatency, lossPeriod);
+				longestLatency, lossPeriod, this.awayTimeout);
 	}
 
 	/** Mostly what is the default; every rule with which no shard has two owners. */
@@ -151,6 +160,12 @@ final class Simulation {
 		if (!this.harmless && this.random.nextInt(3) == 0) {
 			for (int i = 1 + this.random.nextInt(6); i > 0; i--) {
 				this.group.in(500 + this.random.nextInt(8400), this.acts::next);
+			}
+		}
+		if (!this.awayTimeout.isZero()) {
+			Restarts inPlace = new Restarts(this, this.group, this.restarts, this.awayTimeout);
+			for (int i = 1 + this.restarts.nextInt(5); i > 0; i--) {
+				this.group.in(500 + this.restarts.nextInt(8400), inPlace::next);
 			}
 		}
 		if (this.harmless) {

@@ -45,9 +45,14 @@ final class Story implements AutoCloseable {
 
 	/** The seed decides when exactly heartbeats are due, and how long messages take. */
 	Story(int shards, long seed) {
+		this(shards, seed, Duration.ZERO);
+	}
+
+	/** Shards are kept that long for an instance that has left. */
+	Story(int shards, long seed, Duration awayTimeout) {
 		this.group = new SimulatedGroup(
 				new SimulatedGroup.Conditions(shards, HandoverRules.DEFAULT, SimulatedSettings.ORDINARY, Duration.ZERO,
-						Duration.ofMillis(2), 0),
+						Duration.ofMillis(2), 0, awayTimeout),
 				new SplittableRandom(seed), this.time, Tampering.NONE, this.host, this::work);
 	}
 
@@ -70,6 +75,11 @@ final class Story implements AutoCloseable {
 	/** An instance is stopped, and has that long for it. */
 	void stop(SimulatedInstance instance, Duration timeout) {
 		this.group.leave(instance, timeout);
+	}
+
+	/** An instance is stopped, and starts again under its name after a pause. */
+	void restart(SimulatedInstance instance, Duration pause) {
+		this.group.restart(instance, Duration.ofSeconds(10), pause);
 	}
 
 	/** From now on every shard gets a record every 100 ms. */

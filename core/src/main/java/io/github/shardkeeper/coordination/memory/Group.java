@@ -8,12 +8,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.SortedSet;
+import java.util.TreeMap;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.coordination.ForgetReply;
+import io.github.shardkeeper.protocol.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.GroupProblems;
@@ -39,6 +42,9 @@ final class Group implements MemoryGroup {
 	final Sessions sessions;
 
 	final ShardTable shards;
+
+	/** Instances that have left for a restart, also some whose time is over. */
+	private final SortedMap<String, AwayInstance> away = new TreeMap<>();
 
 	private final boolean known;
 
@@ -91,6 +97,7 @@ final class Group implements MemoryGroup {
 
 	Group copy() {
 		Group copy = new Group(this.sessions.copy(), this.shards.copy(), this.known);
+		copy.away.putAll(this.away);
 		copy.leader = this.leader;
 		copy.epoch = this.epoch;
 		copy.membership = this.membership;
@@ -168,6 +175,8 @@ final class Group implements MemoryGroup {
 		}
 		session.renew(nowMillis());
 		this.sessions.add(session);
+		this.away.remove(session.id.instance());
+		forgetThoseTooLongAway();
 		if (claimsUntil() > 0) {
 			rememberLease(session.leaseMillis());
 		}
@@ -324,6 +333,37 @@ final class Group implements MemoryGroup {
 		write(shard.shard(), Phase.QUIET, shard.token(), null, canTake(target) ? target : null, untilMillis);
 	}
 
+	boolean restarts(MemberId id) {
+		Session session = this.sessions.get(id);
+		return session != null && session.isRestarting();
+	}
+
+	/** Keeps a shard that its owner has released for the next session of its instance. */
+	void keep(Ownership shard, long quietMillis) {
+		MemberId owner = Objects.requireNonNull(shard.owner());
+		write(shard.shard(), Phase.QUIET, shard.token(), null, AwayInstance.idOf(owner.instance()),
+				Math.max(nowMillis() + quietMillis, claimsUntil()));
+		notify(this.leader);
+	}
+
+	/** Notes that an instance is away, if its member has announced that. */
+	void goAway(Session session, long awayMillis) {
+		if (session.isRestarting()) {
+			String instance = session.id.instance();
+			this.away.put(instance,
+					new AwayInstance(instance, session.description(), nowMillis(), nowMillis() + awayMillis));
+		}
+		forgetThoseTooLongAway();
+	}
+
+	private List<AwayInstance> stillAway() {
+		return this.away.values().stream().filter((one) -> one.untilMillis() > nowMillis()).toList();
+	}
+
+	private void forgetThoseTooLongAway() {
+		this.away.values().removeIf((one) -> one.untilMillis() <= nowMillis());
+	}
+
 	/**
 	 * Takes a shard that its owner no longer consumes: it rests, or goes to its target,
 	 * or becomes free.
@@ -435,7 +475,8 @@ final class Group implements MemoryGroup {
 		boolean whole = this.forgotten > 0 && seenMembership < this.forgotten;
 		return new GroupChanges(this.leader, this.epoch, this.shards.generation(), this.membership, whole,
 				(seenMembership != this.membership) ? this.sessions.members() : null,
-				this.shards.changedSince(whole ? 0 : afterGeneration), this.sessions.silent(nowMillis()));
+				this.shards.changedSince(whole ? 0 : afterGeneration), this.sessions.silent(nowMillis()),
+				(seenMembership != this.membership) ? stillAway() : List.of());
 	}
 
 	void notifyLeader() {

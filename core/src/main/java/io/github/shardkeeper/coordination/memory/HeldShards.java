@@ -44,6 +44,9 @@ final class HeldShards {
 		if (release.completed()) {
 			this.group.complete(shard);
 		}
+		else if (shard.phase() == Phase.OWNED && this.group.restarts(this.member)) {
+			this.group.keep(shard, quietMillis);
+		}
 		else {
 			this.group.takeFromOwner(shard, quietMillis);
 		}

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArraySet;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -18,6 +19,7 @@ import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.coordination.ForgetReply;
 import io.github.shardkeeper.coordination.GroupNotes;
+import io.github.shardkeeper.coordination.InstanceInUseException;
 import io.github.shardkeeper.directive.DirectiveStore;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupProblems;
@@ -124,8 +126,11 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 
 	@Override
 	public void joinGroup(MemberId member, MemberDescription description, Duration lease, Duration timeout,
-			Duration longestLease) {
+			Duration longestLease, boolean alone) {
 		change((group) -> {
+			if (alone) {
+				requireAlone(member, group);
+			}
 			group.join(new Session(member, description, lease.toMillis(), timeout.toMillis()), longestLease.toMillis());
 		});
 	}
@@ -241,11 +246,43 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 		});
 	}
 
+	private void requireAlone(MemberId member, Group group) {
+		group.sessions.others(member)
+			.filter((other) -> other.leaseEnd() > group.nowMillis())
+			.filter((other) -> other.subscriptionHidden() || isSubscribed(other.id))
+			.findFirst()
+			.ifPresent((other) -> {
+				throw new InstanceInUseException(other.id);
+			});
+	}
+
 	@Override
-	public void leaveGroup(MemberId member, Duration quietPeriod) {
+	public void announceRestart(MemberId member) {
 		change((group) -> {
 			Session session = group.sessions.get(member);
 			if (session != null) {
+				session.startRestarting();
+				group.membershipChanged();
+			}
+		});
+	}
+
+	@Override
+	public void leaveForRestart(MemberId member, Duration quietPeriod, Duration awayTimeout) {
+		leave(member, quietPeriod, (group, session) -> group.goAway(session, awayTimeout.toMillis()));
+	}
+
+	@Override
+	public void leaveGroup(MemberId member, Duration quietPeriod) {
+		leave(member, quietPeriod, (group, session) -> {
+		});
+	}
+
+	private void leave(MemberId member, Duration quietPeriod, BiConsumer<Group, Session> before) {
+		change((group) -> {
+			Session session = group.sessions.get(member);
+			if (session != null) {
+				before.accept(group, session);
 				group.resign(member);
 				group.remove(session, this.writtenAtOnce, quietPeriod.toMillis());
 				group.membershipChanged();

@@ -18,6 +18,8 @@ final class Session {
 
 	private boolean leaving;
 
+	private boolean restarting;
+
 	private long leaseEnd;
 
 	/** Generation up to which the member has read its changes. */
@@ -38,6 +40,7 @@ final class Session {
 	Session copy() {
 		Session copy = new Session(this.id, this.description, this.leaseMillis, this.timeoutMillis);
 		copy.leaving = this.leaving;
+		copy.restarting = this.restarting;
 		copy.leaseEnd = this.leaseEnd;
 		copy.takeOver(this);
 		return copy;
@@ -78,6 +81,16 @@ final class Session {
 
 	void startLeaving() {
 		this.leaving = true;
+		this.restarting = false;
+	}
+
+	void startRestarting() {
+		this.leaving = true;
+		this.restarting = true;
+	}
+
+	boolean isRestarting() {
+		return this.restarting;
 	}
 
 	boolean isLeaving() {
@@ -104,8 +117,12 @@ final class Session {
 		return this.description.subscriptionHidden();
 	}
 
+	MemberDescription description() {
+		return this.description;
+	}
+
 	GroupMember toMember() {
-		return new GroupMember(this.id, this.description, this.leaving);
+		return new GroupMember(this.id, this.description, this.leaving, this.restarting);
 	}
 
 }

@@ -46,6 +46,13 @@ final class Sessions {
 		return this.known.values().stream().map(Session::toMember).toList();
 	}
 
+	/** Returns the other members of an instance. */
+	Stream<Session> others(MemberId member) {
+		return this.known.values()
+			.stream()
+			.filter((session) -> !session.id.equals(member) && session.id.instance().equals(member.instance()));
+	}
+
 	SortedMap<MemberId, LoadReport> loadsSince(long version) {
 		SortedMap<MemberId, LoadReport> loads = new TreeMap<>();
 		this.known.values()

@@ -9,6 +9,7 @@ import java.util.TreeMap;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.protocol.AwayInstance;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -90,7 +91,9 @@ final class ShardTable {
 		}
 		this.changes.put(now.shard(), this.generation);
 		index(now.owner(), now.shard(), this.generation);
-		index(now.target(), now.shard(), this.generation);
+		if (!AwayInstance.isIdOf(now.target())) {
+			index(now.target(), now.shard(), this.generation);
+		}
 	}
 
 	private static Ownership at(long generation, Ownership shard) {

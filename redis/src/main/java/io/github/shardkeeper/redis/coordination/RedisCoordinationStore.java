@@ -25,7 +25,9 @@ import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.coordination.ForgetReply;
 import io.github.shardkeeper.coordination.GroupNotes;
+import io.github.shardkeeper.coordination.InstanceInUseException;
 import io.github.shardkeeper.directive.DirectiveStore;
+import io.github.shardkeeper.protocol.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.GroupProblems;
@@ -191,10 +193,11 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	@Override
 	public void joinGroup(MemberId member, MemberDescription description, Duration lease, Duration timeout,
-			Duration longestLease) {
+			Duration longestLease, boolean alone) {
 		List<Object> reply = run(this.scripts.joinGroup(), member.value(), millis(lease), millis(timeout),
-				DescriptionFormat.write(description), millis(longestLease));
+				DescriptionFormat.write(description), millis(longestLease), flag(alone));
 		switch ((String) reply.get(0)) {
+			case "INUSE" -> throw new InstanceInUseException(new MemberId((String) reply.get(1)));
 			case "FORMAT" -> throw new ShardkeeperConfigurationException(
 					"The group '%s' in Redis is kept in format %s, but this version of Shardkeeper reads format %s."
 						.formatted(this.group, reply.get(1), reply.get(2)),
@@ -284,6 +287,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	public GroupChanges readChanges(long afterGeneration, long seenMembership, Runnable onStep) {
 		List<Ownership> ownerships = new ArrayList<>();
 		List<GroupMember> members = null;
+		List<AwayInstance> away = List.of();
 		boolean whole = false;
 		long seen = afterGeneration;
 		long membershipSeen = seenMembership;
@@ -307,10 +311,13 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			members = (membership != membershipSeen) ? changedMembers : members;
 			ownerships.addAll(read(reader.nested()::ownerships));
 			Map<MemberId, Long> silent = reader.nested().leaseEnds();
+			List<AwayInstance> changedAway = reader.nested().away();
+			away = (membership != membershipSeen) ? changedAway : away;
 			seen = through;
 			membershipSeen = membership;
 			if (through >= generation) {
-				return new GroupChanges(leader, epoch, generation, membership, whole, members, ownerships, silent);
+				return new GroupChanges(leader, epoch, generation, membership, whole, members, ownerships, silent,
+						away);
 			}
 		}
 	}
@@ -521,16 +528,26 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	@Override
 	public void announceLeave(MemberId member) {
 		// Changes no ownership: does not wait for replicas.
-		run(this.scripts.leaveGroup(), leaveArguments(member, "ANNOUNCE", Duration.ZERO));
+		run(this.scripts.leaveGroup(), leaveArguments(member, "ANNOUNCE", Duration.ZERO, Duration.ZERO));
+	}
+
+	@Override
+	public void announceRestart(MemberId member) {
+		run(this.scripts.leaveGroup(), leaveArguments(member, "RESTART", Duration.ZERO, Duration.ZERO));
+	}
+
+	@Override
+	public void leaveForRestart(MemberId member, Duration quietPeriod, Duration awayTimeout) {
+		runDurably(this.scripts.leaveGroup(), leaveArguments(member, "END", quietPeriod, awayTimeout));
 	}
 
 	@Override
 	public void leaveGroup(MemberId member, Duration quietPeriod) {
-		runDurably(this.scripts.leaveGroup(), leaveArguments(member, "END", quietPeriod));
+		runDurably(this.scripts.leaveGroup(), leaveArguments(member, "END", quietPeriod, Duration.ZERO));
 	}
 
-	private List<String> leaveArguments(MemberId member, String step, Duration quietPeriod) {
-		return List.of(member.value(), step, millis(quietPeriod), number(this.writtenAtOnce));
+	private List<String> leaveArguments(MemberId member, String step, Duration quietPeriod, Duration awayTimeout) {
+		return List.of(member.value(), step, millis(quietPeriod), number(this.writtenAtOnce), millis(awayTimeout));
 	}
 
 	private List<Object> run(LuaScript script, String... arguments) {

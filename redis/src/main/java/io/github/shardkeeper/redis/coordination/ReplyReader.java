@@ -9,6 +9,7 @@ import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.protocol.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.GroupProblems;
 import io.github.shardkeeper.protocol.GroupProblems.GroupStatus;
@@ -132,8 +133,8 @@ final class ReplyReader {
 			}
 			try {
 				String[] fields = record.split("\\|", 4);
-				members
-					.add(new GroupMember(new MemberId(id), DescriptionFormat.read(fields[3]), fields[0].equals("L")));
+				members.add(new GroupMember(new MemberId(id), DescriptionFormat.read(fields[3]), !fields[0].equals("A"),
+						fields[0].equals("R")));
 			}
 			catch (RuntimeException ex) {
 				throw new UnreadableEntryException(false, id, record, ex);
@@ -141,6 +142,31 @@ final class ReplyReader {
 		}
 		members.sort(Comparator.comparing(GroupMember::id));
 		return members;
+	}
+
+	/**
+	 * Reads the remaining fields as instances that are away. Ignores what cannot be read:
+	 * only others can have written it, and the shards of the instance are not kept then.
+	 */
+	List<AwayInstance> away() {
+		List<AwayInstance> away = new ArrayList<>();
+		while (this.position < this.reply.size()) {
+			String instance = text();
+			long since = number();
+			long until = number();
+			String description = text();
+			try {
+				AwayInstance one = new AwayInstance(instance, DescriptionFormat.read(description), since, until);
+				if (AwayInstance.isIdOf(one.id())) {
+					away.add(one);
+				}
+			}
+			catch (RuntimeException ex) {
+				// Neither the name of an instance nor a description.
+			}
+		}
+		away.sort(Comparator.comparing(AwayInstance::instance));
+		return away;
 	}
 
 	/** Reads the remaining fields as pairs of member and the end of its lease. */

@@ -4,13 +4,17 @@
 --          1 <prefix>:{<group>}:group  hash  format, leader, epoch, generation, membership, token, history, claims,
 --                         claimsSince, loads (number of load reports), longestLease, setBacks, sizes, unreadable,
 --                         problems (found by a leader), problemsEpoch (its epoch), forgotten (membership version in
---                         which shards were last forgotten), directives (version of what directives.lua keeps)
---          2 :members     hash  member -> flag|lease millis|timeout millis|description (flag A: active, L: leaving)
+--                         which shards were last forgotten), directives (version of what directives.lua keeps),
+--                         away (number of the following fields), away:<instance> (an instance that has left for a
+--                         restart: since millis|until millis|description)
+--          2 :members     hash  member -> flag|lease millis|timeout millis|description (flag A: active, L: leaving,
+--                         R: leaving for a restart)
 --          3 :sessions    zset  member -> end of its lease in millis (0: gone, shards still to be freed)
 --          4 :told        hash  member -> generation up to which it was told its changes
 --          5 :loads       hash  member -> its last load report, in a format that only members know
 --          6 :reported    zset  member -> value of the group's `loads` at that report
 --          7 :shards      hash  topic/id -> phase|token|owner|target|since millis|end of the rest in millis or 0
+--                         (target <instance>~AWAY: kept for the next session of that instance)
 --          8 :changes     zset  topic/id -> generation of its last change
 --          9 :concerns    zset  <member>|<generation, 16 digits>|<topic/id>, all with the score 0 and so in this order:
 --                         the changes that a member is told, of the shards that it owns, is the target of, or was
@@ -20,7 +24,8 @@
 --          membership version or generation of the key.
 --          <prefix>:{<group>}:member:<member> is the channel of one member; every message means "a heartbeat would have
 --          news".
--- keeps    the target of a record that is written can take the shard; an owner is a member, or a former one whose
+-- keeps    the target of a record that is written can take the shard, or is an instance's id without a session, of a
+--          quiet shard that is kept for it, which no member is told; an owner is a member, or a former one whose
 --          shards are still to be freed
 --
 -- The keys belong together. While Redis Cluster moves the slot key by key, no node has all of them; because all are
@@ -60,7 +65,7 @@ end
 
 -- The group's fields are read once, here, and written once, by finish().
 local NUMBERS = {'epoch', 'generation', 'membership', 'token', 'history', 'claims', 'claimsSince', 'loads', 'setBacks',
-  'problemsEpoch', 'longestLease', 'forgotten', 'directives'}
+  'problemsEpoch', 'longestLease', 'forgotten', 'directives', 'away'}
 local FIELDS = {'format', 'leader', 'sizes', 'unreadable', 'problems', unpack(NUMBERS)}
 local group, changedFields = {}, {}
 for i, value in ipairs(redis.call('HMGET', GROUP, unpack(FIELDS))) do
@@ -247,6 +252,58 @@ local function membershipChanged()
   notify(leader())
 end
 
+local function instanceOf(id)
+  return string.match(id, '^[^~]*')
+end
+
+-- Returns the id that stands for an instance without a session. Sessions have small letters and digits.
+local function awayId(id)
+  return instanceOf(id) .. '~AWAY'
+end
+
+local AWAY_FIELD = 'away:'
+
+-- Returns the instances that have left for a restart: {{field, since, until, description}, ...}. O(fields of the group)
+local function awayInstances()
+  local found = {}
+  if groupNumber('away') == 0 then
+    return found
+  end
+  for _, field in ipairs(redis.call('HKEYS', GROUP)) do
+    if string.sub(field, 1, #AWAY_FIELD) == AWAY_FIELD then
+      local value = redis.call('HGET', GROUP, field)
+      local since, ends, description = string.match(value, '^(%d+)|(%d+)|(.*)$')
+      if not since or not isNumber(since) or not isNumber(ends) or #description > LONGEST_DESCRIPTION then
+        since, ends, description = '0', '0', ''
+      end
+      found[#found + 1] = {field = field, since = since, ends = tonumber(ends), description = description}
+    end
+  end
+  return found
+end
+
+-- Forgets the instances that have stayed away too long, and one that has returned, or leaves again.
+local function forgetAway(id)
+  local left = 0
+  for _, away in ipairs(awayInstances()) do
+    if away.ends <= nowMillis or away.field == AWAY_FIELD .. instanceOf(id) then
+      redis.call('HDEL', GROUP, away.field)
+    else
+      left = left + 1
+    end
+  end
+  if left ~= groupNumber('away') then
+    setGroup('away', text(left))
+  end
+end
+
+-- Notes that a member's instance is away.
+local function goAway(id, awayMillis)
+  setGroup('away', text(groupNumber('away') + 1))
+  redis.call('HSET', GROUP, AWAY_FIELD .. instanceOf(id),
+    table.concat({text(nowMillis), text(nowMillis + awayMillis), member(id).description}, '|'))
+end
+
 -- Notifies the member that was heard last, which is the likeliest to be awake. This elects nobody: heartbeat.lua elects
 -- the member that asks first.
 local function notifySuccessor(of)
@@ -321,7 +378,7 @@ local function write(id, before, phase, token, owner, target, restEnd)
   if owner ~= '' then
     putConcern(owner, generation, id)
   end
-  if target ~= '' and target ~= owner then
+  if target ~= '' and target ~= owner and target ~= awayId(target) then
     putConcern(target, generation, id)
   end
   return generation
@@ -381,6 +438,12 @@ local function takeFrom(id, before, quietMillis)
     write(id, before, 'FREE', before.token, '', '')
     notify(leader())
   end
+end
+
+-- Keeps a shard that its owner has released for the next session of its instance.
+local function keep(id, before, quietMillis)
+  write(id, before, 'QUIET', before.token, '', awayId(before.owner), math.max(nowMillis + quietMillis, claimsUntil()))
+  notify(leader())
 end
 
 local function forgetLoad(id)

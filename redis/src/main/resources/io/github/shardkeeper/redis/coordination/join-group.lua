@@ -1,16 +1,18 @@
 -- Adds a member. Creates a new group, or rebuilds one whose keys do not agree. Repeatable.
 --
 -- ARGV     1 member, 2 lease (millis), 3 timeout (millis), 4 description (JSON), 5 longest lease of the group that the
---          member knows (millis), 0 for none
+--          member knows (millis), 0 for none, 6 '1' if no other process may run under its instance id
 -- result   {'OK', what was wrong with the group's keys, a sentence each}; {'UPGRADED', format before, format now};
 --          {'RUNNING', the group's format, number of its members} while members of an earlier version run, whose format
---          this one replaces once they have stopped; or {'FORMAT', the group's format, the format of this script}
+--          this one replaces once they have stopped; {'INUSE', another member of its instance, whose process runs}; or
+--          {'FORMAT', the group's format, the format of this script}
 -- keeps    a group is read and written in one format only; a new group, perhaps after Redis was emptied, assigns
 --          nothing for the longest lease, in which members claim what they hold, and a member that joins meanwhile and
 --          knows a longer lease extends that period; tokens, histories and epochs keep rising
 -- cost     O(members)
 
 local id, lease, timeout, description, longest = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
+local alone = ARGV[6] == '1'
 -- In this format each member's concerns have a key of their own.
 local FORMAT_BEFORE = '2'
 
@@ -21,6 +23,21 @@ if state == 'OTHER' then
   local running = redis.call('ZCOUNT', SESSIONS, '(' .. text(nowMillis), '+inf')
   if running > 0 then
     return {'RUNNING', group.format, running}
+  end
+end
+
+-- Returns whether a process runs as a member: its lease has not ended, and it is subscribed. A proxy may hide that.
+local function runs(other, record)
+  return tonumber(redis.call('ZSCORE', SESSIONS, other) or '0') > nowMillis
+    and (string.find(record, '"hidden":true', 1, true) or redis.call('PUBSUB', 'NUMSUB', channel(other))[2] > 0)
+end
+
+if alone and state == 'WHOLE' then
+  local records = redis.call('HGETALL', MEMBERS)
+  for i = 1, #records, 2 do
+    if records[i] ~= id and instanceOf(records[i]) == instanceOf(id) and runs(records[i], records[i + 1]) then
+      return {'INUSE', records[i]}
+    end
   end
 end
 writeAtMaxmemory('HDEL', GROUP)
@@ -59,6 +76,7 @@ end
 redis.call('HSET', MEMBERS, id, table.concat({'A', lease, timeout, description}, '|'))
 redis.call('ZADD', SESSIONS, text(nowMillis + tonumber(lease)), id)
 resized = true
+forgetAway(id)
 if claimsUntil() > 0 then
   rememberLease(tonumber(lease))
 else

@@ -1,4 +1,5 @@
--- Releases shards of an owner: each goes to the target of its move, or rests, or becomes free. Repeatable.
+-- Releases shards of an owner: each goes to the target of its move, or rests, or becomes free. A shard that is not being
+-- moved, of a member that leaves for a restart, is kept for its instance. Repeatable.
 --
 -- ARGV     1 owner, 2 quiet period (millis), then per shard: shard, token, token that the next one must exceed too
 --          ('0' normally), completed ('1' or '0')
@@ -9,6 +10,8 @@
 writeBeforeWait(GROUP)
 
 local id, quietMillis, reply = ARGV[1], tonumber(ARGV[2]), {}
+local self = state == 'WHOLE' and member(id)
+local restarts = self and self.flag == 'R'
 for i = 3, #ARGV, 4 do
   local name, token, floor, completed = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3] == '1'
   local before = state == 'WHOLE' and shard(name)
@@ -17,6 +20,8 @@ for i = 3, #ARGV, 4 do
     if completed then
       write(name, before, 'COMPLETED', token, '', '')
       notify(leader())
+    elseif restarts and before.phase == 'OWNED' then
+      keep(name, before, quietMillis)
     else
       takeFrom(name, before, quietMillis)
     end

@@ -15,6 +15,8 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.coordination.ForgetReply;
+import io.github.shardkeeper.coordination.InstanceInUseException;
+import io.github.shardkeeper.protocol.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupProblems;
 import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
@@ -201,11 +203,17 @@ final class RandomOperations {
 		MemberDescription description = new MemberDescription(new TreeMap<>(Map.of("orders", TopicShards.count(slot))),
 				ApplicationVersion.UNKNOWN);
 		Duration known = (this.random.nextInt(4) == 0) ? LEASE.multipliedBy(3) : Duration.ZERO;
-		log("join " + id + " " + known);
-		this.stores.control((store) -> {
-			store.joinGroup(id, description, lease, TIMEOUT, known);
-			return "";
-		});
+		boolean alone = this.random.nextInt(3) == 0;
+		log("join " + id + " " + known + " " + alone);
+		count("join " + this.stores.control((store) -> {
+			try {
+				store.joinGroup(id, description, lease, TIMEOUT, known, alone);
+				return "accepted";
+			}
+			catch (InstanceInUseException ex) {
+				return "refused";
+			}
+		}));
 	}
 
 	private void describe() {
@@ -254,8 +262,10 @@ final class RandomOperations {
 	private void readGroup() {
 		log("changes");
 		this.picture = this.stores.all();
+		countIf(!this.picture.away().isEmpty(), "away");
 		for (Ownership shard : this.picture.ownerships()) {
 			count("phase " + shard.phase());
+			countIf(AwayInstance.keptFor(shard) != null, "kept");
 			if (shard.owner() != null && !this.everOwned.contains(shard)) {
 				this.everOwned.add(shard);
 			}
@@ -395,9 +405,15 @@ final class RandomOperations {
 
 	private void announce() {
 		MemberId id = anyMember();
-		log("announce " + id);
+		boolean restart = this.random.nextInt(3) > 0;
+		log("announce " + id + " " + restart);
 		this.stores.control((store) -> {
-			store.announceLeave(id);
+			if (restart) {
+				store.announceRestart(id);
+			}
+			else {
+				store.announceLeave(id);
+			}
 			return "";
 		});
 	}
@@ -405,9 +421,15 @@ final class RandomOperations {
 	private void leave() {
 		MemberId id = anyMember();
 		Duration quiet = quietPeriod();
-		log("leave " + id + " " + quiet);
+		Duration away = Duration.ofMillis(this.random.nextInt(2) * this.random.nextInt(1, 20_000));
+		log("leave " + id + " " + quiet + " " + away);
 		this.stores.control((store) -> {
-			store.leaveGroup(id, quiet);
+			if (away.isZero()) {
+				store.leaveGroup(id, quiet);
+			}
+			else {
+				store.leaveForRestart(id, quiet, away);
+			}
 			return "";
 		});
 	}
