@@ -49,7 +49,8 @@ final class Restarts {
 
 	private void restart(SimulatedInstance one, String kind, Duration pause) {
 		this.simulation.fault(kind, LEAVING.plus(pause));
-		this.group.restart(one, LEAVING, pause);
+		// One that is frozen leaves later.
+		this.group.restart(one, LEAVING, pause, () -> this.simulation.fault("return", pause));
 	}
 
 	/** It waits until the first one has ended, unless it gives up before. */

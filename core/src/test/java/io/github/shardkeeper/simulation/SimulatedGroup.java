@@ -174,8 +174,11 @@ final class SimulatedGroup {
 	}
 
 	/** Leaves, and starts again under its name some time after it has ended. */
-	void restart(SimulatedInstance instance, Duration timeout, Duration pause) {
-		leave(instance, timeout, () -> in(pause.toMillis(), () -> startInstance(instance.toString())));
+	void restart(SimulatedInstance instance, Duration timeout, Duration pause, Runnable whenLeft) {
+		leave(instance, timeout, () -> {
+			whenLeft.run();
+			in(pause.toMillis(), () -> startInstance(instance.toString()));
+		});
 	}
 
 	/** Leaves, and ends when it has left, or when its time is over. */
@@ -202,18 +205,21 @@ final class SimulatedGroup {
 		});
 	}
 
-	/** Of several processes under one name only the first one that is alive consumes. */
-	private SimulatedInstance find(String name) {
-		SimulatedInstance last = null;
-		for (SimulatedInstance instance : this.instances) {
-			if (instance.toString().equals(name)) {
-				if (instance.isAlive()) {
-					return instance;
-				}
-				last = instance;
-			}
-		}
-		return Objects.requireNonNull(last);
+	/** Of the processes under one name all but the first one end. */
+	void endSecondProcesses() {
+		Set<String> names = new HashSet<>();
+		members().stream().filter((member) -> !names.add(member.toString())).forEach(SimulatedInstance::die);
+	}
+
+	/** Returns the process of a member: there may be several of its instance. */
+	private @Nullable SimulatedInstance find(MemberId member) {
+		return this.instances.stream()
+			.filter((instance) -> instance.hasBeen(member))
+			.findFirst()
+			.or(() -> this.instances.stream()
+				.filter((instance) -> instance.toString().equals(member.instance()))
+				.reduce((one, later) -> later))
+			.orElse(null);
 	}
 
 	List<SimulatedInstance> members() {
@@ -223,7 +229,7 @@ final class SimulatedGroup {
 	/** Which instance leads, as far as the store knows. */
 	@Nullable SimulatedInstance leader() {
 		var leader = stored().leader();
-		return (leader != null) ? find(leader.instance()) : null;
+		return (leader != null) ? find(leader) : null;
 	}
 
 	/** Returns what an operator wants of the group. */
@@ -399,7 +405,7 @@ final class SimulatedGroup {
 	/** Called by the handler's bean, on the thread of a worker. */
 	private void handle(List<ShardRecord<String>> records, ShardContext context, ShardState state,
 			@Nullable Acknowledgment acknowledgment) throws InterruptedException {
-		SimulatedInstance instance = find(context.member().instance());
+		SimulatedInstance instance = Objects.requireNonNull(find(context.member()));
 		Checker.Call call = this.checker.begin(instance, context, records);
 		try {
 			if (this.settings.isStrict()) {

@@ -1,7 +1,9 @@
 package io.github.shardkeeper.simulation;
 
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
@@ -12,8 +14,10 @@ import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.HeartbeatScheduler;
 import io.github.shardkeeper.coordination.MemberRuntime;
+import io.github.shardkeeper.coordination.SessionListener;
 import io.github.shardkeeper.coordination.ShardConsumption;
 import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.time.Lease;
 
@@ -39,6 +43,9 @@ final class SimulatedInstance {
 
 	private final Tampering tampering;
 
+	/** Its sessions so far. */
+	private final Set<MemberId> members = new HashSet<>();
+
 	private boolean started;
 
 	private boolean leaving;
@@ -61,6 +68,7 @@ final class SimulatedInstance {
 		this.consumption = tampering.consumption(consumers.workers(consuming.consumer(), checkpoints,
 				topic.reader(process), this.lease, runtime.clock(), process.executor(), process.timer(), listener),
 				listener);
+		this.coordinator.addSessionListener(new Sessions());
 		this.topic = topic;
 		this.tampering = tampering;
 	}
@@ -101,6 +109,11 @@ final class SimulatedInstance {
 		return !this.process.isCrashed();
 	}
 
+	/** Whether that is, or was, one of its sessions. */
+	boolean hasBeen(MemberId member) {
+		return this.members.contains(member) || this.coordinator.member().filter(member::equals).isPresent();
+	}
+
 	boolean isLeader() {
 		return this.coordinator.isLeader();
 	}
@@ -122,6 +135,27 @@ final class SimulatedInstance {
 	@Override
 	public String toString() {
 		return this.process.name();
+	}
+
+	private final class Sessions implements SessionListener {
+
+		@Override
+		public void heartbeatAnswered(MemberId member, long membership, boolean lost) {
+			SimulatedInstance.this.members.add(member);
+		}
+
+		@Override
+		public void leaseEnded() {
+		}
+
+		@Override
+		public void leaseResumed() {
+		}
+
+		@Override
+		public void sessionEnded(MemberId member) {
+		}
+
 	}
 
 }

@@ -20,6 +20,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.cluster.session.ClusterMessages;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
+import io.github.shardkeeper.coordination.InstanceInUseException;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
@@ -324,6 +325,9 @@ final class SimulatedNetwork {
 			SimulatedNetwork.this.time.at(at, null, () -> {
 				try {
 					request.send();
+				}
+				catch (InstanceInUseException ex) {
+					// An answer to nobody.
 				}
 				catch (Throwable ex) {
 					throw new IllegalStateException(ex);

@@ -229,6 +229,7 @@ final class Simulation {
 			if (this.group.members().isEmpty()) {
 				this.group.startInstance();
 			}
+			this.group.endSecondProcesses();
 			String unrest = unrest();
 			Map<ShardId, Token> tokens = this.group.tokens();
 			this.looksAtRest = (unrest == null && tokens.equals(this.seenTokens)) ? this.looksAtRest + 1 : 0;

@@ -79,7 +79,8 @@ final class Story implements AutoCloseable {
 
 	/** An instance is stopped, and starts again under its name after a pause. */
 	void restart(SimulatedInstance instance, Duration pause) {
-		this.group.restart(instance, Duration.ofSeconds(10), pause);
+		this.group.restart(instance, Duration.ofSeconds(10), pause, () -> {
+		});
 	}
 
 	/** From now on every shard gets a record every 100 ms. */
