@@ -23,8 +23,9 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.History;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Jdbc;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Load;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Mode;
-import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Redis;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.OnLeave;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Outbox;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Redis;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Retry;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Session;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Signals;
@@ -150,6 +151,15 @@ final class PropertiesValidator {
 				.formatted(text(session.timeout()), text(session.lease())),
 					"Set the timeout to at least %s; five times the lease, %s, is a good value."
 						.formatted(text(session.lease()), text(session.lease().multipliedBy(5))));
+		}
+		if (session.onLeave() == OnLeave.KEEP) {
+			requireBetween("shardkeeper.session.away-timeout", session.awayTimeout(), Duration.ofSeconds(1),
+					Duration.ofDays(1));
+			String instance = this.properties.instanceId();
+			if (instance == null || instance.isBlank()) {
+				reject("'shardkeeper.session.on-leave' is 'keep', but 'shardkeeper.instance-id' is not set: shards are kept for an id that is the same after a restart, and the default id is not.",
+						"Set 'shardkeeper.instance-id' to an id that differs between instances and outlives a restart, for example to ${HOSTNAME}, the name of the pod in a StatefulSet, or set 'shardkeeper.session.on-leave' to 'release'.");
+			}
 		}
 	}
 

@@ -29,9 +29,9 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
  * @param group Name of the group of instances that share the topics' shards. Must be set
  * if spring.application.name is not. Defaults to spring.application.name.
  * @param instanceId Id of this instance, a part of its member ids. It need not be unique,
- * because each session adds a random part, unless topics are broadcast. Defaults to the
- * host name and the process id, and a number for each further application context of the
- * process.
+ * because each session adds a random part, unless topics are broadcast or shards are kept
+ * on leave (shardkeeper.session.on-leave). Defaults to the host name and the process id,
+ * and a number for each further application context of the process.
  * @param version Version of this application. While a group runs several versions, shards
  * move to the newest one. Defaults to spring.application.version.
  * @param store Store of membership, ownership, offsets and state: redis, or memory of
@@ -170,9 +170,29 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param onLoss Reaction to the end of the lease, which happens if the store does not
 	 * answer in time or the process was paused: suspend stops consumption until the store
 	 * answers, exit ends the process.
+	 * @param onLeave What happens to the shards of an instance that leaves the group in
+	 * order: release gives them to others, keep keeps them for its return within the away
+	 * timeout. Requires shardkeeper.instance-id for keep.
+	 * @param awayTimeout Time for which the shards of an instance that has left are kept
+	 * for its return; nobody consumes them meanwhile. From 1s to a day. Used only if
+	 * shards are kept on leave.
 	 */
 	public record Session(@DefaultValue("500ms") Duration heartbeatInterval, @DefaultValue("3s") Duration lease,
-			@DefaultValue("15s") Duration timeout, @DefaultValue("suspend") OnLoss onLoss) {
+			@DefaultValue("15s") Duration timeout, @DefaultValue("suspend") OnLoss onLoss,
+			@DefaultValue("release") OnLeave onLeave, @DefaultValue("1m") Duration awayTimeout) {
+
+	}
+
+	/**
+	 * What happens to the shards of an instance that leaves the group in order.
+	 */
+	public enum OnLeave {
+
+		/** Gives them to other instances. */
+		RELEASE,
+
+		/** Keeps them for a restart of the instance under the same id. */
+		KEEP
 
 	}
 

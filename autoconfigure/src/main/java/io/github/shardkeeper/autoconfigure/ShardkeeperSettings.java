@@ -26,6 +26,7 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Consumer;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.DeadLetterLimits;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Handover;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Mode;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.OnLeave;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.OnTimeout;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.ParkKey;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Retry;
@@ -95,7 +96,8 @@ final class ShardkeeperSettings {
 		return new CoordinationSettings(group(), (instance != null) ? instance : DefaultInstanceId.next(),
 				session.heartbeatInterval(), session.lease(), session.timeout(),
 				this.properties.rebalance().settleTime(), version(), handoverRules(), assignment.capacity(),
-				textOrNull(assignment.zone()));
+				textOrNull(assignment.zone()),
+				(session.onLeave() == OnLeave.KEEP) ? session.awayTimeout() : Duration.ZERO);
 	}
 
 	private String group() {

@@ -90,6 +90,13 @@ function unowned(shards) {
 				+ "If no member consumes the topic, start one that does", acts: [] }));
 }
 
+/** Instances that restart: nobody consumes what is kept for them, because that is wanted. */
+function away(group) {
+	return (group.away ?? []).map((one) => ({ level: "note", of: "away", name: `away ${one.instance}`, where: one.instance,
+		since: one.since, text: `Restarts: ${plural(one.shards, "shard is", "shards are")} kept for it until `
+				+ `${new Date(one.until).toLocaleTimeString("en-GB")}, and then given to others`, acts: [] }));
+}
+
 function letters(all) {
 	const acts = (on, subject) => [on("send-back", "Send back", "Send back the dead letters of", subject, letterFilter()),
 		on("drop", "Drop", "Drop the dead letters of", subject, letterFilter())];
@@ -130,9 +137,10 @@ export function issues(model) {
 	const { group } = model;
 	const reported = group.problems.filter((problem) => problem.serious).map((problem) => problem.concerned).join();
 	const silentIds = model.silent();
+	const kept = new Set((group.away ?? []).map((one) => `${one.instance}~AWAY`));
 	const [free, waiting, withLetters, paused] = [[], [], [], []];
 	for (const shard of model.shards.values()) {
-		if ((shard.state === "FREE" || shard.state === "QUIET") && !reported.includes(key(shard))) {
+		if ((shard.state === "FREE" || shard.state === "QUIET") && !kept.has(shard.target) && !reported.includes(key(shard))) {
 			free.push(shard);
 		}
 		if (silentIds.has(shard.owner)) {
@@ -160,6 +168,7 @@ export function issues(model) {
 		...[...model.problems.values()].map(ofShard),
 		...letters(withLetters),
 		...gone(model),
+		...away(group),
 		...pauses,
 	];
 	const order = { bad: 0, warn: 1, note: 2 };
@@ -171,16 +180,18 @@ export function verdict(model, found) {
 	const count = (of, level) => found.filter((one) => one.of === of && one.level === level).length;
 	const withProblem = model.group.topics.reduce((sum, topic) => sum + topic.problems, 0);
 	const unattended = model.group.topics.reduce((sum, topic) => sum + (topic.states.FREE ?? 0) + (topic.states.QUIET ?? 0), 0);
+	const kept = (model.group.away ?? []).reduce((sum, one) => sum + one.shards, 0);
 	const silentMembers = model.group.members.filter((member) => member.silentSince).length;
 	const dead = found.filter((one) => one.of === "letters").reduce((sum, one) => sum + one.count, 0);
 	const ofGroup = count("group", "bad");
 	const parts = [
 		silentMembers > 0 ? `${plural(silentMembers, "member is", "members are")} silent` : null,
 		withProblem > 0 ? `${plural(withProblem, "shard has", "shards have")} a problem` : null,
-		unattended > 0 ? `${plural(unattended, "shard has", "shards have")} no owner` : null,
+		unattended > kept ? `${plural(unattended - kept, "shard has", "shards have")} no owner` : null,
 		ofGroup > 0 ? plural(ofGroup, "problem of the group", "problems of the group") : null,
 		dead > 0 ? plural(dead, "dead letter", "dead letters") : null,
 		count("member", "warn") > 0 ? `${plural(count("member", "warn"), "instance is", "instances are")} gone` : null,
+		count("away", "note") > 0 ? `${plural(count("away", "note"), "instance restarts", "instances restart")}` : null,
 		count("paused", "note") > 0 ? `${number(count("paused", "note"))} paused` : null,
 		count("drained", "note") > 0 ? `${number(count("drained", "note"))} drained` : null,
 	].filter(Boolean);

@@ -245,6 +245,7 @@ class ShardkeeperAutoConfigurationTests {
 					shardkeeper.key-prefix={x}                     | shardkeeper.key-prefix                  | without braces
 					shardkeeper.consumer.threads=0                 | shardkeeper.consumer.threads            | 1 or more
 					shardkeeper.session.lease=1s                   | shardkeeper.session.heartbeat-interval  | at least 1500ms
+					shardkeeper.session.on-leave=keep              | shardkeeper.instance-id                 | ${HOSTNAME}
 					shardkeeper.session.timeout=2s                 | shardkeeper.session.lease               | at least 3s
 					shardkeeper.session.heartbeat-interval=1ms     | shardkeeper.session.heartbeat-interval  | 10ms or more
 					shardkeeper.rebalance.settle-time=-1ms         | shardkeeper.rebalance.settle-time       | 0s or more

@@ -22,10 +22,12 @@ import io.github.shardkeeper.coordination.GroupNotes.Kind;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.directive.Directive;
 import io.github.shardkeeper.directive.Directives;
+import io.github.shardkeeper.protocol.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.MemberProblems;
 import io.github.shardkeeper.protocol.MoveReason;
 import io.github.shardkeeper.protocol.Ownership;
+import io.github.shardkeeper.report.AwayReport;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.LagReport;
 import io.github.shardkeeper.report.MemberReport;
@@ -108,8 +110,8 @@ public final class GroupReporter {
 		}
 		catch (StoreUnavailableException ex) {
 			return new GroupReport(this.coordinator.settings().group(), this.coordinator.settings().instance(), self(),
-					this.coordinator.isConnected(), null, 0, 0, List.of(), List.of(), this.coordinator.groupProblems(),
-					0, List.of(), null, null, ex.getMessage());
+					this.coordinator.isConnected(), null, 0, 0, List.of(), List.of(), List.of(),
+					this.coordinator.groupProblems(), 0, List.of(), null, null, ex.getMessage());
 		}
 	}
 
@@ -215,8 +217,9 @@ public final class GroupReporter {
 		String next = (more && !page.isEmpty()) ? page.get(page.size() - 1).shard().toString() : null;
 		return new GroupReport(this.coordinator.settings().group(), this.coordinator.settings().instance(), self(),
 				this.coordinator.isConnected(), text(picture.leader()), picture.epoch(), picture.generation(), members,
-				topics, this.coordinator.groupProblems(), matching, shards(page, group, reasons, query.deadLetters()),
-				next, (group.incomplete != null) ? group.incomplete : reasons.incomplete, null);
+				group.away(), topics, this.coordinator.groupProblems(), matching,
+				shards(page, group, reasons, query.deadLetters()), next,
+				(group.incomplete != null) ? group.incomplete : reasons.incomplete, null);
 	}
 
 	/** Reads why shards are where they are, or are going. */
@@ -234,6 +237,12 @@ public final class GroupReporter {
 		catch (StoreUnavailableException ex) {
 			incomplete = "The reasons of moves are not known: " + printable(String.valueOf(ex.getMessage()));
 		}
+		page.forEach((ownership) -> {
+			String instance = AwayInstance.keptFor(ownership);
+			if (instance != null) {
+				sentences.put(ownership.shard(), "Nobody consumes it: it is kept for the restart of " + instance);
+			}
+		});
 		page.forEach((ownership) -> this.coordinator.why(ownership.shard())
 			.ifPresent((why) -> sentences.putIfAbsent(ownership.shard(), printable(why))));
 		return new Reasons(sentences, incomplete);
@@ -393,6 +402,22 @@ public final class GroupReporter {
 				.stream()
 				.map((member) -> report(member, loads.getOrDefault(member.id(), 0)))
 				.sorted((one, other) -> one.id().compareTo(other.id()))
+				.toList();
+		}
+
+		List<AwayReport> away() {
+			Map<String, Integer> kept = new HashMap<>();
+			this.picture.shards().values().forEach((ownership) -> {
+				String instance = AwayInstance.keptFor(ownership);
+				if (instance != null) {
+					kept.merge(instance, 1, Integer::sum);
+				}
+			});
+			return this.picture.away()
+				.stream()
+				.map((away) -> new AwayReport(away.instance(), text(away.description().version()),
+						Instant.ofEpochMilli(away.sinceMillis()), Instant.ofEpochMilli(away.untilMillis()),
+						kept.getOrDefault(away.instance(), 0)))
 				.toList();
 		}
 

@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param epoch the number of the leadership
  * @param generation the number of ownership changes in the group
  * @param members the members, ordered by id
+ * @param away the instances that have left for a restart and have not returned, ordered
+ * by id
  * @param topics the topics, ordered by name
  * @param problems the problems that the leader has found
  * @param matching the number of all shards that match the query
@@ -25,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * @param error why the group could not be read; {@code null} if it could
  */
 public record GroupReport(String group, String instance, @Nullable String self, boolean connected,
-		@Nullable String leader, long epoch, long generation, List<MemberReport> members, List<TopicReport> topics,
-		List<ProblemReport> problems, int matching, List<ShardReport> shards, @Nullable String next,
-		@Nullable String incomplete, @Nullable String error) {
+		@Nullable String leader, long epoch, long generation, List<MemberReport> members, List<AwayReport> away,
+		List<TopicReport> topics, List<ProblemReport> problems, int matching, List<ShardReport> shards,
+		@Nullable String next, @Nullable String incomplete, @Nullable String error) {
 
 }

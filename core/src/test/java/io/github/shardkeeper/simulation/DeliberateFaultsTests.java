@@ -10,9 +10,11 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,6 +27,8 @@ import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.ShardConsumption;
+import io.github.shardkeeper.protocol.AwayInstance;
+import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.HoldingAction;
 import io.github.shardkeeper.protocol.LeaderAction.SteadyTime;
@@ -77,6 +81,10 @@ class DeliberateFaultsTests {
 				Arguments.of("the leader takes an outage for the death of others", new OutageJudged()),
 				Arguments.of("children do not wait for their parents", new ParentsForgotten()),
 				Arguments.of("a shard is marked as completed when it moves", new CompletedEarly()),
+				Arguments.of("shards are kept for a restart before they have drained", new KeptBeforeDrained()),
+				Arguments.of("an instance that returns has its shards under the old token",
+						new ReturnedUnderOldToken()),
+				Arguments.of("an instance counts as away for ever", new AwayForEver()),
 				Arguments.of("a new owner does not know which keys wait", new ParkedKeysForgotten()),
 				Arguments.of("a later record overtakes one that waits", new WaitingOvertaken()),
 				Arguments.of("what waits for others of its key is not stored", new WaitingNotStored()));
@@ -209,6 +217,89 @@ class DeliberateFaultsTests {
 						change.generation(), change.sinceMillis(), change.untilMillis());
 			}).toList();
 			return HeartbeatReplies.withChanges(alive, changes);
+		}
+
+	}
+
+	private static final class KeptBeforeDrained implements Tampering {
+
+		/** Of the instance that is created last. */
+		private AtomicBoolean restarts = new AtomicBoolean();
+
+		@Override
+		public CoordinationStore coordination(CoordinationStore store) {
+			AtomicBoolean own = new AtomicBoolean();
+			this.restarts = own;
+			return instead(CoordinationStore.class, store, (method, arguments, next) -> {
+				if (method.getName().equals("announceRestart")) {
+					own.set(true);
+				}
+				return next.call(arguments);
+			});
+		}
+
+		@Override
+		public ShardConsumption consumption(ShardConsumption consumption, ShardConsumption.Listener listener) {
+			AtomicBoolean own = this.restarts;
+			Map<ShardId, Token> tokens = new HashMap<>();
+			return instead(ShardConsumption.class, consumption, (method, arguments, next) -> {
+				if (method.getName().equals("start")) {
+					tokens.put((ShardId) arguments[0], (Token) arguments[1]);
+				}
+				if (method.getName().equals("drain") && own.get()) {
+					listener.workerEnded((ShardId) arguments[0], tokens.get(arguments[0]), Token.NONE, false);
+					return null;
+				}
+				return next.call(arguments);
+			});
+		}
+
+	}
+
+	private static final class ReturnedUnderOldToken implements Tampering {
+
+		@Override
+		public CoordinationStore coordination(CoordinationStore store) {
+			Map<ShardId, Ownership> before = new HashMap<>();
+			return instead(CoordinationStore.class, store, (method, arguments, next) -> {
+				if (method.getName().equals("applyPlan")) {
+					store.readChanges(0, -1)
+						.ownerships()
+						.stream()
+						.filter((shard) -> AwayInstance.keptFor(shard) != null)
+						.forEach((shard) -> before.put(shard.shard(), shard));
+				}
+				Object reply = next.call(arguments);
+				return (reply instanceof HeartbeatReply.Alive alive) ? HeartbeatReplies.withChanges(alive,
+						alive.changes().stream().map((change) -> returned(change, before.get(change.shard()))).toList())
+						: reply;
+			});
+		}
+
+		private static Ownership returned(Ownership now, @Nullable Ownership kept) {
+			boolean returns = kept != null && now.owner() != null
+					&& now.owner().instance().equals(AwayInstance.keptFor(kept));
+			return returns ? new Ownership(now.shard(), now.phase(), kept.token(), now.owner(), now.target(),
+					now.generation(), now.sinceMillis(), now.untilMillis()) : now;
+		}
+
+	}
+
+	private static final class AwayForEver implements Tampering {
+
+		@Override
+		public CoordinationStore coordination(CoordinationStore store) {
+			return instead(CoordinationStore.class, store, (method, arguments, next) -> {
+				Object reply = next.call(arguments);
+				return (reply instanceof GroupChanges read) ? new GroupChanges(read.leader(), read.epoch(),
+						read.generation(), read.membership(), read.whole(), read.members(), read.ownerships(),
+						read.silent(), read.away().stream().map(AwayForEver::prolonged).toList()) : reply;
+			});
+		}
+
+		private static AwayInstance prolonged(AwayInstance away) {
+			return new AwayInstance(away.instance(), away.description(), away.sinceMillis(),
+					away.untilMillis() + 3_600_000);
 		}
 
 	}
