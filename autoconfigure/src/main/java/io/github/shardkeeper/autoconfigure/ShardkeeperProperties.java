@@ -170,9 +170,9 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param onLoss Reaction to the end of the lease, which happens if the store does not
 	 * answer in time or the process was paused: suspend stops consumption until the store
 	 * answers, exit ends the process.
-	 * @param onLeave What happens to the shards of an instance that leaves the group in
+	 * @param onLeave Handling of the shards of an instance that leaves the group in
 	 * order: release gives them to others, keep keeps them for its return within the away
-	 * timeout. Requires shardkeeper.instance-id for keep.
+	 * timeout and requires shardkeeper.instance-id.
 	 * @param awayTimeout Time for which the shards of an instance that has left are kept
 	 * for its return; nobody consumes them meanwhile. From 1s to a day. Used only if
 	 * shards are kept on leave.
@@ -184,7 +184,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	}
 
 	/**
-	 * What happens to the shards of an instance that leaves the group in order.
+	 * Handling of the shards of an instance that leaves the group in order.
 	 */
 	public enum OnLeave {
 

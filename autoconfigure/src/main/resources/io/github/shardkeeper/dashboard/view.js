@@ -119,7 +119,7 @@ export function time(text) {
 }
 
 const CAUSES = {
-	FIRST_OWNER: "first owner", JOIN: "member joined", LEAVE: "member left", CRASH: "member crashed", DEPLOY: "deployment",
+	FIRST_OWNER: "first owner", JOIN: "member joined", LEAVE: "member left", RESTART: "restart in place", CRASH: "member crashed", DEPLOY: "deployment",
 	REBALANCE: "rebalance", COMPLETED: "read to its end", UNKNOWN: "owner lost", MANUAL: "by hand", FORCE: "forced",
 };
 

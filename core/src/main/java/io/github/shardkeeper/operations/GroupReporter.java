@@ -22,7 +22,7 @@ import io.github.shardkeeper.coordination.GroupNotes.Kind;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.directive.Directive;
 import io.github.shardkeeper.directive.Directives;
-import io.github.shardkeeper.protocol.AwayInstance;
+import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.MemberProblems;
 import io.github.shardkeeper.protocol.MoveReason;

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.assignment.Assignee;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.Shards;
+import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.ApplicationVersion;

@@ -15,6 +15,7 @@ import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.HandoverRules.OnTimeout;
 import io.github.shardkeeper.shard.MemberId;

@@ -13,8 +13,8 @@ import io.github.shardkeeper.shard.Token;
  * @param token the token of the current or last owner
  * @param owner the member that holds it; {@code null} for none
  * @param target the member that gets it after its release; {@code null} if undecided; of
- * a quiet shard that is kept for an instance the {@linkplain AwayInstance#idOf id} that
- * stands for that
+ * a quiet shard that is kept for an instance the
+ * {@linkplain GroupChanges.AwayInstance#idOf id} that stands for that
  * @param generation the generation of the group at the last change of the shard, with
  * which planned changes are compared; in the answer to an owner's heartbeat possibly a
  * later one

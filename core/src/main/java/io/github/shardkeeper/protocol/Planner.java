@@ -19,6 +19,7 @@ import io.github.shardkeeper.assignment.sticky.StickyAssignment;
 import io.github.shardkeeper.directive.DirectedAssignment;
 import io.github.shardkeeper.directive.Directive.Kind;
 import io.github.shardkeeper.directive.Directives;
+import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
 import io.github.shardkeeper.protocol.GroupPicture.Roster;
 import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition.Assign;

@@ -16,6 +16,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.assignment.Shards;
+import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
 import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
 import io.github.shardkeeper.protocol.LeaderEvent.ListedShards;
 import io.github.shardkeeper.shard.MemberId;

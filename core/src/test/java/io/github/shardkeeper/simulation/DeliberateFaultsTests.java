@@ -27,7 +27,7 @@ import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.ShardConsumption;
-import io.github.shardkeeper.protocol.AwayInstance;
+import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.HoldingAction;

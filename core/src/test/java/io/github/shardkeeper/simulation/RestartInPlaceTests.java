@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import io.github.shardkeeper.directive.Directive;
 import io.github.shardkeeper.directive.Directive.Kind;
-import io.github.shardkeeper.protocol.AwayInstance;
+import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.ShardId;

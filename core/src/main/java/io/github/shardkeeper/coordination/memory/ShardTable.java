@@ -9,7 +9,7 @@ import java.util.TreeMap;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.protocol.AwayInstance;
+import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;

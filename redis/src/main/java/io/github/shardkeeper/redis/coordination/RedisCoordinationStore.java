@@ -27,7 +27,7 @@ import io.github.shardkeeper.coordination.ForgetReply;
 import io.github.shardkeeper.coordination.GroupNotes;
 import io.github.shardkeeper.coordination.InstanceInUseException;
 import io.github.shardkeeper.directive.DirectiveStore;
-import io.github.shardkeeper.protocol.AwayInstance;
+import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.GroupProblems;

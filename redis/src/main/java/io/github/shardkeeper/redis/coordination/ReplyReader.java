@@ -9,7 +9,7 @@ import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.protocol.AwayInstance;
+import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.GroupProblems;
 import io.github.shardkeeper.protocol.GroupProblems.GroupStatus;

@@ -16,7 +16,7 @@ import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.coordination.ForgetReply;
 import io.github.shardkeeper.coordination.InstanceInUseException;
-import io.github.shardkeeper.protocol.AwayInstance;
+import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupProblems;
 import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
