@@ -62,15 +62,18 @@ final class ChaosGroup implements AutoCloseable {
 
 	private final SentOnce sentOnce;
 
+	private final BookedGroup booked;
+
 	/**
 	 * Creates the view of a group and begins to feed it.
 	 * @param size how many instances it has when it is at rest
 	 * @param shards how many are in Redis
 	 * @param partitions how many are in Kafka
 	 * @param interval the time between two records of a shard
+	 * @param booked what is written to a database; closed with this
 	 */
 	ChaosGroup(EmbeddedRedis redis, EmbeddedKafka kafka, String group, int size, int shards, int partitions,
-			Duration interval) {
+			Duration interval, BookedGroup booked) {
 		this.size = size;
 		this.shards = shards;
 		this.partitions = partitions;
@@ -82,6 +85,8 @@ final class ChaosGroup implements AutoCloseable {
 		this.kafkaFeeder = new KafkaFeeder(kafka, TracingInstance.KAFKA_TOPIC, partitions, interval);
 		this.unreliable = new UnreliableGroup(connector, group, interval);
 		this.sentOnce = new SentOnce(redis);
+		this.booked = booked;
+		this.booked.feed(connector, interval);
 	}
 
 	/** The leader's instance, or none. */
@@ -130,7 +135,7 @@ final class ChaosGroup implements AutoCloseable {
 	}
 
 	private boolean isBalanced() {
-		int shards = this.shards + this.partitions + 3 * UnreliableHandlers.SHARDS;
+		int shards = this.shards + this.partitions + 3 * UnreliableHandlers.SHARDS + Bookings.SHARDS;
 		GroupChanges group = this.store.readChanges(0, -1);
 		List<GroupMember> members = members(group);
 		Map<MemberId, Long> loads = group.ownerships()
@@ -155,11 +160,17 @@ final class ChaosGroup implements AutoCloseable {
 		return this.sentOnce;
 	}
 
+	/** What is written to a database. */
+	BookedGroup booked() {
+		return this.booked;
+	}
+
 	/** Stops feeding; tells how many numbers each shard was fed with. */
 	Map<String, Long> stopFeeding() {
 		Map<String, Long> fed = this.feeder.stopAll();
 		fed.putAll(byName(this.kafkaFeeder.stop()));
 		this.unreliable.stopFeeding();
+		this.booked.stopFeeding();
 		return fed;
 	}
 
@@ -219,6 +230,7 @@ final class ChaosGroup implements AutoCloseable {
 		this.kafkaFeeder.close();
 		this.unreliable.close();
 		this.sentOnce.close();
+		this.booked.close();
 		this.store.close();
 		this.checkpoints.close();
 		this.connections.destroy();

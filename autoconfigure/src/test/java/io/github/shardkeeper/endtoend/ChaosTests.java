@@ -23,6 +23,7 @@ import org.springframework.util.FileSystemUtils;
 
 import io.github.shardkeeper.endtoend.Fault.Kind;
 import io.github.shardkeeper.endtoend.FaultPlan.Round;
+import io.github.shardkeeper.jdbc.TestDatabase;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.test.EmbeddedKafka;
@@ -36,12 +37,14 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Four instances as processes, each with a network of its own to a real Redis, and a
  * Kafka that is the source of one topic, while one thing after the other goes wrong,
  * sometimes two at a time. Afterwards a {@link TraceChecker} checks the traces of the
- * handlers, and {@link RecordOutcomes} the records of {@link UnreliableHandlers}.
+ * handlers, {@link RecordOutcomes} the records of {@link UnreliableHandlers}, and
+ * {@link BookedGroup} the rows that handlers have written to a database.
  * <p>
  * Options are system properties: {@value #DURATION} (one minute by default; from three
  * minutes on at least until every kind of fault was there once) and {@value #SEED}, which
- * decides the faults, their order and their lengths, as a run prints it. Traces and logs
- * stay in {@code target/chaos}.
+ * decides the faults, their order and their lengths, as a run prints it; and
+ * {@value #DATABASE}, {@code H2} or {@code POSTGRESQL}, of {@link Bookings}. Traces and
+ * logs stay in {@code target/chaos}.
  */
 @RunAlone
 class ChaosTests {
@@ -49,6 +52,8 @@ class ChaosTests {
 	private static final String DURATION = "shardkeeper.chaos.duration";
 
 	private static final String SEED = "shardkeeper.chaos.seed";
+
+	private static final String DATABASE = "shardkeeper.chaos.database";
 
 	private static final Duration LONG = Duration.ofMinutes(3);
 
@@ -111,8 +116,11 @@ class ChaosTests {
 				SHARDS);
 		this.kafka = EmbeddedKafka.start();
 		this.group = new ChaosGroup(this.redis, this.kafka, "chaos", INSTANCES.size(), SHARDS, PARTITIONS,
-				Duration.ofMillis(150));
+				Duration.ofMillis(150),
+				new BookedGroup(TestDatabase.valueOf(System.getProperty(DATABASE, TestDatabase.H2.name())),
+						this.directory.resolve("database").toAbsolutePath()));
 		List<String> arguments = new ArrayList<>(ARGUMENTS);
+		arguments.addAll(this.group.booked().arguments());
 		arguments.add("--spring.kafka.bootstrap-servers=" + this.kafka.bootstrapServers());
 		this.faults = new FaultInjector(this.redis, this.kafka, this.instances, this.proxies, this.group, arguments);
 	}
@@ -149,6 +157,7 @@ class ChaosTests {
 		Map<String, Long> fed = this.group.stopFeeding();
 		this.group.awaitAllCommitted(fed);
 		System.out.printf("chaos: %s%n", this.group.unreliable().awaitSettledAndCheck());
+		System.out.printf("chaos: %s%n", this.group.booked().awaitBookedAndCheck());
 		System.out.printf("chaos: %s%n", this.group.sentOnce().stopAndCheck(Duration.ofSeconds(90)));
 		check(fed);
 	}

@@ -14,11 +14,13 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.simple.JdbcClient;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.CheckpointsByTopic;
 
 /**
  * An application that writes a trace of each record that its handler sees, and of the
@@ -66,12 +68,19 @@ public final class TracingInstance {
 		}
 
 		@Bean
+		@ConditionalOnBooleanProperty("trace.bookings")
+		Bookings bookings(JdbcClient client) {
+			return new Bookings(client);
+		}
+
+		@Bean
 		static BeanPostProcessor tracedCheckpoints(ObjectProvider<TraceWriter> trace) {
 			return new BeanPostProcessor() {
 				@Override
 				public Object postProcessAfterInitialization(Object bean, String name) {
-					return (bean instanceof CheckpointStore store) ? new TracedCheckpoints(store, trace.getObject())
-							: bean;
+					// That by topic contains the traced one.
+					return (bean instanceof CheckpointStore store && !(bean instanceof CheckpointsByTopic))
+							? new TracedCheckpoints(store, trace.getObject()) : bean;
 				}
 			};
 		}

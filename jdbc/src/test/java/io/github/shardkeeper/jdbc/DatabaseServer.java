@@ -11,7 +11,9 @@ import com.zaxxer.hikari.HikariDataSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
 
+import io.github.shardkeeper.checkpoint.CallTransactions;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.coordination.StoreServer;
@@ -52,6 +54,12 @@ final class DatabaseServer implements StoreServer, AutoCloseable {
 	/** By the clock of the machine. */
 	JdbcDataPlane databaseInRealTime(Duration lockWait) {
 		return new JdbcDataPlane(new JdbcTransactionManager(this.pool), this.pool, PREFIX, this.group, lockWait);
+	}
+
+	/** The transactions of another manager. */
+	CallTransactions transactions(PlatformTransactionManager manager) {
+		return new JdbcTransactions(
+				new JdbcDataPlane(manager, this.pool, PREFIX, this.group, Duration.ofSeconds(30), () -> this.now));
 	}
 
 	CheckpointStore store() {

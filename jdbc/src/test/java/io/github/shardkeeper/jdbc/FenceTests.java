@@ -1,6 +1,7 @@
 package io.github.shardkeeper.jdbc;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -14,6 +15,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.SimpleTransactionStatus;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CallTransactions.Call;
@@ -236,6 +243,62 @@ class FenceTests {
 		assertThat(open.get(60, TimeUnit.SECONDS)).isTrue();
 		assertThat(call(OLD, commit(acquired, 2, 0, "1"), "old")).isInstanceOf(Result.Committed.class);
 		assertThat(rows()).hasSize(1);
+	}
+
+	/** As with JPA: otherwise it would wait for rows of calls that wait for the turn. */
+	@Test
+	void whatIsHeldBackIsWrittenBeforeTheTurnIsTaken() {
+		open(TestDatabase.H2, "", Duration.ofSeconds(30));
+		Acquired acquired = acquire(OLD);
+		List<String> order = new ArrayList<>();
+		JdbcTransactionManager manager = new JdbcTransactionManager(this.server.pool());
+		PlatformTransactionManager flushing = new PlatformTransactionManager() {
+
+			private TransactionStatus begun;
+
+			@Override
+			public TransactionStatus getTransaction(TransactionDefinition definition) {
+				this.begun = manager.getTransaction(definition);
+				return new SimpleTransactionStatus() {
+
+					@Override
+					public void flush() {
+						order.add("flush");
+					}
+
+				};
+			}
+
+			@Override
+			public void commit(TransactionStatus status) {
+				order.add("end");
+				manager.commit(this.begun);
+			}
+
+			@Override
+			public void rollback(TransactionStatus status) {
+				manager.rollback(this.begun);
+			}
+
+		};
+		Result result = this.server.transactions(flushing).call(SHARD, OLD, new Call() {
+
+			@Override
+			public void run() {
+				order.add("handler");
+			}
+
+			@Override
+			public Commit commit() {
+				order.add("turn");
+				return FenceTests.commit(acquired, 1, 0, "1");
+			}
+
+		});
+
+		assertThat(result).isInstanceOf(Result.Committed.class);
+		assertThat(order).containsExactly("handler", "flush", "turn", "end");
+		assertThat(this.store.read(SHARD).offset()).isEqualTo(new Offset("1"));
 	}
 
 	@Test
