@@ -28,7 +28,8 @@ final class LockWaits {
 
 	private final int maxSeconds;
 
-	private final Executor everySecond;
+	/** Runs a task in a second, on a thread of its own: a request to cancel blocks. */
+	private final Executor inOneSecond = CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS, this::start);
 
 	private final Set<Waiting> waiting = ConcurrentHashMap.newKeySet();
 
@@ -38,12 +39,19 @@ final class LockWaits {
 	 * Creates a limit in whole seconds; a statement may wait for one second more.
 	 */
 	LockWaits(Duration limit) {
-		this(limit, CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS));
+		this.maxSeconds = (int) Math.max(1, limit.toSeconds());
 	}
 
-	LockWaits(Duration limit, Executor everySecond) {
-		this.maxSeconds = (int) Math.max(1, limit.toSeconds());
-		this.everySecond = everySecond;
+	private void start(Runnable look) {
+		try {
+			Thread thread = new Thread(look, "shardkeeper-jdbc-locks");
+			thread.setDaemon(true);
+			thread.start();
+		}
+		catch (OutOfMemoryError ex) {
+			logger.warn("No thread for statements that wait too long; trying again", ex);
+			this.looks.set(false);
+		}
 	}
 
 	/**
@@ -74,7 +82,7 @@ final class LockWaits {
 
 	private void lookLater() {
 		if (this.looks.compareAndSet(false, true)) {
-			this.everySecond.execute(this::look);
+			this.inOneSecond.execute(this::look);
 		}
 	}
 
