@@ -28,12 +28,12 @@ final class LockWaits {
 
 	private final int maxSeconds;
 
-	/** Runs a task in a second, on a thread of its own: a request to cancel blocks. */
-	private final Executor inOneSecond = CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS, this::start);
-
 	private final Set<Waiting> waiting = ConcurrentHashMap.newKeySet();
 
 	private final AtomicBoolean looks = new AtomicBoolean();
+
+	/** Runs a task in a second, on a thread of its own: a request to cancel blocks. */
+	private final Executor inOneSecond = CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS, this::start);
 
 	/**
 	 * Creates a limit in whole seconds; a statement may wait for one second more.
