@@ -545,7 +545,7 @@ class HandoverStoriesTests {
 		MemoryFailover.empty(this.store);
 		a.store.setAway(false);
 		await().until(() -> a.store.presented.size() == 4);
-		CompletableFuture<Void> left = a.coordinator.leave(Duration.ofSeconds(1));
+		CompletableFuture<Void> left = a.coordinator.leave(PATIENCE);
 
 		await().until(left::isDone);
 		assertThat(a.consumption.forfeited()).isEmpty();
