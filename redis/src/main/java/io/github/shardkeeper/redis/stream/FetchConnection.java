@@ -6,7 +6,6 @@ import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Supplier;
 
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
@@ -26,16 +25,8 @@ import io.github.shardkeeper.redis.stream.XreadOutput.Entries;
  */
 final class FetchConnection {
 
-	/**
-	 * Time of a blocking read whose connection nobody else watches, or cannot be woken.
-	 */
+	/** Maximum time of a blocking read: an idle fetcher costs one command in it. */
 	static final Duration BLOCK = Duration.ofSeconds(2);
-
-	/**
-	 * Time of a blocking read that a {@link ReadPulse} watches: it names all streams, so
-	 * its bytes grow with their number.
-	 */
-	private static final Duration LONG_BLOCK = Duration.ofHours(2);
 
 	/** Shorter, because on a Cluster reads are not woken. */
 	private static final Duration CLUSTER_BLOCK = Duration.ofMillis(200);
@@ -47,15 +38,9 @@ final class FetchConnection {
 
 	private final RedisConnector connector;
 
-	private final Supplier<ReadPulse> newPulse;
+	private final Duration block;
 
 	private volatile @Nullable Connection<byte[]> current;
-
-	/** Of the current connection, or the last one. */
-	private volatile ReadPulse pulse;
-
-	/** Whether a blocked read can be woken, as far as is known. */
-	private volatile boolean wakeable = true;
 
 	/** Whether a read has returned on this connection. */
 	private volatile boolean verified;
@@ -65,10 +50,9 @@ final class FetchConnection {
 	/** Set when Redis knows no client with the id: it changes with a reconnect. */
 	private volatile boolean clientIdInvalid = true;
 
-	FetchConnection(RedisConnector connector, Supplier<ReadPulse> newPulse) {
+	FetchConnection(RedisConnector connector) {
 		this.connector = connector;
-		this.newPulse = newPulse;
-		this.pulse = newPulse.get();
+		this.block = connector.isCluster() ? CLUSTER_BLOCK : BLOCK;
 	}
 
 	boolean isOpen() {
@@ -92,9 +76,8 @@ final class FetchConnection {
 		}
 		try {
 			Connection<byte[]> opened = this.connector.open(RedisStreamSource.CODEC, GRACE);
-			opened.stateful().setTimeout(timeLimit(this.connector.isCluster() ? CLUSTER_BLOCK : LONG_BLOCK));
+			opened.stateful().setTimeout(readTimeout());
 			this.current = opened;
-			this.pulse = this.newPulse.get();
 			this.verified = false;
 			this.clientIdInvalid = true;
 		}
@@ -104,18 +87,8 @@ final class FetchConnection {
 		}
 	}
 
-	/** The first read returns at once, those that follow it may block. */
 	void readSucceeded() {
 		this.verified = true;
-	}
-
-	/** Sets whether Redis lets a blocked read be woken; if not, reads block briefly. */
-	void setWakeable(boolean wakeable) {
-		this.wakeable = wakeable;
-	}
-
-	ReadPulse pulse() {
-		return this.pulse;
 	}
 
 	/** Has the id read again before the next read; any thread may call it. */
@@ -139,42 +112,21 @@ final class FetchConnection {
 		return this.clientId;
 	}
 
-	/** Returns how long the next read may block. */
-	Duration block() {
-		if (!this.verified) {
-			// It shows, also without records, that a problem is over.
-			return FIRST_BLOCK;
-		}
-		if (this.connector.isCluster()) {
-			return CLUSTER_BLOCK;
-		}
-		return isWatched() ? LONG_BLOCK : BLOCK;
+	Duration readTimeout() {
+		return this.block.plus(GRACE);
 	}
 
-	/** Returns whether reads may block for long: a pulse is heard, and they are woken. */
-	boolean isWatched() {
-		return this.wakeable && this.pulse.isHeard();
-	}
-
-	/** Returns the time within which a read has to return, or is lost. */
-	static Duration timeLimit(Duration block) {
-		return ((block.compareTo(BLOCK) > 0) ? block : BLOCK).plus(GRACE);
-	}
-
-	RedisFuture<List<Entries>> read(List<String> streams, List<String> lastIds, int records, Duration block) {
+	RedisFuture<List<Entries>> read(List<String> streams, List<String> lastIds, int records) {
+		// The first read returns at once: it shows, also without records, that a problem
+		// is over.
 		CommandArgs<String, byte[]> arguments = new CommandArgs<>(RedisStreamSource.CODEC).add(CommandKeyword.COUNT)
 			.add(records)
 			.add(CommandKeyword.BLOCK)
-			.add(block.toMillis())
+			.add((this.verified ? this.block : FIRST_BLOCK).toMillis())
 			.add("STREAMS")
 			.addKeys(streams);
 		lastIds.forEach(arguments::add);
 		return current().commands().dispatch(CommandType.XREAD, new XreadOutput(), arguments);
-	}
-
-	/** Has the connection follow its pulse; not while a read blocks it. */
-	void followPulse() {
-		this.pulse.follow(current());
 	}
 
 	void close() {
