@@ -78,6 +78,11 @@ public record GroupChanges(@Nullable MemberId leader, long epoch, long generatio
 		/** Sessions have names of small letters and digits: none has this one. */
 		private static final String SESSION = "AWAY";
 
+		/** Refuses a name that no instance can have. */
+		public AwayInstance {
+			idOf(instance);
+		}
+
 		/**
 		 * Returns the id that stands for an instance without a session: the target of the
 		 * shards that are kept for it.

@@ -169,8 +169,8 @@ public final class GroupPicture {
 			.orElse(0);
 	}
 
-	/** Returns whether a shard is kept for nobody who is away: it can be given away. */
-	boolean hasReturned() {
+	/** Returns whether a shard is still kept, but for no instance that is away. */
+	boolean hasKeptShardsToAssign() {
 		for (Ownership ownership : this.ownerships) {
 			String instance = AwayInstance.keptFor(ownership);
 			if (instance != null && !this.roster.awaits(instance)) {

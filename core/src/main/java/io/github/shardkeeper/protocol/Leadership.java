@@ -393,7 +393,7 @@ public final class Leadership {
 		}
 		else if (changes.members() != null) {
 			// Nobody else is to get the shards that are kept for a member.
-			planBy(this.picture.hasReturned() ? now : now.plus(this.settleTime));
+			planBy(this.picture.hasKeptShardsToAssign() ? now : now.plus(this.settleTime));
 		}
 		this.view = this.view.informed(this.picture, unattended());
 		return found;

@@ -136,7 +136,7 @@ public final class Planner {
 				loads[wanted]++;
 				continue;
 			}
-			int owner = (ownership != null) ? place(ownership.owner(), members) : AssignmentRequest.NOBODY;
+			int owner = (ownership != null) ? roster.place(ownership.owner()) : AssignmentRequest.NOBODY;
 			if (owner != AssignmentRequest.NOBODY && !roster.restarts(members.get(owner).id())) {
 				placed.put(shard, owner);
 				loads[owner]++;
@@ -162,15 +162,6 @@ public final class Planner {
 	private static boolean isKeptBy(MemberId member, @Nullable Ownership ownership) {
 		return ownership != null && (member.equals(ownership.owner()) && ownership.phase() == Phase.OWNED
 				|| member.instance().equals(AwayInstance.keptFor(ownership)));
-	}
-
-	private static int place(@Nullable MemberId member, List<Assignee> members) {
-		for (int place = 0; place < members.size(); place++) {
-			if (members.get(place).id().equals(member)) {
-				return place;
-			}
-		}
-		return AssignmentRequest.NOBODY;
 	}
 
 	private static int leastLoaded(String topic, List<Assignee> members, Roster roster, int[] loads) {

@@ -156,10 +156,7 @@ final class ReplyReader {
 			long until = number();
 			String description = text();
 			try {
-				AwayInstance one = new AwayInstance(instance, DescriptionFormat.read(description), since, until);
-				if (AwayInstance.isIdOf(one.id())) {
-					away.add(one);
-				}
+				away.add(new AwayInstance(instance, DescriptionFormat.read(description), since, until));
 			}
 			catch (RuntimeException ex) {
 				// Neither the name of an instance nor a description.
