@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
@@ -28,6 +29,7 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Outbox;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Redis;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Retry;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Session;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.SessionTimes;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Signals;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Template;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Topic;
@@ -45,8 +47,6 @@ import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
 final class PropertiesValidator {
 
 	private static final int HEARTBEATS_PER_LEASE = 3;
-
-	private static final int REPLICA_WAITS_PER_LEASE = 3;
 
 	/** Size of the largest value that Redis stores. */
 	private static final DataSize MAX_VALUE_SIZE = DataSize.ofMegabytes(512);
@@ -138,19 +138,22 @@ final class PropertiesValidator {
 	}
 
 	private void validate(Session session) {
-		requireAtLeast("shardkeeper.session.heartbeat-interval", session.heartbeatInterval(), Duration.ofMillis(10));
-		Duration minLease = session.heartbeatInterval().multipliedBy(HEARTBEATS_PER_LEASE);
-		if (session.lease().compareTo(minLease) < 0) {
+		SessionTimes times = session.times();
+		Duration heartbeatInterval = times.heartbeatInterval();
+		Duration lease = times.lease();
+		requireAtLeast("shardkeeper.session.heartbeat-interval", heartbeatInterval, Duration.ofMillis(10));
+		Duration minLease = heartbeatInterval.multipliedBy(HEARTBEATS_PER_LEASE);
+		if (lease.compareTo(minLease) < 0) {
 			reject("'shardkeeper.session.lease' is %s, shorter than three times 'shardkeeper.session.heartbeat-interval', which is %s: one late heartbeat would stop consumption."
-				.formatted(text(session.lease()), text(session.heartbeatInterval())),
+				.formatted(text(lease, session.lease()), text(heartbeatInterval, session.heartbeatInterval())),
 					"Set the lease to at least %s, or the heartbeat interval to at most %s.".formatted(text(minLease),
-							text(session.lease().dividedBy(HEARTBEATS_PER_LEASE))));
+							text(lease.dividedBy(HEARTBEATS_PER_LEASE))));
 		}
-		if (session.timeout().compareTo(session.lease()) < 0) {
+		if (times.timeout().compareTo(lease) < 0) {
 			reject("'shardkeeper.session.timeout' is %s, shorter than 'shardkeeper.session.lease', which is %s: a session would end while its member still consumes."
-				.formatted(text(session.timeout()), text(session.lease())),
-					"Set the timeout to at least %s; five times the lease, %s, is a good value."
-						.formatted(text(session.lease()), text(session.lease().multipliedBy(5))));
+				.formatted(text(times.timeout(), session.timeout()), text(lease, session.lease())),
+					"Set the timeout to at least %s; five times the lease, %s, is a good value.".formatted(text(lease),
+							text(lease.multipliedBy(5))));
 		}
 		if (session.onLeave() == OnLeave.KEEP) {
 			requireBetween("shardkeeper.session.away-timeout", session.awayTimeout(), Duration.ofSeconds(1),
@@ -190,14 +193,16 @@ final class PropertiesValidator {
 		if (redis.waitForReplicas() <= 0) {
 			return;
 		}
-		requireAtLeast("shardkeeper.redis.wait-timeout", redis.waitTimeout(), Duration.ofMillis(1));
-		Duration lease = this.properties.session().lease();
-		Duration maxWait = lease.dividedBy(REPLICA_WAITS_PER_LEASE);
-		if (redis.waitTimeout().compareTo(maxWait) > 0) {
+		Session session = this.properties.session();
+		Duration lease = session.times().lease();
+		Duration wait = redis.waitTimeoutUnder(lease);
+		requireAtLeast("shardkeeper.redis.wait-timeout", wait, Duration.ofMillis(1));
+		Duration longest = Redis.longestWaitUnder(lease);
+		if (wait.compareTo(longest) > 0) {
 			reject("'shardkeeper.redis.wait-timeout' is %s, longer than a third of 'shardkeeper.session.lease', which is %s: a leader that waits for replicas would be considered stuck."
-				.formatted(text(redis.waitTimeout()), text(lease)),
-					"Set the timeout to at most %s, or the lease to at least %s.".formatted(text(maxWait),
-							text(redis.waitTimeout().multipliedBy(REPLICA_WAITS_PER_LEASE))));
+				.formatted(text(wait), text(lease, session.lease())),
+					"Set the timeout to at most %s, or the lease to at least %s.".formatted(text(longest),
+							text(Redis.shortestLeaseFor(wait))));
 		}
 	}
 
@@ -482,6 +487,15 @@ final class PropertiesValidator {
 	}
 
 	/** Writes a duration as in a properties file. */
+	/** Names the profile if a time of the session is its default. */
+	private String text(Duration inForce, @Nullable Duration configured) {
+		if (configured != null) {
+			return text(inForce);
+		}
+		String profile = this.properties.session().profile().name().toLowerCase(Locale.ROOT).replace('_', '-');
+		return "%s (default of 'shardkeeper.session.profile: %s')".formatted(text(inForce), profile);
+	}
+
 	private static String text(Duration duration) {
 		long millis = duration.toMillis();
 		if (!duration.equals(Duration.ofMillis(millis))) {

@@ -173,7 +173,9 @@ class RedisStoreConfiguration {
 		}
 
 		private static ReplicaWait wait(ShardkeeperProperties properties) {
-			return new ReplicaWait(properties.redis().waitForReplicas(), properties.redis().waitTimeout());
+			ShardkeeperProperties.Redis redis = properties.redis();
+			return new ReplicaWait(redis.waitForReplicas(),
+					redis.waitTimeoutUnder(properties.session().times().lease()));
 		}
 
 		@Bean

@@ -90,11 +90,35 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * before the new owner consumes. With 0, a failover may undo a change that was just
 	 * made. Not negative.
 	 * @param waitTimeout Maximum time to wait for these replicas before the change is
-	 * tried again. At least 1ms, at most a third of the lease.
+	 * tried again. At least 1ms, at most a third of the lease. Defaults to 1s, or a third
+	 * of the lease if that is less.
 	 * @param recordIds Ids of records that are sent with Outgoing.withId.
 	 */
-	public record Redis(@DefaultValue("0") int waitForReplicas, @DefaultValue("1s") Duration waitTimeout,
+	public record Redis(@DefaultValue("0") int waitForReplicas, @Nullable Duration waitTimeout,
 			@DefaultValue RecordIds recordIds) {
+
+		private static final int WAITS_PER_LEASE = 3;
+
+		private static final Duration MAX_DEFAULT_WAIT = Duration.ofSeconds(1);
+
+		/** Returns the wait timeout, or its default under a lease. */
+		Duration waitTimeoutUnder(Duration lease) {
+			if (this.waitTimeout != null) {
+				return this.waitTimeout;
+			}
+			Duration longest = longestWaitUnder(lease);
+			return (longest.compareTo(MAX_DEFAULT_WAIT) < 0) ? longest : MAX_DEFAULT_WAIT;
+		}
+
+		/** Returns the longest wait that does not make a leader look stuck. */
+		static Duration longestWaitUnder(Duration lease) {
+			return lease.dividedBy(WAITS_PER_LEASE);
+		}
+
+		/** Returns the shortest lease under which a leader may wait for so long. */
+		static Duration shortestLeaseFor(Duration wait) {
+			return wait.multipliedBy(WAITS_PER_LEASE);
+		}
 
 	}
 
@@ -160,13 +184,17 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	/**
 	 * Sessions of members in the group.
 	 *
+	 * @param profile Defaults of the times of a session: standard, or fast-failover, with
+	 * which shards of an instance that crashed move sooner and shorter pauses of the
+	 * store or the process suspend consumption. Should be the same for all instances.
 	 * @param heartbeatInterval Time between two heartbeats. Each heartbeat is one
-	 * command. At least 10ms.
+	 * command. At least 10ms. Defaults to 500ms, or 300ms with the profile fast-failover.
 	 * @param lease Time for which an instance may consume after its last answered
 	 * heartbeat. Shards of an instance that crashed move after this time. At least three
-	 * heartbeat intervals.
+	 * heartbeat intervals. Defaults to 3s, or 1500ms with the profile fast-failover.
 	 * @param timeout Time after which a silent instance loses its shards although its
-	 * process still runs. At least the lease.
+	 * process still runs. At least the lease. Defaults to 15s, or 7500ms with the profile
+	 * fast-failover.
 	 * @param onLoss Reaction to the end of the lease, which happens if the store does not
 	 * answer in time or the process was paused: suspend stops consumption until the store
 	 * answers, exit ends the process.
@@ -177,9 +205,50 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * for its return; nobody consumes them meanwhile. From 1s to a day. Used only if
 	 * shards are kept on leave.
 	 */
-	public record Session(@DefaultValue("500ms") Duration heartbeatInterval, @DefaultValue("3s") Duration lease,
-			@DefaultValue("15s") Duration timeout, @DefaultValue("suspend") OnLoss onLoss,
+	public record Session(@DefaultValue("standard") SessionProfile profile, @Nullable Duration heartbeatInterval,
+			@Nullable Duration lease, @Nullable Duration timeout, @DefaultValue("suspend") OnLoss onLoss,
 			@DefaultValue("release") OnLeave onLeave, @DefaultValue("1m") Duration awayTimeout) {
+
+		/**
+		 * Returns the times of the session: those that are set, others by the profile.
+		 */
+		SessionTimes times() {
+			return new SessionTimes(or(this.heartbeatInterval, this.profile.times.heartbeatInterval()),
+					or(this.lease, this.profile.times.lease()), or(this.timeout, this.profile.times.timeout()));
+		}
+
+	}
+
+	/**
+	 * Times of a session.
+	 *
+	 * @param heartbeatInterval the time between two heartbeats
+	 * @param lease the time for which an instance may consume after an answered one
+	 * @param timeout the time after which a silent instance loses its shards
+	 */
+	record SessionTimes(Duration heartbeatInterval, Duration lease, Duration timeout) {
+
+	}
+
+	/**
+	 * Defaults of the times of a session. Each has five heartbeats or more in a lease,
+	 * and five leases in the timeout. What else depends on the lease, such as time limits
+	 * of commands and margins for clocks, is computed from the lease in force.
+	 */
+	public enum SessionProfile {
+
+		/** A lease of 3s, a heartbeat every 500ms, a timeout of 15s. */
+		STANDARD(500, 3000, 15_000),
+
+		/** A lease of 1500ms, a heartbeat every 300ms, a timeout of 7500ms. */
+		FAST_FAILOVER(300, 1500, 7500);
+
+		private final SessionTimes times;
+
+		SessionProfile(long heartbeatMillis, long leaseMillis, long timeoutMillis) {
+			this.times = new SessionTimes(Duration.ofMillis(heartbeatMillis), Duration.ofMillis(leaseMillis),
+					Duration.ofMillis(timeoutMillis));
+		}
 
 	}
 

@@ -31,6 +31,7 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.OnTimeout;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.ParkKey;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Retry;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Schedule;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.SessionTimes;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Template;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Trim;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
@@ -91,12 +92,12 @@ final class ShardkeeperSettings {
 	/** Returns the member's settings; each call makes another default instance id. */
 	CoordinationSettings coordination() {
 		ShardkeeperProperties.Session session = this.properties.session();
+		SessionTimes times = session.times();
 		ShardkeeperProperties.Assignment assignment = this.properties.assignment();
 		String instance = textOrNull(this.properties.instanceId());
 		return new CoordinationSettings(group(), (instance != null) ? instance : DefaultInstanceId.next(),
-				session.heartbeatInterval(), session.lease(), session.timeout(),
-				this.properties.rebalance().settleTime(), version(), handoverRules(), assignment.capacity(),
-				textOrNull(assignment.zone()),
+				times.heartbeatInterval(), times.lease(), times.timeout(), this.properties.rebalance().settleTime(),
+				version(), handoverRules(), assignment.capacity(), textOrNull(assignment.zone()),
 				(session.onLeave() == OnLeave.KEEP) ? session.awayTimeout() : Duration.ZERO);
 	}
 
