@@ -53,14 +53,25 @@ final class ChaosReport {
 				changes of owner   %d
 				records            %d fed, %d calls returned (%d of them again), %d were interrupted
 				commits            %d accepted, %d refused; acquisitions: %d accepted, %d refused
+				ends of leases     %d, %d of them outside of faults
 				overlaps           %d excused: each the one call in which its process was frozen
 				longest standstill %s, during %s
 				outside of faults  %s
 				""".formatted(this.faults.values().stream().mapToInt(Integer::intValue).sum(), this.faults,
 				this.atLeader, moves(trace), records, trace.lines().size(), trace.lines().size() - records,
 				trace.interrupted().size(), count(trace, Trace.COMMIT, true), count(trace, Trace.COMMIT, false),
-				count(trace, Trace.ACQUIRE, true), count(trace, Trace.ACQUIRE, false),
-				checker.overlapsWhileFrozen().size(), longest, during, longestOutsideOfFaults(trace));
+				count(trace, Trace.ACQUIRE, true), count(trace, Trace.ACQUIRE, false), trace.suspensions().size(),
+				suspensionsOutsideOfFaults(trace), checker.overlapsWhileFrozen().size(), longest, during,
+				longestOutsideOfFaults(trace));
+	}
+
+	/** Returns the number of leases that ended although nothing was wrong. */
+	private long suspensionsOutsideOfFaults(Trace trace) {
+		return trace.suspensions()
+			.stream()
+			.filter((suspension) -> this.disruptions.stream()
+				.noneMatch((disruption) -> disruption.contains(suspension.atMicros())))
+			.count();
 	}
 
 	private static long moves(Trace trace) {
@@ -93,6 +104,10 @@ final class ChaosReport {
 	}
 
 	private record Disruption(String what, long beginMicros, long endMicros) {
+
+		private boolean contains(long micros) {
+			return micros >= this.beginMicros && micros <= this.endMicros;
+		}
 
 	}
 

@@ -43,8 +43,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Options are system properties: {@value #DURATION} (one minute by default; from three
  * minutes on at least until every kind of fault was there once) and {@value #SEED}, which
  * decides the faults, their order and their lengths, as a run prints it; and
- * {@value #DATABASE}, {@code H2} or {@code POSTGRESQL}, of {@link Bookings}. Traces and
- * logs stay in {@code target/chaos}.
+ * {@value #DATABASE}, {@code H2} or {@code POSTGRESQL}, of {@link Bookings}; and
+ * {@value #PROFILE}, that of the sessions, {@code STANDARD} or {@code FAST_FAILOVER}.
+ * Traces and logs stay in {@code target/chaos}.
  */
 @RunAlone
 class ChaosTests {
@@ -55,6 +56,8 @@ class ChaosTests {
 
 	private static final String DATABASE = "shardkeeper.chaos.database";
 
+	private static final String PROFILE = "shardkeeper.chaos.profile";
+
 	private static final Duration LONG = Duration.ofMinutes(3);
 
 	private static final int SHARDS = 64;
@@ -63,9 +66,7 @@ class ChaosTests {
 
 	private static final List<String> INSTANCES = List.of("i0", "i1", "i2", "i3");
 
-	/** The lease is the default; the timeout shorter, so that a minute sees several. */
-	private static final Duration LEASE = Duration.ofSeconds(3);
-
+	/** Shorter than the default, so that a minute sees several ends of sessions. */
 	private static final Duration SESSION_TIMEOUT = Duration.ofSeconds(6);
 
 	/** A machine may have no time for a process for longer than one would think. */
@@ -73,8 +74,7 @@ class ChaosTests {
 
 	private static final List<String> ARGUMENTS = Stream
 		.concat(UnreliableHandlers.ARGUMENTS.stream(),
-				Stream.of("--shardkeeper.session.lease=" + LEASE.toSeconds() + "s",
-						"--shardkeeper.session.timeout=" + SESSION_TIMEOUT.toSeconds() + "s", "--trace.work=60ms",
+				Stream.of("--shardkeeper.session.timeout=" + SESSION_TIMEOUT.toSeconds() + "s", "--trace.work=60ms",
 						"--trace.kafka=true", "--shardkeeper.topics." + TracingInstance.KAFKA_TOPIC + ".source=kafka",
 						"--logging.level.io.github.shardkeeper=debug", "--logging.level.org.apache.kafka=error"))
 		.toList();
@@ -84,6 +84,8 @@ class ChaosTests {
 	private final Duration duration = DurationStyle.detectAndParse(System.getProperty(DURATION, "1m"));
 
 	private final long seed = Long.getLong(SEED, ThreadLocalRandom.current().nextLong(1_000_000));
+
+	private final Profile profile = Profile.valueOf(System.getProperty(PROFILE, Profile.STANDARD.name()));
 
 	private final ChaosReport report = new ChaosReport();
 
@@ -120,6 +122,7 @@ class ChaosTests {
 				new BookedGroup(TestDatabase.valueOf(System.getProperty(DATABASE, TestDatabase.H2.name())),
 						this.directory.resolve("database").toAbsolutePath()));
 		List<String> arguments = new ArrayList<>(ARGUMENTS);
+		arguments.add("--shardkeeper.session.profile=" + this.profile);
 		arguments.addAll(this.group.booked().arguments());
 		arguments.add("--spring.kafka.bootstrap-servers=" + this.kafka.bootstrapServers());
 		this.faults = new FaultInjector(this.redis, this.kafka, this.instances, this.proxies, this.group, arguments);
@@ -138,14 +141,14 @@ class ChaosTests {
 	@Test
 	void promisesHoldUnderEveryFault() {
 		System.out.printf(
-				"chaos: seed %d for %d s; %d instances, %d shards, %d partitions in Kafka, lease %d s, session timeout %d s%n",
-				this.seed, this.duration.toSeconds(), INSTANCES.size(), SHARDS, PARTITIONS, LEASE.toSeconds(),
-				SESSION_TIMEOUT.toSeconds());
+				"chaos: seed %d for %d s; %d instances, %d shards, %d partitions in Kafka, profile %s, lease %.1f s, session timeout %.1f s%n",
+				this.seed, this.duration.toSeconds(), INSTANCES.size(), SHARDS, PARTITIONS, this.profile,
+				seconds(this.profile.lease), seconds(SESSION_TIMEOUT));
 		this.begin = Trace.nowMicros();
 		INSTANCES.forEach(this.faults::startInstance);
 		this.group.awaitRest();
 		this.report.disrupted("the start", this.begin, Trace.nowMicros());
-		FaultPlan plan = new FaultPlan(this.seed, INSTANCES.size());
+		FaultPlan plan = new FaultPlan(this.seed, INSTANCES.size(), this.profile.lease);
 		Set<Kind> missing = (this.duration.compareTo(LONG) < 0) ? EnumSet.noneOf(Kind.class)
 				: EnumSet.allOf(Kind.class);
 		while (elapsed().compareTo(this.duration) < 0 || !missing.isEmpty()) {
@@ -233,6 +236,19 @@ class ChaosTests {
 
 	private static double seconds(Duration duration) {
 		return duration.toMillis() / 1000.0;
+	}
+
+	/** Profiles of sessions, with their leases. */
+	private enum Profile {
+
+		STANDARD(3000), FAST_FAILOVER(1500);
+
+		private final Duration lease;
+
+		Profile(long leaseMillis) {
+			this.lease = Duration.ofMillis(leaseMillis);
+		}
+
 	}
 
 }

@@ -35,7 +35,10 @@ record Fault(Kind kind, int instance, boolean toLeader, Duration length) {
 		/** {@code SIGSTOP} of Kafka's only broker. */
 		KAFKA_FREEZE(500, 5000, Concerns.KAFKA, false),
 
-		/** All connections reset, and let in again before the lease ends. */
+		/**
+		 * All connections reset, and let in again before the lease ends; with a shorter
+		 * lease than 3 s proportionally sooner.
+		 */
 		RESET(0, 1000, Concerns.NETWORK, false),
 
 		/** All connections reset, and refused for longer than the lease. */
@@ -105,6 +108,11 @@ record Fault(Kind kind, int instance, boolean toLeader, Duration length) {
 		/** Whether shards may move because of it, when nothing else is wrong. */
 		boolean movesShards() {
 			return this.moves;
+		}
+
+		/** Whether it has to be over before the lease ends. */
+		boolean endsWithinLease() {
+			return this == RESET;
 		}
 
 		/** Whether both may last at the same time, on different instances. */

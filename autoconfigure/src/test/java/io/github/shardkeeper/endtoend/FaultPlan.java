@@ -21,15 +21,21 @@ final class FaultPlan {
 
 	private static final int LONGEST_WAIT_MILLIS = 2000;
 
+	/** The lease that the lengths of faults are made for. */
+	private static final Duration USUAL_LEASE = Duration.ofSeconds(3);
+
 	private final Random random;
 
 	private final int instances;
 
+	private final Duration lease;
+
 	private final Deque<Kind> turns = new ArrayDeque<>();
 
-	FaultPlan(long seed, int instances) {
+	FaultPlan(long seed, int instances, Duration lease) {
 		this.random = new Random(seed);
 		this.instances = instances;
+		this.lease = lease;
 	}
 
 	Round next() {
@@ -52,8 +58,14 @@ final class FaultPlan {
 	}
 
 	private Fault fault(Kind kind) {
-		return new Fault(kind, this.random.nextInt(this.instances), this.random.nextInt(3) == 0,
-				millis(kind.shortestMillis(), kind.longestMillis()));
+		return new Fault(kind, this.random.nextInt(this.instances), this.random.nextInt(3) == 0, length(kind));
+	}
+
+	/** The same seed gives the same plan with every lease, but for these lengths. */
+	private Duration length(Kind kind) {
+		Duration length = millis(kind.shortestMillis(), kind.longestMillis());
+		return kind.endsWithinLease() ? length.multipliedBy(this.lease.toMillis()).dividedBy(USUAL_LEASE.toMillis())
+				: length;
 	}
 
 	private Duration millis(int least, int most) {

@@ -22,8 +22,9 @@ import io.github.shardkeeper.shard.ShardId;
  * @param lines each call of a handler that returned, in the order in which they began
  * @param interrupted each call of a handler that threw because it was interrupted
  * @param storeCalls each acquisition and each commit that was answered
+ * @param suspensions each end of a lease
  */
-record Trace(List<Line> lines, List<Line> interrupted, List<StoreCall> storeCalls) {
+record Trace(List<Line> lines, List<Line> interrupted, List<StoreCall> storeCalls, List<Suspension> suspensions) {
 
 	static final String HANDLED = "handled";
 
@@ -32,6 +33,8 @@ record Trace(List<Line> lines, List<Line> interrupted, List<StoreCall> storeCall
 	static final String ACQUIRE = "acquire";
 
 	static final String COMMIT = "commit";
+
+	static final String SUSPENDED = "suspended";
 
 	static final String ACCEPTED = "accepted";
 
@@ -51,7 +54,7 @@ record Trace(List<Line> lines, List<Line> interrupted, List<StoreCall> storeCall
 	}
 
 	static Trace read(Path directory) {
-		Trace trace = new Trace(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+		Trace trace = new Trace(new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
 		try (Stream<Path> files = Files.list(directory)) {
 			for (Path file : files.filter((path) -> path.toString().endsWith(".trace")).toList()) {
 				String text = Files.readString(file);
@@ -72,6 +75,7 @@ record Trace(List<Line> lines, List<Line> interrupted, List<StoreCall> storeCall
 			case HANDLED -> this.lines.add(Line.parse(fields));
 			case INTERRUPTED -> this.interrupted.add(Line.parse(fields));
 			case ACQUIRE, COMMIT -> this.storeCalls.add(StoreCall.parse(fields));
+			case SUSPENDED -> this.suspensions.add(Suspension.parse(fields));
 			default -> throw new IllegalArgumentException("No line of a trace: " + text);
 		}
 	}
@@ -134,6 +138,18 @@ record Trace(List<Line> lines, List<Line> interrupted, List<StoreCall> storeCall
 			return new Line(Long.parseLong(fields[1]), Long.parseLong(fields[2]), fields[3], fields[4],
 					Long.parseLong(fields[5]), Long.parseLong(fields[6]), Long.parseLong(fields[7]),
 					Long.parseLong(fields[8]));
+		}
+
+	}
+
+	/**
+	 * The end of a lease: an instance stops consuming until its heartbeats are answered
+	 * again.
+	 */
+	record Suspension(long atMicros, String instance) {
+
+		private static Suspension parse(String[] fields) {
+			return new Suspension(Long.parseLong(fields[1]), fields[2]);
 		}
 
 	}

@@ -195,8 +195,8 @@ class TraceCheckerTests {
 	}
 
 	private List<Violation> check() {
-		this.checker = new TraceChecker(Map.of("0", 4L), new Trace(this.lines, this.interrupted, this.storeCalls),
-				this.freezes);
+		this.checker = new TraceChecker(Map.of("0", 4L),
+				new Trace(this.lines, this.interrupted, this.storeCalls, List.of()), this.freezes);
 		return this.checker.check((this.state != null) ? Map.of("0", this.state) : Map.of());
 	}
 

@@ -43,6 +43,10 @@ final class TraceWriter {
 				token, reply));
 	}
 
+	void suspended() {
+		write("%s %d %s%n".formatted(Trace.SUSPENDED, Trace.nowMicros(), this.instance));
+	}
+
 	/** One write per line: whole lines even if the process is killed. */
 	private void write(String line) {
 		try {

@@ -12,12 +12,15 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.PayloadApplicationEvent;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardSessionLostEvent;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointsByTopic;
@@ -48,6 +51,11 @@ public final class TracingInstance {
 		TraceWriter traceWriter(@Value("${trace.file}") Path file,
 				@Value("${shardkeeper.instance-id}") String instance) {
 			return new TraceWriter(file, instance);
+		}
+
+		@Bean
+		ApplicationListener<PayloadApplicationEvent<ShardSessionLostEvent>> suspensions(TraceWriter trace) {
+			return ApplicationListener.forPayload((ShardSessionLostEvent event) -> trace.suspended());
 		}
 
 		@Bean
