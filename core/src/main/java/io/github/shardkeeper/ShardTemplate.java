@@ -42,7 +42,9 @@ import io.github.shardkeeper.shard.ShardId;
  * {@code shardkeeper.template.retries} is 0. A retry after a {@link SendFailedException}
  * may duplicate it, and on Redis Cluster the client itself may send an unanswered command
  * again. With retries, the template repeats records without duplicating them; with
- * {@link Outgoing#withId}, the application can, also after a restart.
+ * {@link Outgoing#withId}, the application can, also after a restart, as long as the id
+ * is remembered. An attempt that reaches Redis more than an hour after the last record
+ * that the template has sent to the shard is not recognized.
  *
  * <h2>Limits</h2> The number and size of records sent and not yet answered are limited
  * ({@code shardkeeper.template.max-in-flight} records, {@code max-in-flight-size} bytes).

@@ -125,8 +125,8 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	/**
 	 * Ids of records that are sent with Outgoing.withId.
 	 *
-	 * @param retention Time for which an id is remembered: a record that is sent again
-	 * later is appended again. 1s to 1d.
+	 * @param retention Time for which an id is remembered, unless more than max-count ids
+	 * of the shard follow: a record that is sent again later is appended again. 1s to 1d.
 	 * @param maxCount Number of ids of a shard after which older ones are forgotten
 	 * before their time. At most twice as many are stored. 1 to 10000000.
 	 */

@@ -10,19 +10,22 @@ import io.github.shardkeeper.shard.ShardId;
 /**
  * Appender that recognizes what it has appended before, so that batches can be repeated
  * without duplicates. Optional: for sources that can. What is not guaranteed: that it
- * recognizes anything after the system has lost acknowledged writes. Thread-safe.
+ * recognizes anything after the system has lost acknowledged writes, or a batch that
+ * arrives more than an hour after the producer's last one for the shard. Thread-safe.
  */
 public interface OnceAppender extends ShardAppender {
 
 	/**
 	 * Sends a batch; waits neither for its answer nor for a connection. However often the
-	 * same batch arrives, and however late, its records are appended once, in their
-	 * order: a batch with the number of the producer's last one is answered and not
+	 * same batch arrives, its records are appended once, in their order, as long as the
+	 * source remembers the producer: at least for an hour after its last batch for the
+	 * shard. A batch with the number of the producer's last one is answered and not
 	 * appended again, and one with a lower number is ignored. The caller sends the next
 	 * batch of a producer and shard only when it no longer waits for this one.
 	 * <p>
 	 * A record with an id that the shard has had before, from any producer, is left out;
-	 * its offset is that of the earlier one. How long ids are remembered is limited.
+	 * its offset is that of the earlier one. For how long ids are remembered, and how
+	 * many of a shard, is limited.
 	 * @param batch the batch
 	 * @return the offsets, in the order of the records; or a
 	 * {@link io.github.shardkeeper.SendFailedException}. Completes within the time limit
@@ -35,9 +38,11 @@ public interface OnceAppender extends ShardAppender {
 	/**
 	 * Returns whether {@link #append} recognizes ids too, so that a record with an id
 	 * needs no batch.
+	 * @param shard the shard to append to
 	 * @return {@code false} also if that is not known yet
 	 */
-	default boolean appendRecognizesIds() {
+	default boolean appendRecognizesIds(ShardId shard) {
+		Objects.requireNonNull(shard, "shard must not be null");
 		return false;
 	}
 

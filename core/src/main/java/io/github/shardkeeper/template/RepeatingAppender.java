@@ -128,7 +128,7 @@ final class RepeatingAppender implements ShardAppender {
 	}
 
 	private boolean needsBatch(NewRecord newRecord) {
-		return this.retries > 0 || newRecord.id() != null && !this.appender.appendRecognizesIds();
+		return this.retries > 0 || newRecord.id() != null && !this.appender.appendRecognizesIds(newRecord.shard());
 	}
 
 	private boolean isUnderWay(ShardId shard) {

@@ -229,7 +229,8 @@ public final class MemoryStreamSource implements ShardSource, OnceAppender, Sequ
 
 	/** Nothing else is to be done for a record with an id. */
 	@Override
-	public boolean appendRecognizesIds() {
+	public boolean appendRecognizesIds(ShardId shard) {
+		Objects.requireNonNull(shard, "shard must not be null");
 		return true;
 	}
 

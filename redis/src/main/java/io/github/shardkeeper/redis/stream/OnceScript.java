@@ -3,19 +3,9 @@ package io.github.shardkeeper.redis.stream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.zip.CRC32;
 
 import io.lettuce.core.ScriptOutputType;
-import io.lettuce.core.output.MapOutput;
-import io.lettuce.core.protocol.AsyncCommand;
-import io.lettuce.core.protocol.Command;
-import io.lettuce.core.protocol.CommandArgs;
-import io.lettuce.core.protocol.CommandType;
-import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.SendFailedException;
 import io.github.shardkeeper.StoreUnavailableException;
@@ -36,55 +26,37 @@ import io.github.shardkeeper.source.ShardAppender.NewRecord;
  * </pre>
  *
  * From Redis 8.6 on a stream can remember ids itself ({@code XADD} with {@code IDMP}).
- * That is used instead of the hashes if Redis is configured to remember them for as long
- * ({@code CONFIG GET stream-idmp-*}), which is asked once, before the first record with
- * an id. Thread-safe.
+ * That is used instead of the hashes where it remembers them for as long, see
+ * {@link NativeIds}. Thread-safe.
  */
 final class OnceScript {
 
 	static final LuaScript APPEND = LuaScript.load(OnceScript.class, ScriptOutputType.MULTI, "append-once.lua");
 
-	/**
-	 * Producers among which the ids of a stream are divided: Redis limits the number of
-	 * ids of each producer, to 100 by default.
-	 */
-	static final int NATIVE_PRODUCERS = 1024;
-
-	private static final String DURATION = "stream-idmp-duration";
-
-	private static final String MAX_SIZE = "stream-idmp-maxsize";
-
 	private final RedisLink<byte[]> link;
 
 	private final RecordIds ids;
 
-	/** Whether Redis remembers ids for long enough; {@code null} before it was asked. */
-	private final AtomicReference<@Nullable Boolean> nativeIds = new AtomicReference<>();
+	private final NativeIds nativeIds;
 
 	OnceScript(RedisLink<byte[]> link, RecordIds ids) {
 		this.link = link;
 		this.ids = ids;
+		this.nativeIds = new NativeIds(link, ids);
 	}
 
-	/** Returns whether Redis is known to remember ids itself. */
-	boolean hasNativeIds() {
-		return Boolean.TRUE.equals(this.nativeIds.get());
-	}
-
-	/** Returns the producer of an id for {@code IDMP}. */
-	static String nativeProducer(String id) {
-		CRC32 hash = new CRC32();
-		hash.update(bytes(id));
-		return "shardkeeper-" + hash.getValue() % NATIVE_PRODUCERS;
+	/** Returns whether a stream is known to remember ids itself. */
+	boolean hasNativeIds(String streamKey) {
+		return this.nativeIds.areIn(streamKey);
 	}
 
 	CompletableFuture<List<Offset>> append(String bucketKey, String streamKey, Batch batch) {
 		CompletableFuture<List<Offset>> result = new CompletableFuture<>();
-		if (this.nativeIds.get() != null || !hasIds(batch)) {
+		if (!hasIds(batch) || this.nativeIds.areKnown(streamKey)) {
 			send(bucketKey, streamKey, batch, result);
 			return result;
 		}
-		askForNativeIds().whenComplete((answer, failure) -> {
+		this.nativeIds.ask(streamKey).whenComplete((answer, failure) -> {
 			if (failure == null) {
 				send(bucketKey, streamKey, batch, result);
 				return;
@@ -99,44 +71,17 @@ final class OnceScript {
 		return batch.records().stream().anyMatch((newRecord) -> newRecord.id() != null);
 	}
 
-	private CompletableFuture<Boolean> askForNativeIds() {
-		CommandArgs<String, byte[]> arguments = new CommandArgs<>(RedisStreamSource.CODEC).add("GET")
-			.add("stream-idmp-*");
-		AsyncCommand<String, byte[], Map<String, byte[]>> command = new AsyncCommand<>(
-				new Command<>(CommandType.CONFIG, new MapOutput<>(RedisStreamSource.CODEC), arguments));
-		return this.link.send(command).handle((settings, failure) -> {
-			// A missing right is an answer: it is optional.
-			if (failure != null && !(failure instanceof StoreUnavailableException answer && answer.isRefusal())) {
-				throw new CompletionException(failure);
-			}
-			boolean sufficient = failure == null && rememberLongEnough(settings);
-			this.nativeIds.compareAndSet(null, sufficient);
-			return sufficient;
-		});
-	}
-
-	private boolean rememberLongEnough(Map<String, byte[]> settings) {
-		byte[] seconds = settings.get(DURATION);
-		byte[] perProducer = settings.get(MAX_SIZE);
-		return seconds != null && perProducer != null && number(seconds) * 1000 >= this.ids.retention().toMillis()
-				&& number(perProducer) * NATIVE_PRODUCERS >= this.ids.maxCount();
-	}
-
-	private static long number(byte[] text) {
-		String digits = new String(text, StandardCharsets.UTF_8);
-		return digits.matches("[0-9]{1,15}") ? Long.parseLong(digits) : 0;
-	}
-
 	private void send(String bucketKey, String streamKey, Batch batch, CompletableFuture<List<Offset>> result) {
 		String shard = batch.shard().id();
+		boolean withNativeIds = hasNativeIds(streamKey);
 		List<String> keys = new ArrayList<>(
 				List.of(streamKey, bucketKey + ":producer:" + shard + ":" + batch.producer()));
-		if (!hasNativeIds() && hasIds(batch)) {
+		if (!withNativeIds && hasIds(batch)) {
 			// Only then: while a slot moves, Redis Cluster refuses keys that do not
 			// exist.
 			keys.addAll(List.of(bucketKey + ":ids:" + shard + ":0", bucketKey + ":ids:" + shard + ":1"));
 		}
-		this.link.<List<byte[]>>send(APPEND, keys, arguments(batch)).whenComplete((reply, failure) -> {
+		this.link.<List<byte[]>>send(APPEND, keys, arguments(batch, withNativeIds)).whenComplete((reply, failure) -> {
 			if (failure != null) {
 				result.completeExceptionally(failed(batch.shard(), failure));
 			}
@@ -146,14 +91,14 @@ final class OnceScript {
 		});
 	}
 
-	private List<byte[]> arguments(Batch batch) {
+	private List<byte[]> arguments(Batch batch, boolean withNativeIds) {
 		List<byte[]> arguments = new ArrayList<>(3 + 7 * batch.records().size());
 		arguments.add(bytes(Long.toString(batch.number())));
 		arguments.add(bytes(Long.toString(this.ids.retention().toMillis())));
 		arguments.add(bytes(Integer.toString(this.ids.maxCount())));
 		for (NewRecord newRecord : batch.records()) {
 			String id = newRecord.id();
-			arguments.add(bytes((id != null && hasNativeIds()) ? nativeProducer(id) : ""));
+			arguments.add(bytes((id != null && withNativeIds) ? NativeIds.producer(id) : ""));
 			arguments.add(bytes((id != null) ? id : ""));
 			int place = arguments.size();
 			String key = newRecord.key();

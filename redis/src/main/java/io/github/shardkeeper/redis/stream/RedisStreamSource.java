@@ -328,8 +328,9 @@ public final class RedisStreamSource
 	}
 
 	@Override
-	public boolean appendRecognizesIds() {
-		return this.onceScript.hasNativeIds();
+	public boolean appendRecognizesIds(ShardId shard) {
+		Objects.requireNonNull(shard, "shard must not be null");
+		return this.onceScript.hasNativeIds(streamKey(shard));
 	}
 
 	private static CompletableFuture<Offset> offset(CompletableFuture<String> id, ShardId shard) {
@@ -348,12 +349,12 @@ public final class RedisStreamSource
 		CommandArgs<String, byte[]> arguments = new CommandArgs<>(CODEC).addKey(streamKey(newRecord.shard()));
 		String id = newRecord.id();
 		if (id != null) {
-			if (!appendRecognizesIds()) {
+			if (!appendRecognizesIds(newRecord.shard())) {
 				throw new IllegalArgumentException(
-						"A record for %s has an id, which only appendOnce(…) recognizes on this Redis"
+						"A record for %s has an id, which only appendOnce(…) recognizes there"
 							.formatted(newRecord.shard()));
 			}
-			arguments.add("IDMP").add(OnceScript.nativeProducer(id)).add(bytes(id));
+			arguments.add("IDMP").add(NativeIds.producer(id)).add(bytes(id));
 		}
 		arguments.add("*");
 		String key = newRecord.key();

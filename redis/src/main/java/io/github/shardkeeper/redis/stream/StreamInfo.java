@@ -47,7 +47,7 @@ record StreamInfo(@Nullable String firstId, String lastId, @Nullable String last
 		return new StreamInfo(firstId, lastId, lastDeletedId);
 	}
 
-	private static String text(Object value) {
+	static String text(Object value) {
 		return (value instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8) : String.valueOf(value);
 	}
 

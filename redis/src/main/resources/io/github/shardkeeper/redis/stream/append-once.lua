@@ -1,4 +1,5 @@
--- Appends the records of a batch to a stream once, however often and however late the same batch arrives.
+-- Appends the records of a batch to a stream once, however often the same batch arrives, until an hour after the
+-- producer's last one: then it is forgotten, and would be appended again.
 --
 -- KEYS     1 the stream
 --          2 what the producer has appended last to it: string of the batch's number and its entry ids, with spaces
@@ -11,7 +12,7 @@
 -- result   'APPENDED', entry id of each record; 'LATE' if the producer has appended a later batch; or 'PARTLY', error:
 --          only the first of the records are appended, which a repetition of the batch continues. An error, and nothing
 --          is appended, if memory or a right is missing, or a key has another type
--- keeps    a batch's records are appended once, in their order; a record whose id is remembered is not appended, and
+-- keeps    a batch's records are appended once, in their order, as long as KEYS 2 is there; a record whose id is remembered is not appended, and
 --          gets the entry id of the first one. The stream may be trimmed meanwhile
 -- memory   refused at `maxmemory`
 -- cost     O(records)

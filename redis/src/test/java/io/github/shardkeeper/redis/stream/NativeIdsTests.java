@@ -10,14 +10,22 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.LongFunction;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.lettuce.core.ScriptOutputType;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -47,38 +55,39 @@ class NativeIdsTests {
 
 	@Test
 	void recordWithAnIdIsOneCommandWhereRedisRemembersIdsForLongEnough() {
-		try (AnsweringServer server = new AnsweringServer("600", "100")) {
+		try (AnsweringServer server = new AnsweringServer("600", "200")) {
 			send(server, 0, Outgoing.of("a").withId("order-1"), Outgoing.of("b").withId("order-2").withHeader("h", "x"),
 					Outgoing.of("c"));
 
 			String stream = "ids:{orders#0}:stream:0";
-			assertThat(server.commands("XADD")).containsExactly(List.of("XADD", stream, "IDMP",
-					OnceScript.nativeProducer("order-2"), "order-2", "*", "v", "b", "h", "x"),
+			assertThat(server.commands("XADD")).containsExactly(
+					List.of("XADD", stream, "IDMP", NativeIds.producer("order-2"), "order-2", "*", "v", "b", "h", "x"),
 					List.of("XADD", stream, "*", "v", "c"));
 			// The first one, before the answer to the question was there.
 			assertThat(server.commands("EVALSHA")).singleElement()
-				.satisfies((command) -> assertThat(command).endsWith(OnceScript.nativeProducer("order-1"), "order-1",
-						"2", "v", "a"));
+				.satisfies((command) -> assertThat(command).endsWith(NativeIds.producer("order-1"), "order-1", "2", "v",
+						"a"));
 			assertThat(server.commands("CONFIG")).containsExactly(List.of("CONFIG", "GET", "stream-idmp-*"));
+			assertThat(server.commands("XINFO")).containsExactly(List.of("XINFO", "STREAM", stream));
 		}
 	}
 
 	@Test
 	void templateThatRepeatsSendsBatchesWithNativeIds() {
-		try (AnsweringServer server = new AnsweringServer("600", "100")) {
+		try (AnsweringServer server = new AnsweringServer("600", "200")) {
 			send(server, 3, Outgoing.of("a").withId("order-1"), Outgoing.of("b"), Outgoing.of("c").withId("order-2"));
 
 			assertThat(server.commands("XADD")).isEmpty();
 			assertThat(server.commands("EVALSHA")).hasSize(3)
 				.last()
-				.satisfies((command) -> assertThat(command).endsWith(OnceScript.nativeProducer("order-2"), "order-2",
-						"2", "v", "c"));
+				.satisfies((command) -> assertThat(command).endsWith(NativeIds.producer("order-2"), "order-2", "2", "v",
+						"c"));
 		}
 	}
 
 	@Test
 	void shorterMemoryOfRedisIsNotUsed() {
-		for (List<String> settings : List.of(List.of("100", "10000"), List.of("600", "90"))) {
+		for (List<String> settings : List.of(List.of("599", "10000"), List.of("600", "100"))) {
 			try (AnsweringServer server = new AnsweringServer(settings.get(0), settings.get(1))) {
 				send(server, 0, Outgoing.of("a").withId("order-1"), Outgoing.of("b").withId("order-2"));
 
@@ -87,13 +96,70 @@ class NativeIdsTests {
 					.last()
 					.satisfies((command) -> assertThat(command).endsWith("", "order-2", "2", "v", "b"));
 				assertThat(server.commands("CONFIG")).hasSize(1);
+				assertThat(server.commands("XINFO")).isEmpty();
 			}
 		}
 	}
 
 	@Test
+	void streamThatWasCreatedWithAShorterMemoryIsNotUsed() {
+		for (String created : List.of("idmp-duration 100 idmp-maxsize 200", "idmp-duration 600 idmp-maxsize 100",
+				"length 1")) {
+			try (AnsweringServer server = new AnsweringServer("600", "200", created)) {
+				send(server, 0, Outgoing.of("a").withId("order-1"), Outgoing.of("b").withId("order-2"));
+
+				assertThat(server.commands("XADD")).as(created).isEmpty();
+				assertThat(server.commands("XINFO")).hasSize(1);
+			}
+		}
+		try (AnsweringServer server = new AnsweringServer("600", "200", "idmp-maxsize 200 idmp-duration 600")) {
+			send(server, 0, Outgoing.of("a").withId("order-1"), Outgoing.of("b").withId("order-2"));
+
+			assertThat(server.commands("XADD")).hasSize(1);
+		}
+	}
+
+	@Test
+	void idIsRememberedWhileAsManyFollowAsPromised() {
+		Random random = new Random(4711);
+		List<LongFunction<String>> kinds = List.of(
+				(number) -> new UUID(random.nextLong(), random.nextLong()).toString(), (number) -> "order-" + number,
+				(number) -> "orders/3@" + (1_764_129_600_000L + 7 * number) + "-0");
+		for (int maxCount : List.of(1, 50, 1_000, 100_000)) {
+			int perProducer = 1;
+			while (!NativeIds.remember(perProducer, maxCount)) {
+				perProducer++;
+			}
+			for (LongFunction<String> kind : kinds) {
+				assertThat(shortestMemory(kind, perProducer, 20L * Math.max(maxCount, 1_000)))
+					.as("maximum %d, %d of each producer", maxCount, perProducer)
+					.isGreaterThanOrEqualTo(maxCount);
+			}
+		}
+		assertThat(NativeIds.remember(180, 100_000)).as("as documented").isTrue();
+		assertThat(NativeIds.remember(179, 100_000)).as("as documented").isFalse();
+	}
+
+	/**
+	 * Returns the smallest number of ids, from one on, after which that one is forgotten.
+	 */
+	private static long shortestMemory(LongFunction<String> ids, int perProducer, long count) {
+		Map<String, Deque<Long>> remembered = new HashMap<>();
+		long shortest = Long.MAX_VALUE;
+		for (long number = 0; number < count; number++) {
+			Deque<Long> ofProducer = remembered.computeIfAbsent(NativeIds.producer(ids.apply(number)),
+					(producer) -> new ArrayDeque<>());
+			ofProducer.add(number);
+			if (ofProducer.size() > perProducer) {
+				shortest = Math.min(shortest, number - ofProducer.remove());
+			}
+		}
+		return shortest;
+	}
+
+	@Test
 	void withoutAnIdNothingIsAsked() {
-		try (AnsweringServer server = new AnsweringServer("600", "100")) {
+		try (AnsweringServer server = new AnsweringServer("600", "200")) {
 			send(server, 1, Outgoing.of("a"), Outgoing.of("b"));
 
 			assertThat(server.commands("CONFIG")).isEmpty();
@@ -162,6 +228,9 @@ class NativeIdsTests {
 
 		private final ServerSocket server;
 
+		/** Answer to {@code XINFO STREAM}, or {@code null} if there is no stream. */
+		private final @Nullable String stream;
+
 		private final String duration;
 
 		private final String maxSize;
@@ -169,6 +238,11 @@ class NativeIdsTests {
 		private final List<List<String>> received = new CopyOnWriteArrayList<>();
 
 		AnsweringServer(String duration, String maxSize) {
+			this(duration, maxSize, null);
+		}
+
+		AnsweringServer(String duration, String maxSize, @Nullable String stream) {
+			this.stream = stream;
 			this.duration = duration;
 			this.maxSize = maxSize;
 			try {
@@ -221,12 +295,18 @@ class NativeIdsTests {
 				case "PING" -> "+PONG\r\n";
 				case "HGET" -> bulk("1");
 				case "XADD" -> bulk("7-7");
+				case "XINFO" -> (this.stream != null) ? array(this.stream) : "-ERR no such key\r\n";
 				case "XLEN" -> ":0\r\n";
 				case "EVALSHA" -> "*2\r\n" + bulk("APPENDED") + bulk("7-7");
 				case "CONFIG" -> "*4\r\n" + bulk("stream-idmp-duration") + bulk(this.duration)
 						+ bulk("stream-idmp-maxsize") + bulk(this.maxSize);
 				default -> "+OK\r\n";
 			};
+		}
+
+		private static String array(String words) {
+			return "*" + words.split(" ").length + "\r\n"
+					+ Stream.of(words.split(" ")).map(AnsweringServer::bulk).collect(Collectors.joining());
 		}
 
 		private static String bulk(String text) {
