@@ -11,16 +11,26 @@ import io.github.shardkeeper.benchmarks.moves.KafkaSettings.Protocol;
  * @param name its name in the table
  * @param leaseMillis the lease of its members, 0 for Kafka, which has none
  * @param heartbeatMillis the time between two heartbeats of a member
- * @param staticMembers whether an instance that is replaced has its shards kept for the
- * one that comes under its name
+ * @param keepsShards whether an instance that is replaced has its shards kept for the one
+ * that comes under its name
  * @param opener starts the servers that its instances need
  */
-record Contender(String name, long leaseMillis, long heartbeatMillis, boolean staticMembers, Opener opener) {
+record Contender(String name, long leaseMillis, long heartbeatMillis, boolean keepsShards, Opener opener) {
 
 	static final String SHARDKEEPER = "Shardkeeper";
 
 	/** Shardkeeper that consumes the same topic as Kafka's own consumers. */
 	static final String SHARDKEEPER_ON_KAFKA = "Shardkeeper on Kafka";
+
+	/** Shardkeeper whose instances come back under their ids. */
+	static final String SHARDKEEPER_KEEP = "Shardkeeper, keep";
+
+	/**
+	 * As long as shards are kept for an instance that does not come back, of which the
+	 * first moves of every group have one: longer than any restart here, and shorter than
+	 * the default, so that the group is soon at rest.
+	 */
+	private static final String AWAY_TIMEOUT = "10s";
 
 	/** Kafka's sessions without any settings. */
 	static final String DEFAULT = "default";
@@ -57,17 +67,21 @@ record Contender(String name, long leaseMillis, long heartbeatMillis, boolean st
 		return all;
 	}
 
-	private static Contender kafka(String title, KafkaSettings settings, boolean staticMembers) {
-		return new Contender("Kafka " + title, 0, settings.heartbeatMillis(), staticMembers,
-				(shards) -> new KafkaCluster(shards, settings, staticMembers));
+	private static Contender kafka(String title, KafkaSettings settings, boolean keepsShards) {
+		return new Contender("Kafka " + title, 0, settings.heartbeatMillis(), keepsShards,
+				(shards) -> new KafkaCluster(shards, settings, keepsShards));
 	}
 
 	/**
-	 * Kafka's own means for restarts: nothing is reassigned if a member is back within
-	 * its session, which therefore has its default.
+	 * Returns those that keep the shards of an instance for its return. Kafka's static
+	 * members are its own means for restarts: nothing is reassigned if a member is back
+	 * within its session, which therefore has its default.
 	 */
-	static Contender withStaticMembers() {
-		return kafka("range, static members", KafkaSettings.defaults(Protocol.RANGE), true);
+	static List<Contender> withKeptShards() {
+		List<String> keep = List.of("shardkeeper.session.on-leave=keep",
+				"shardkeeper.session.away-timeout=" + AWAY_TIMEOUT);
+		return List.of(new Contender(SHARDKEEPER_KEEP, 3000, 500, true, (shards) -> new RedisCluster(shards, keep)),
+				kafka("range, static members", KafkaSettings.defaults(Protocol.RANGE), true));
 	}
 
 	/** Returns whether it is Shardkeeper. */

@@ -21,6 +21,8 @@ final class ContenderResults {
 	/** One for each group. */
 	private final List<Exactness> exactness = new ArrayList<>();
 
+	private final Samples restarts = new Samples();
+
 	private int failedCommits;
 
 	ContenderResults(Contender contender) {
@@ -29,6 +31,11 @@ final class ContenderResults {
 
 	void add(Event event, Window window) {
 		this.windows.computeIfAbsent(event, (unused) -> new ArrayList<>()).add(window);
+	}
+
+	/** Adds the time from the end of a process until its successor is ready. */
+	void addRestart(double millis) {
+		this.restarts.add(millis);
 	}
 
 	/** Adds the totals of a group at its end. */
@@ -107,6 +114,22 @@ final class ContenderResults {
 			.filter(Window.Shard::frozen)
 			.forEach((shard) -> frozen.add(shard.longestMillis())));
 		return frozen;
+	}
+
+	/**
+	 * Returns for each replaced process the time until its successor was ready,
+	 * {@linkplain Event#RESTART if that had its name}.
+	 */
+	Samples restarts() {
+		return this.restarts;
+	}
+
+	/** Returns the number of moves at each replacement of a process under its name. */
+	Samples movesByRestart() {
+		Samples moves = new Samples();
+		windows(Event.RESTART)
+			.forEach((window) -> moves.add(window.shards().stream().mapToInt(Window.Shard::moves).sum()));
+		return moves;
 	}
 
 	long lost() {

@@ -32,7 +32,10 @@ enum Event {
 	FREEZE("freeze"),
 
 	/** All instances are replaced, one after the other. */
-	ROLLING("rolling restart");
+	ROLLING("rolling restart"),
+
+	/** One of them is replaced, under its name. */
+	RESTART("restart in place");
 
 	private final String title;
 

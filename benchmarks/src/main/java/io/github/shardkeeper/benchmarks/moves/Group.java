@@ -210,6 +210,12 @@ final class Group implements AutoCloseable {
 		return owned;
 	}
 
+	/** Returns when the last process of a name was ready. */
+	long readyNanos(String name) throws IOException {
+		this.traces.read();
+		return this.traces.readyNanos(name);
+	}
+
 	/** Returns the observations of a period that ends now. */
 	Window since(long nanos) throws IOException {
 		long now = System.nanoTime();

@@ -55,7 +55,7 @@ record HandoverScenario(Set<Event> events, int rounds, int kills, long quietMill
 				case WARM_JOIN -> warmJoin(group, results);
 				case KILL -> kill(group, results);
 				case FREEZE -> freeze(group, results);
-				case ROLLING -> throw new IllegalArgumentException("A benchmark of its own");
+				case ROLLING, RESTART -> throw new IllegalArgumentException("A benchmark of its own");
 			}
 		}
 	}

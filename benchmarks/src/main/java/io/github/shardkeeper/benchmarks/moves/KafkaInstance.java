@@ -68,6 +68,7 @@ public final class KafkaInstance implements ConsumerRebalanceListener {
 	private void run(String topic) {
 		try (this.consumer) {
 			this.consumer.subscribe(List.of(topic), this);
+			this.trace.ready();
 			while (!this.ending) {
 				ConsumerRecords<byte[], byte[]> records = this.consumer.poll(POLL);
 				int generation = this.consumer.groupMetadata().generationId();

@@ -40,7 +40,7 @@ public final class RollingBenchmark implements Benchmark {
 		int shards = options.number("shards", Math.max(32, instances + 1), newFirst ? instances + 1 : instances);
 		List<Contender> contenders = new ArrayList<>(Contender.of(settings));
 		if (!newFirst) {
-			contenders.add(Contender.withStaticMembers());
+			contenders.addAll(Contender.withKeptShards());
 		}
 		Path raw = HandoverBenchmark.rawFigures("rolling-" + settings + "-" + order, options);
 		RollingScenario scenario = new RollingScenario(instances, newFirst);

@@ -1,5 +1,7 @@
 package io.github.shardkeeper.benchmarks.moves;
 
+import java.util.Set;
+
 /**
  * Every instance of a group is replaced by one of the next release, one after the other.
  * Immutable.
@@ -20,13 +22,13 @@ record RollingScenario(int instances, boolean newFirst) {
 		group.warmUp();
 		long begin = System.nanoTime();
 		for (int i = 0; i < this.instances; i++) {
-			replace(results.contender(), group);
+			replace(group, results);
 		}
 		group.awaitBalance();
 		results.add(Event.ROLLING, group.since(begin));
 	}
 
-	private void replace(Contender contender, Group group) throws Exception {
+	private void replace(Group group, ContenderResults results) throws Exception {
 		String old = group.eldest();
 		if (this.newFirst) {
 			String name = group.start(NEXT_RELEASE);
@@ -35,10 +37,16 @@ record RollingScenario(int instances, boolean newFirst) {
 			group.awaitConsuming(name);
 		}
 		else {
+			Set<Integer> owned = group.ownedBy(old);
+			long begin = System.nanoTime();
 			group.terminate(old);
-			String name = contender.staticMembers() ? old : group.nextName();
+			String name = results.contender().keepsShards() ? old : group.nextName();
 			group.start(name, NEXT_RELEASE);
 			group.awaitConsuming(name);
+			if (results.contender().keepsShards()) {
+				results.add(Event.RESTART, group.since(begin).only(owned));
+				results.addRestart((group.readyNanos(name) - begin) / 1e6);
+			}
 		}
 	}
 

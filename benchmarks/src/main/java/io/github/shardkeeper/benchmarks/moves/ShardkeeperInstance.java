@@ -55,7 +55,10 @@ public final class ShardkeeperInstance {
 	public static void main(String[] arguments) {
 		new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
 			.bannerMode(Banner.Mode.OFF)
-			.run(arguments);
+			.run(arguments)
+			.getBean(Handler.class)
+			.trace()
+			.ready();
 	}
 
 	@Configuration(proxyBeanMethods = false)

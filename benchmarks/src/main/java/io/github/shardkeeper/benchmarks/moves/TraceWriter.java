@@ -41,6 +41,11 @@ final class TraceWriter {
 			.append(nanos));
 	}
 
+	/** The process has started. */
+	void ready() {
+		write(new StringBuilder(Traces.READY).append(System.nanoTime()));
+	}
+
 	/** A commit was refused. */
 	void commitFailed() {
 		write(new StringBuilder(Traces.COMMIT_FAILED));

@@ -19,6 +19,9 @@ final class Traces {
 
 	static final String COMMIT_FAILED = "commit failed";
 
+	/** Begins the line of a process that has started, in front of the time. */
+	static final String READY = "ready ";
+
 	static final String SUFFIX = ".trace";
 
 	private static final Comparator<Handled> BY_TIME = Comparator.comparingLong(Handled::nanos);
@@ -28,6 +31,9 @@ final class Traces {
 	private final Map<Path, Long> readUpTo = new HashMap<>();
 
 	private final List<List<Handled>> byShard = new ArrayList<>();
+
+	/** Of the last process of each instance. */
+	private final Map<String, Long> readyNanos = new HashMap<>();
 
 	private int failedCommits;
 
@@ -72,10 +78,18 @@ final class Traces {
 		if (line.equals(COMMIT_FAILED)) {
 			this.failedCommits++;
 		}
+		else if (line.startsWith(READY)) {
+			this.readyNanos.put(instance, Long.parseLong(line.substring(READY.length())));
+		}
 		else {
 			Handled handled = Handled.parse(instance, line);
 			this.byShard.get(handled.shard()).add(handled);
 		}
+	}
+
+	/** Returns when the last process of an instance had started. */
+	long readyNanos(String instance) {
+		return this.readyNanos.get(instance);
 	}
 
 	int failedCommits() {

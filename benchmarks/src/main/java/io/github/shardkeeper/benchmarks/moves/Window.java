@@ -71,6 +71,14 @@ record Window(long fromNanos, long toNanos, List<Shard> shards) {
 	}
 
 	/**
+	 * The same, of some shards alone.
+	 * @param which the shards
+	 */
+	Window only(Set<Integer> which) {
+		return new Window(this.fromNanos, this.toNanos, which.stream().sorted().map(this.shards::get).toList());
+	}
+
+	/**
 	 * Observations of a shard.
 	 *
 	 * @param moves the number of changes of its owner

@@ -61,6 +61,29 @@ class TablesTests {
 	}
 
 	@Test
+	void restartInPlaceIsJudgedByItsMovesAndItsLength() {
+		ContenderResults keep = new ContenderResults(kept("Shardkeeper, keep"));
+		ContenderResults staticMembers = new ContenderResults(kept("Kafka range, static members"));
+		keep.add(Event.ROLLING, window(new Shard(0, 0, 1500, 0, 1500, false)));
+		keep.add(Event.RESTART, window(new Shard(0, 0, 1500, 0, 1500, false), shard(1, 30)).only(Set.of(0)));
+		keep.addRestart(1400);
+		keep.add(Event.RESTART, window(shard(1, 1600), shard(2, 1700)));
+		keep.addRestart(1400);
+		add(staticMembers, Event.ROLLING, shard(0, 1000));
+
+		assertThat(new RollingTable(List.of(keep, staticMembers)).lines()).contains(
+				"| Shardkeeper, keep | 1.50 / 3 | 1,600 / 1,698 / 1,700 | 1,400 / 1,400 / 1,400 |",
+				"| Shardkeeper, keep: moves per restarted instance | 3 | 0 | **missed** |",
+				"| Shardkeeper, keep: ms unconsumed p50, beside 1.1 of the restart | 1,600 | 1,540 | **missed** |");
+	}
+
+	@Test
+	void rollingRestartWithoutKeptShardsHasNoTableOfThem() {
+		add(this.shardkeeper, Event.ROLLING, shard(1, 30));
+		assertThat(new RollingTable(this.all).lines()).noneMatch((line) -> line.contains("restart in place"));
+	}
+
+	@Test
 	void runWithoutFreezeHasNoTableOfFrozenShards() {
 		add(this.shardkeeper, Event.JOIN, shard(1, 30));
 		assertThat(new HandoverTable(this.all).lines()).noneMatch((line) -> line.contains("frozen"));
@@ -102,6 +125,10 @@ class TablesTests {
 
 	private static Shard shard(int moves, double millis) {
 		return new Shard(moves, (moves > 0) ? millis : 0, millis, (moves > 0) ? millis : 0, 0, false);
+	}
+
+	private static Contender kept(String name) {
+		return Contender.withKeptShards().stream().filter((each) -> each.name().equals(name)).findFirst().orElseThrow();
 	}
 
 	private static Contender contender(String name) {
