@@ -18,6 +18,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.endtoend.TraceChecker.State;
 import io.github.shardkeeper.protocol.GroupChanges;
+import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Ownership.Phase;
@@ -121,6 +122,15 @@ final class ChaosGroup implements AutoCloseable {
 			.ownerships()
 			.stream()
 			.noneMatch((ownership) -> ownership.owner() != null && ownership.owner().instance().equals(instance)));
+	}
+
+	/** Others may still be about to get them. */
+	void awaitNothingKeptFor(String instance) {
+		await("nothing is kept for " + instance,
+				() -> this.store.readChanges(0, -1)
+					.ownerships()
+					.stream()
+					.noneMatch((ownership) -> instance.equals(AwayInstance.keptFor(ownership))));
 	}
 
 	/**

@@ -26,6 +26,18 @@ record Fault(Kind kind, int instance, boolean toLeader, Duration length) {
 		/** {@code SIGTERM} to one instance after the other, each started again. */
 		ROLLING_RESTART(0, 0, Concerns.ALL_PROCESSES, true),
 
+		/**
+		 * {@code SIGTERM} to the instance whose shards are kept for long, started again
+		 * in time.
+		 */
+		RESTART_IN_PLACE(0, 3000, Concerns.PATIENT_PROCESS, false),
+
+		/**
+		 * {@code SIGTERM} to the instance whose shards are kept for a moment, started
+		 * again for this long after others have got them.
+		 */
+		LATE_RETURN(0, 3000, Concerns.HASTY_PROCESS, true),
+
 		/** {@code kill -9} of Redis, started again on the same data. */
 		REDIS_KILL(200, 6000, Concerns.REDIS, false),
 
@@ -115,6 +127,11 @@ record Fault(Kind kind, int instance, boolean toLeader, Duration length) {
 			return this == RESET;
 		}
 
+		/** Whether it is a restart of an instance that finds its shards again. */
+		boolean returnsShards() {
+			return this == RESTART_IN_PLACE;
+		}
+
 		/** Whether both may last at the same time, on different instances. */
 		boolean goesWith(Kind other) {
 			if (this.concerns == Concerns.NETWORK || other.concerns == Concerns.NETWORK) {
@@ -128,7 +145,7 @@ record Fault(Kind kind, int instance, boolean toLeader, Duration length) {
 
 	private enum Concerns {
 
-		PROCESS, ALL_PROCESSES, REDIS, KAFKA, NETWORK
+		PROCESS, PATIENT_PROCESS, HASTY_PROCESS, ALL_PROCESSES, REDIS, KAFKA, NETWORK
 
 	}
 

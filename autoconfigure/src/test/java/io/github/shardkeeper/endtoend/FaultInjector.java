@@ -10,6 +10,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
 import io.github.shardkeeper.endtoend.TraceChecker.Freeze;
 import io.github.shardkeeper.test.Disturbance;
@@ -44,7 +45,7 @@ final class FaultInjector implements AutoCloseable {
 
 	private final ChaosGroup group;
 
-	private final List<String> arguments;
+	private final Function<String, List<String>> arguments;
 
 	private final List<Freeze> freezes = new CopyOnWriteArrayList<>();
 
@@ -58,7 +59,7 @@ final class FaultInjector implements AutoCloseable {
 	 * @param arguments what each instance is started with
 	 */
 	FaultInjector(EmbeddedRedis redis, EmbeddedKafka kafka, Instances instances, Map<String, FaultyProxy> proxies,
-			ChaosGroup group, List<String> arguments) {
+			ChaosGroup group, Function<String, List<String>> arguments) {
 		this.redis = redis;
 		this.kafka = kafka;
 		this.instances = instances;
@@ -73,7 +74,7 @@ final class FaultInjector implements AutoCloseable {
 	}
 
 	void startInstance(String instance) {
-		this.instances.start(instance, this.arguments.toArray(String[]::new));
+		this.instances.start(instance, this.arguments.apply(instance).toArray(String[]::new));
 	}
 
 	/** Completes when the fault is over, perhaps before its effects are. */
@@ -88,6 +89,11 @@ final class FaultInjector implements AutoCloseable {
 			case SHORT_FREEZE -> freeze(instance, () -> pause(length));
 			case LONG_FREEZE -> freeze(instance, () -> untilMoved(instance, length));
 			case ROLLING_RESTART -> rollingRestart();
+			case RESTART_IN_PLACE -> restart(instance, () -> pause(length));
+			case LATE_RETURN -> restart(instance, () -> {
+				this.group.awaitNothingKeptFor(instance);
+				pause(length);
+			});
 			case REDIS_KILL -> killRedis(length);
 			case KAFKA_KILL -> killKafka(length);
 			case KAFKA_FREEZE -> freezeKafka(length);
@@ -135,11 +141,17 @@ final class FaultInjector implements AutoCloseable {
 
 	private void rollingRestart() {
 		for (String instance : this.proxies.keySet()) {
-			this.instances.terminate(instance);
-			this.instances.awaitEnd(instance);
-			startInstance(instance);
-			this.group.awaitJoined(instance);
+			restart(instance, () -> {
+			});
 		}
+	}
+
+	private void restart(String instance, Runnable meanwhile) {
+		this.instances.terminate(instance);
+		this.instances.awaitEnd(instance);
+		meanwhile.run();
+		startInstance(instance);
+		this.group.awaitJoined(instance);
 	}
 
 	private void killRedis(Duration length) {

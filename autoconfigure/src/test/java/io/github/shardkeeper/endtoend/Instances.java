@@ -59,12 +59,19 @@ final class Instances implements AutoCloseable {
 	}
 
 	/** Starts an instance that is new, or has ended: it writes on in its files then. */
-	synchronized void start(String name, String... arguments) {
+	void start(String name, String... arguments) {
+		startUnder(name, name, arguments);
+	}
+
+	/**
+	 * Starts an instance whose id is not its name here: that of another one, for example.
+	 */
+	synchronized void startUnder(String id, String name, String... arguments) {
 		List<String> command = new ArrayList<>(List.of(
 				Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m",
 				"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path"),
 				this.application.getName(), "--spring.main.banner-mode=off", "--shardkeeper.group=" + this.group,
-				"--shardkeeper.instance-id=" + name, "--shardkeeper.consumer.commit.interval=200ms",
+				"--shardkeeper.instance-id=" + id, "--shardkeeper.consumer.commit.interval=200ms",
 				"--spring.data.redis.port=" + this.redisPort.applyAsInt(name),
 				"--shardkeeper.topics." + TracingInstance.TOPIC + ".shards=" + this.shards,
 				"--trace.file=" + this.directory.resolve(name + ".trace")));

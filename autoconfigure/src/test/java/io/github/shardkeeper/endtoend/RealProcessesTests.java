@@ -19,7 +19,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import io.github.shardkeeper.coordination.InstanceInUseException;
 import io.github.shardkeeper.protocol.GroupChanges;
+import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Ownership.Phase;
@@ -46,6 +48,8 @@ class RealProcessesTests {
 	private static final Duration LEASE = Duration.ofSeconds(3);
 
 	private static final String GROUP = "processes";
+
+	private static final String KEEP = "--shardkeeper.session.on-leave=keep";
 
 	@TempDir
 	private Path directory;
@@ -167,6 +171,72 @@ class RealProcessesTests {
 				.isLessThan(Duration.ofSeconds(1));
 		}
 		everyRecordIsHandledExactlyOnce();
+	}
+
+	@Test
+	void processThatStartsAgainUnderItsIdFindsItsShards() {
+		this.instances.start("one", KEEP);
+		this.instances.start("two", KEEP);
+		awaitBalance(2);
+		awaitHandled(50);
+		Map<ShardId, Ownership> before = ownerships();
+
+		this.instances.terminate("one");
+		this.instances.awaitEnd("one");
+		assertThat(ownerships().values()).filteredOn((shard) -> "one".equals(AwayInstance.keptFor(shard)))
+			.as("shards that are kept")
+			.hasSize(SHARDS / 2);
+		this.instances.start("one", KEEP);
+		awaitBalance(2);
+		awaitHandled(50);
+
+		assertReturnedTo("one", before);
+		everyRecordIsHandledExactlyOnce();
+	}
+
+	@Test
+	void secondProcessUnderAnInstanceIdIsRefusedUntilTheFirstHasLeft() {
+		this.instances.start("one", KEEP);
+		this.instances.start("two", KEEP);
+		awaitBalance(2);
+		Map<ShardId, Ownership> before = ownerships();
+		MemberId first = before.values()
+			.stream()
+			.map(Ownership::owner)
+			.filter((owner) -> owner.instance().equals("one"))
+			.findFirst()
+			.orElseThrow();
+
+		this.instances.startUnder("one", "one-again", KEEP);
+		Awaitility.await()
+			.atMost(Duration.ofSeconds(60))
+			.pollInterval(Duration.ofMillis(100))
+			.untilAsserted(() -> assertThat(this.directory.resolve("one-again.log")).content()
+				.contains(new InstanceInUseException(first).getMessage()));
+		awaitHandled(50);
+		assertThat(ownerships()).as("nothing moves").isEqualTo(before);
+
+		this.instances.terminate("one");
+		this.instances.awaitEnd("one");
+		awaitBalance(2);
+		awaitHandled(50);
+		assertReturnedTo("one", before);
+		everyRecordIsHandledExactlyOnce();
+	}
+
+	/** Under new tokens, to another process, and nothing else has moved. */
+	private void assertReturnedTo(String instance, Map<ShardId, Ownership> before) {
+		assertThat(ownerships()).allSatisfy((shard, now) -> {
+			Ownership then = before.get(shard);
+			if (then.owner().instance().equals(instance)) {
+				assertThat(now.owner().instance()).isEqualTo(instance);
+				assertThat(now.owner()).isNotEqualTo(then.owner());
+				assertThat(now.token()).isGreaterThan(then.token());
+			}
+			else {
+				assertThat(now).isEqualTo(then);
+			}
+		});
 	}
 
 	private void killAndMeasure(String victim) {
