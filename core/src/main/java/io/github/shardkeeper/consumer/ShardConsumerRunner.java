@@ -58,6 +58,11 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private static final Logger logger = PrintableLogger.of(ShardConsumerRunner.class);
 
+	/** Internal switch, for measuring what the rehearsal is worth. */
+	private static final String REHEARSAL = "shardkeeper.rehearsal";
+
+	private static final String REHEARSAL_OFF = "off";
+
 	private static final String RESCUE = "shardkeeper-rescue";
 
 	private static final Duration RESCUE_PERIOD = Duration.ofSeconds(1);
@@ -317,6 +322,9 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	/** Runs the rehearsal during the join, not on a worker's thread: it may wait. */
 	private void rehearse(WorkerContext context, Set<String> topics) {
+		if (REHEARSAL_OFF.equals(System.getProperty(REHEARSAL))) {
+			return;
+		}
 		String topic = topics.iterator().next();
 		Thread thread = new Thread(() -> Rehearsal.run(context, this.settings.consumers(), topic),
 				"shardkeeper-rehearsal");

@@ -32,11 +32,20 @@ record Contender(String name, long leaseMillis, long heartbeatMillis, boolean ke
 	 */
 	private static final String AWAY_TIMEOUT = "10s";
 
+	/**
+	 * An application as users have it, whose code for a shard is loaded when it gets the
+	 * first one.
+	 */
+	static final String USERS_WITHOUT_REHEARSAL = "Users' application, no rehearsal";
+
 	/** Kafka's sessions without any settings. */
 	static final String DEFAULT = "default";
 
+	/** Shardkeeper alone, in an application as users have it. */
+	static final String USERS = "users";
+
 	/** Names of the settings. */
-	static final List<String> SETTINGS = List.of(DEFAULT, "6s", "tightest");
+	static final List<String> SETTINGS = List.of(DEFAULT, "6s", "tightest", USERS);
 
 	/** Returns the contenders of the settings. */
 	static List<Contender> of(String settings) {
@@ -46,6 +55,8 @@ record Contender(String name, long leaseMillis, long heartbeatMillis, boolean ke
 		Contender onKafka = new Contender(SHARDKEEPER_ON_KAFKA, 3000, 500, false, KafkaSourceCluster::new);
 		return switch (settings) {
 			case DEFAULT -> with(List.of(shardkeeper, onKafka), "", KafkaSettings::defaults);
+			case USERS -> List.of(users("Users' application", List.of()),
+					users(USERS_WITHOUT_REHEARSAL, List.of("-Dshardkeeper.rehearsal=off")));
 			case "6s" -> with(List.of(shardkeeper, quick, onKafka), ", session 6 s",
 					(protocol) -> KafkaSettings.sessions(protocol, 6000, 2000));
 			case "tightest" -> with(List.of(shardkeeper, quick, onKafka), ", session 3 s",
@@ -56,7 +67,16 @@ record Contender(String name, long leaseMillis, long heartbeatMillis, boolean ke
 
 	private static Contender shardkeeper(String name, long leaseMillis, long heartbeatMillis, List<String> properties) {
 		return new Contender(name, leaseMillis, heartbeatMillis, false,
-				(shards) -> new RedisCluster(shards, properties));
+				(shards) -> new RedisCluster(shards, ShardkeeperInstance.launcher(), properties));
+	}
+
+	private static Contender users(String name, List<String> options) {
+		return new Contender(name, 3000, 500, false, (shards) -> {
+			List<String> launcher = new ArrayList<>(options);
+			launcher.addAll(List.of("-jar", BootJar.users().file().toString()));
+			return new RedisCluster(shards, launcher,
+					List.of("server.port=0", "management.endpoints.web.exposure.include=*"));
+		});
 	}
 
 	private static List<Contender> with(List<Contender> shardkeeper, String suffix, Choice choice) {
@@ -80,7 +100,7 @@ record Contender(String name, long leaseMillis, long heartbeatMillis, boolean ke
 	static List<Contender> withKeptShards() {
 		List<String> keep = List.of("shardkeeper.session.on-leave=keep",
 				"shardkeeper.session.away-timeout=" + AWAY_TIMEOUT);
-		return List.of(new Contender(SHARDKEEPER_KEEP, 3000, 500, true, (shards) -> new RedisCluster(shards, keep)),
+		return List.of(new Contender(SHARDKEEPER_KEEP, 3000, 500, true, (shards) -> new RedisCluster(shards, ShardkeeperInstance.launcher(), keep)),
 				kafka("range, static members", KafkaSettings.defaults(Protocol.RANGE), true));
 	}
 

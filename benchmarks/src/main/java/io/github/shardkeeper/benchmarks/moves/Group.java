@@ -87,8 +87,7 @@ final class Group implements AutoCloseable {
 	void startWarm() throws IOException {
 		String name = nextName();
 		List<String> command = new ArrayList<>(command(GROUP, name, Traces.SUFFIX, 1));
-		command.replaceAll(
-				(part) -> part.equals(ShardkeeperInstance.class.getName()) ? WarmedInstance.class.getName() : part);
+		command.add(InstanceProcess.WARM);
 		start(name, command);
 	}
 

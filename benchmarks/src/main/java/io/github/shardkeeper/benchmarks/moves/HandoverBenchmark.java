@@ -31,7 +31,8 @@ public final class HandoverBenchmark implements Benchmark {
 	public String description() {
 		return """
 				How long shards stand still when an instance joins, leaves, dies or freezes, beside Kafka.
-				--settings=default (or 6s, tightest: of Kafka's sessions) --contenders=… (parts of their names)
+				--settings=default (or 6s, tightest: of Kafka's sessions; or users: Shardkeeper alone, in a boot jar
+				with web, actuator and state, with and without the rehearsal at start) --contenders=… (parts of their names)
 				--events=quiet,bystander,join,stalled-join,warm-join,kill,freeze (leave comes with join; without the
 				option stalled-join with the default settings only, of Kafka's protocols with range only, a freeze
 				of Kafka with the other settings only, and no warm-join, which is there for Shardkeeper alone)
@@ -48,8 +49,9 @@ public final class HandoverBenchmark implements Benchmark {
 		int shards = options.number("shards", 32, MOST_INSTANCES);
 		List<Contender> contenders = options.matching("contenders", Contender.of(settings), Contender::name);
 		// Invalid options are refused before anything is started.
+		boolean users = settings.equals(Contender.USERS);
 		Map<Contender, HandoverScenario> scenarios = new LinkedHashMap<>();
-		contenders.forEach((contender) -> scenarios.put(contender, scenario(contender, defaults, options)));
+		contenders.forEach((contender) -> scenarios.put(contender, users ? usersScenario(contender, options) : scenario(contender, defaults, options)));
 		Path raw = rawFigures("handover-" + settings, options);
 		List<ContenderResults> all = new Rotation(shards, LAPS).run(contenders,
 				(turn, group, results) -> Objects.requireNonNull(scenarios.get(results.contender()))
@@ -57,7 +59,8 @@ public final class HandoverBenchmark implements Benchmark {
 					.run(group, results),
 				(seen) -> Files.write(raw, new HandoverTable(seen).raw()));
 		new HandoverTable(all).lines().forEach(System.out::println);
-		new Goals(all, defaults ? TIMES_SHORTER_THAN_DEFAULT : 1).lines().forEach(System.out::println);
+		(users ? new UsersGoals(all).lines() : new Goals(all, defaults ? TIMES_SHORTER_THAN_DEFAULT : 1).lines())
+			.forEach(System.out::println);
 		all.forEach(HandoverBenchmark::verify);
 	}
 
@@ -89,6 +92,14 @@ public final class HandoverBenchmark implements Benchmark {
 		}
 		return new HandoverScenario(events, options.number("rounds", 5, 1),
 				options.number("kills", (contender.isShardkeeper() || !defaults) ? 3 : 1, 1), 3000, 10_000, 10_000);
+	}
+
+	/** A bystander has started when it is no longer looked at. */
+	static HandoverScenario usersScenario(Contender contender, Options options) {
+		Set<Event> events = options.values().containsKey("events") ? events(contender, options)
+				: EnumSet.of(Event.QUIET, Event.BYSTANDER, Event.JOIN, Event.WARM_JOIN);
+		return new HandoverScenario(events, options.number("rounds", 6, 1), options.number("kills", 3, 1), 6000, 10_000,
+				10_000);
 	}
 
 	private static Set<Event> events(Contender contender, Options options) {

@@ -26,6 +26,8 @@ final class RedisCluster implements Cluster {
 
 	private final int shards;
 
+	private final List<String> launcher;
+
 	private final List<String> settings;
 
 	private final ConfigurableApplicationContext sender;
@@ -35,11 +37,13 @@ final class RedisCluster implements Cluster {
 	/**
 	 * Starts Redis.
 	 * @param shards the number of shards
+	 * @param launcher starts an instance
 	 * @param settings properties of the instances that are not at their defaults
 	 */
-	RedisCluster(int shards, List<String> settings) throws IOException, InterruptedException {
+	RedisCluster(int shards, List<String> launcher, List<String> settings) throws IOException, InterruptedException {
 		this.redis = RedisProcess.start();
 		this.shards = shards;
+		this.launcher = launcher;
 		this.settings = new ArrayList<>(settings);
 		// The others' libraries are on the class path; applications with Redis alone have
 		// none.
@@ -60,7 +64,7 @@ final class RedisCluster implements Cluster {
 
 	@Override
 	public List<String> instance(String group, String name, Path trace, int release) {
-		return ShardkeeperInstance.command(this.redis, this.shards, group, name, trace, release, this.settings);
+		return ShardkeeperInstance.command(this.launcher, this.redis, this.shards, group, name, trace, release, this.settings);
 	}
 
 	@Override

@@ -6,10 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 import org.springframework.beans.factory.annotation.Value;
-import org.springframework.boot.Banner;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -31,8 +29,14 @@ public final class ShardkeeperInstance {
 	private ShardkeeperInstance() {
 	}
 
+	/** Returns what starts this one, with the class path of this JVM. */
+	static List<String> launcher() {
+		return List.of("-cp", System.getProperty("java.class.path"), ShardkeeperInstance.class.getName());
+	}
+
 	/**
 	 * How an instance is started.
+	 * @param launcher the class path and main class, or the jar
 	 * @param redis where the group is coordinated
 	 * @param shards how many there are
 	 * @param group the group that it belongs to
@@ -42,23 +46,18 @@ public final class ShardkeeperInstance {
 	 * @param settings further properties
 	 * @return what comes behind the command {@code java} and its options
 	 */
-	static List<String> command(RedisProcess redis, int shards, String group, String name, Path trace, int release,
+	static List<String> command(List<String> launcher, RedisProcess redis, int shards, String group, String name, Path trace, int release,
 			List<String> settings) {
-		List<String> command = new ArrayList<>(List.of("-cp", System.getProperty("java.class.path"),
-				ShardkeeperInstance.class.getName(), "--spring.data.redis.port=" + redis.port(),
+		List<String> command = new ArrayList<>(launcher);
+		command.addAll(List.of("--spring.data.redis.port=" + redis.port(),
 				"--shardkeeper.group=" + group, "--shardkeeper.instance-id=" + name, "--shardkeeper.version=" + release,
 				"--" + SHARDS + "=" + shards, "--trace.file=" + trace));
 		settings.forEach((setting) -> command.add("--" + setting));
 		return command;
 	}
 
-	public static void main(String[] arguments) {
-		new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
-			.bannerMode(Banner.Mode.OFF)
-			.run(arguments)
-			.getBean(Handler.class)
-			.trace()
-			.ready();
+	public static void main(String[] arguments) throws Exception {
+		InstanceProcess.run(Application.class, WebApplicationType.NONE, arguments);
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -66,8 +65,13 @@ public final class ShardkeeperInstance {
 	static class Application {
 
 		@Bean
-		Handler handler(@Value("${trace.file}") Path file) throws IOException {
-			return new Handler(new TraceWriter(file));
+		TraceWriter trace(@Value("${trace.file}") Path file) throws IOException {
+			return new TraceWriter(file);
+		}
+
+		@Bean
+		Handler handler(TraceWriter trace) {
+			return new Handler(trace);
 		}
 
 	}

@@ -3,9 +3,9 @@ package io.github.shardkeeper.benchmarks.startup;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 
 import io.github.shardkeeper.benchmarks.ClassPath;
+import io.github.shardkeeper.benchmarks.Libraries;
 
 /**
  * The applications, each with only the libraries of its starters on its class path.
@@ -53,46 +53,9 @@ enum Contender {
 	 */
 	List<String> classPath(Path directory) {
 		List<String> entries = new ArrayList<>(ClassPath.entries());
-		entries.removeIf((entry) -> !isWanted(Path.of(entry)));
+		entries.removeIf((entry) -> !Libraries.contain(Path.of(entry), this.libraries));
 		entries.add(0, directory.toString());
 		return entries;
-	}
-
-	private boolean isWanted(Path entry) {
-		String name = entry.getFileName().toString();
-		if (name.endsWith(".jar")) {
-			return this.libraries.stream().anyMatch(name::startsWith);
-		}
-		// Classes of modules that were not packed.
-		return this.libraries == Libraries.SHARDKEEPER && Stream.of("core", "redis", "autoconfigure")
-			.anyMatch((module) -> entry.endsWith(Path.of(module, "target", "classes")));
-	}
-
-	/** Libraries of the starters, by prefixes of file names. */
-	private static final class Libraries {
-
-		private static final List<String> BOOT = List.of("spring-boot-4", "spring-boot-starter-4",
-				"spring-boot-autoconfigure-", "spring-boot-starter-logging-", "spring-core-", "spring-beans-",
-				"spring-context-7", "spring-aop-", "spring-expression-", "commons-logging-", "micrometer-commons-",
-				"micrometer-observation-", "logback-", "slf4j-api-", "log4j-", "jul-to-slf4j-", "jakarta.annotation-",
-				"snakeyaml-", "jspecify-");
-
-		private static final List<String> REDIS = with(BOOT, "spring-boot-starter-data-redis-",
-				"spring-boot-data-redis-", "spring-boot-data-commons-", "spring-boot-netty-",
-				"spring-boot-persistence-", "spring-boot-transaction-", "spring-data-", "spring-tx-", "spring-oxm-",
-				"spring-context-support-", "lettuce-core-", "netty-", "reactor-core-", "reactive-streams-",
-				"redis-authx-core-");
-
-		private static final List<String> SHARDKEEPER = with(REDIS, "shardkeeper-core-", "shardkeeper-redis-",
-				"shardkeeper-spring-boot-", "spring-boot-starter-jackson-", "spring-boot-jackson-", "jackson-core-3",
-				"jackson-databind-3", "jackson-annotations-", "micrometer-core-", "HdrHistogram-");
-
-		private static List<String> with(List<String> libraries, String... more) {
-			List<String> all = new ArrayList<>(libraries);
-			all.addAll(List.of(more));
-			return List.copyOf(all);
-		}
-
 	}
 
 }

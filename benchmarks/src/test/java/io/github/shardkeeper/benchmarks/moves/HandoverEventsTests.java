@@ -47,6 +47,15 @@ class HandoverEventsTests {
 	}
 
 	@Test
+	void usersApplicationJoinsColdAndWarm() {
+		Contender users = Contender.of(Contender.USERS).get(0);
+		assertThat(HandoverBenchmark.usersScenario(users, Options.parse()).events()).contains(Event.BYSTANDER,
+				Event.JOIN, Event.WARM_JOIN);
+		assertThat(HandoverBenchmark.usersScenario(users, Options.parse("--events=kill")).events())
+			.containsExactly(Event.KILL);
+	}
+
+	@Test
 	void shortCrashesAreRepeated() {
 		assertThat(HandoverBenchmark.scenario(KAFKA, true, Options.parse()).kills()).isOne();
 		assertThat(HandoverBenchmark.scenario(KAFKA, false, Options.parse()).kills()).isEqualTo(3);

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,7 +23,8 @@ class MovesTests {
 	private final List<Integer> kept = new ArrayList<>();
 
 	@ParameterizedTest
-	@ValueSource(strings = { "Shardkeeper", "Shardkeeper on Kafka", "Kafka new protocol, session 3 s" })
+	@ValueSource(strings = { "Shardkeeper", "Users' application", "Shardkeeper on Kafka",
+			"Kafka new protocol, session 3 s" })
 	void joinsAndLeavesAreMeasured(String name) throws Exception {
 		Set<Event> events = EnumSet.of(Event.QUIET, Event.JOIN);
 		HandoverScenario scenario = new HandoverScenario(events, 1, 0, 100, 0, 0);
@@ -89,8 +91,7 @@ class MovesTests {
 	}
 
 	private static Contender contender(String name) {
-		return Contender.of("tightest")
-			.stream()
+		return Stream.concat(Contender.of("tightest").stream(), Contender.of(Contender.USERS).stream())
 			.filter((contender) -> contender.name().equals(name))
 			.findFirst()
 			.orElseThrow();
