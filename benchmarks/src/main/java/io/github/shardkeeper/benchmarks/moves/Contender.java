@@ -100,7 +100,9 @@ record Contender(String name, long leaseMillis, long heartbeatMillis, boolean ke
 	static List<Contender> withKeptShards() {
 		List<String> keep = List.of("shardkeeper.session.on-leave=keep",
 				"shardkeeper.session.away-timeout=" + AWAY_TIMEOUT);
-		return List.of(new Contender(SHARDKEEPER_KEEP, 3000, 500, true, (shards) -> new RedisCluster(shards, ShardkeeperInstance.launcher(), keep)),
+		return List.of(
+				new Contender(SHARDKEEPER_KEEP, 3000, 500, true,
+						(shards) -> new RedisCluster(shards, ShardkeeperInstance.launcher(), keep)),
 				kafka("range, static members", KafkaSettings.defaults(Protocol.RANGE), true));
 	}
 

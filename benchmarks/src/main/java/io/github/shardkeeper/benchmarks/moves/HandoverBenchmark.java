@@ -38,7 +38,9 @@ public final class HandoverBenchmark implements Benchmark {
 				of Kafka with the other settings only, and no warm-join, which is there for Shardkeeper alone)
 				--rounds=5 --kills=… --shards=32
 				The raw figures are left in handover-<settings>.csv, with -part before the dot if not all was asked
-				for.""".indent(14).strip();
+				for."""
+			.indent(14)
+			.strip();
 	}
 
 	@Override
@@ -51,7 +53,8 @@ public final class HandoverBenchmark implements Benchmark {
 		// Invalid options are refused before anything is started.
 		boolean users = settings.equals(Contender.USERS);
 		Map<Contender, HandoverScenario> scenarios = new LinkedHashMap<>();
-		contenders.forEach((contender) -> scenarios.put(contender, users ? usersScenario(contender, options) : scenario(contender, defaults, options)));
+		contenders.forEach((contender) -> scenarios.put(contender,
+				users ? usersScenario(contender, options) : scenario(contender, defaults, options)));
 		Path raw = rawFigures("handover-" + settings, options);
 		List<ContenderResults> all = new Rotation(shards, LAPS).run(contenders,
 				(turn, group, results) -> Objects.requireNonNull(scenarios.get(results.contender()))

@@ -46,7 +46,8 @@ final class KafkaSourceCluster implements Cluster {
 
 	@Override
 	public List<String> instance(String group, String name, Path trace, int release) {
-		return ShardkeeperInstance.command(ShardkeeperInstance.launcher(), this.redis, this.shards, group, name, trace, release, this.settings);
+		return ShardkeeperInstance.command(ShardkeeperInstance.launcher(), this.redis, this.shards, group, name, trace,
+				release, this.settings);
 	}
 
 	@Override

@@ -64,7 +64,8 @@ final class RedisCluster implements Cluster {
 
 	@Override
 	public List<String> instance(String group, String name, Path trace, int release) {
-		return ShardkeeperInstance.command(this.launcher, this.redis, this.shards, group, name, trace, release, this.settings);
+		return ShardkeeperInstance.command(this.launcher, this.redis, this.shards, group, name, trace, release,
+				this.settings);
 	}
 
 	@Override

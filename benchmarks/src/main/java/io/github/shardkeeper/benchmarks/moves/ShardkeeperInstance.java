@@ -46,12 +46,12 @@ public final class ShardkeeperInstance {
 	 * @param settings further properties
 	 * @return what comes behind the command {@code java} and its options
 	 */
-	static List<String> command(List<String> launcher, RedisProcess redis, int shards, String group, String name, Path trace, int release,
-			List<String> settings) {
+	static List<String> command(List<String> launcher, RedisProcess redis, int shards, String group, String name,
+			Path trace, int release, List<String> settings) {
 		List<String> command = new ArrayList<>(launcher);
-		command.addAll(List.of("--spring.data.redis.port=" + redis.port(),
-				"--shardkeeper.group=" + group, "--shardkeeper.instance-id=" + name, "--shardkeeper.version=" + release,
-				"--" + SHARDS + "=" + shards, "--trace.file=" + trace));
+		command.addAll(List.of("--spring.data.redis.port=" + redis.port(), "--shardkeeper.group=" + group,
+				"--shardkeeper.instance-id=" + name, "--shardkeeper.version=" + release, "--" + SHARDS + "=" + shards,
+				"--trace.file=" + trace));
 		settings.forEach((setting) -> command.add("--" + setting));
 		return command;
 	}

@@ -45,7 +45,8 @@ record UsersGoals(List<ContenderResults> all) {
 		goals.atMost(name + "join of a warm process: p99", warm.quantile(LONG), WARM_LONG_MILLIS);
 		goals.atMost(name + times("join: p50, beside %.1f of a warm process'", COLD_TIMES_WARM),
 				results.gaps(Event.JOIN).median(), warm.median() * COLD_TIMES_WARM);
-		goals.atMost(name + times("join: other shards' p99, beside %.1f of 'a process starts'", UNMOVED_TIMES_BYSTANDER),
+		goals.atMost(
+				name + times("join: other shards' p99, beside %.1f of 'a process starts'", UNMOVED_TIMES_BYSTANDER),
 				results.standstills(Event.JOIN).quantile(LONG),
 				results.standstills(Event.BYSTANDER).quantile(LONG) * UNMOVED_TIMES_BYSTANDER);
 	}
