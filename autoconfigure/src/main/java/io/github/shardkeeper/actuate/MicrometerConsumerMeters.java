@@ -6,6 +6,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
+import java.util.function.ToDoubleFunction;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
@@ -24,8 +25,10 @@ import io.github.shardkeeper.worker.ConsumerMeters;
  * {@code shardkeeper.commit}, and counters {@code shardkeeper.records},
  * {@code shardkeeper.records.size}, {@code shardkeeper.retries},
  * {@code shardkeeper.handler.failures}, {@code shardkeeper.dead.letters} and
- * {@code shardkeeper.commits} (by {@code outcome}), and gauges {@code shardkeeper.buffer}
- * and {@code shardkeeper.buffer.used}. Thread-safe.
+ * {@code shardkeeper.commits} (by {@code outcome}), and gauges
+ * {@code shardkeeper.buffer}, {@code shardkeeper.buffer.used},
+ * {@code shardkeeper.parked.keys}, {@code shardkeeper.parked.records} and
+ * {@code shardkeeper.parked.used}. Thread-safe.
  */
 public final class MicrometerConsumerMeters implements ConsumerMeters, AutoCloseable {
 
@@ -36,7 +39,10 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 	private final boolean timesCalls;
 
 	/** What is read ahead in the last run, by topic. */
-	private final Map<String, Buffer> buffers = new ConcurrentHashMap<>();
+	private final Map<String, Current<BufferBudget.Usage>> buffers = new ConcurrentHashMap<>();
+
+	/** What waits by key in the last run, by topic. */
+	private final Map<String, Current<ParkedTotals>> parked = new ConcurrentHashMap<>();
 
 	private final Queue<Meter> gauges = new ConcurrentLinkedQueue<>();
 
@@ -55,22 +61,33 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 	public TopicMeters of(String topic) {
 		Tags tags = Tags.of("group", this.group, "topic", topic);
 		return new Registered(this.registry, tags, this.timesCalls ? new CallTimers(this.registry, tags) : null,
-				(usage) -> buffering(topic, tags, usage));
+				(usage) -> buffering(topic, tags, usage), (totals) -> parking(topic, tags, totals));
 	}
 
 	private void buffering(String topic, Tags tags, BufferBudget.Usage usage) {
 		this.buffers.computeIfAbsent(topic, (name) -> {
-			Buffer buffer = new Buffer(usage);
-			this.gauges.add(Gauge.builder("shardkeeper.buffer", buffer, (current) -> current.usage.records())
-				.baseUnit("records")
-				.tags(tags)
-				.register(this.registry));
-			this.gauges.add(Gauge.builder("shardkeeper.buffer.used", buffer, (current) -> current.usage.bytes())
-				.baseUnit("bytes")
-				.tags(tags)
-				.register(this.registry));
+			Current<BufferBudget.Usage> buffer = new Current<>(usage);
+			gauge("shardkeeper.buffer", "records", tags, buffer, BufferBudget.Usage::records);
+			gauge("shardkeeper.buffer.used", "bytes", tags, buffer, BufferBudget.Usage::bytes);
 			return buffer;
-		}).usage = usage;
+		}).value = usage;
+	}
+
+	private void parking(String topic, Tags tags, ParkedTotals totals) {
+		this.parked.computeIfAbsent(topic, (name) -> {
+			Current<ParkedTotals> waiting = new Current<>(totals);
+			gauge("shardkeeper.parked.keys", "keys", tags, waiting, ParkedTotals::keys);
+			gauge("shardkeeper.parked.records", "records", tags, waiting, ParkedTotals::records);
+			gauge("shardkeeper.parked.used", "ratio", tags, waiting, ParkedTotals::used);
+			return waiting;
+		}).value = totals;
+	}
+
+	private <T> void gauge(String name, String unit, Tags tags, Current<T> of, ToDoubleFunction<T> figure) {
+		this.gauges.add(Gauge.builder(name, of, (current) -> figure.applyAsDouble(current.value))
+			.baseUnit(unit)
+			.tags(tags)
+			.register(this.registry));
 	}
 
 	/** Removes the gauges: the registry may outlive the application's context. */
@@ -79,6 +96,7 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 		this.gauges.forEach(this.registry::remove);
 		this.gauges.clear();
 		this.buffers.clear();
+		this.parked.clear();
 	}
 
 	/** Holds its meters, because a lookup in the registry is slow for every record. */
@@ -87,6 +105,8 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 		private final @Nullable CallTimers calls;
 
 		private final Consumer<BufferBudget.Usage> buffers;
+
+		private final Consumer<ParkedTotals> parked;
 
 		private final Counter records;
 
@@ -106,10 +126,11 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 
 		private final Counter stale;
 
-		Registered(MeterRegistry registry, Tags tags, @Nullable CallTimers calls,
-				Consumer<BufferBudget.Usage> buffers) {
+		Registered(MeterRegistry registry, Tags tags, @Nullable CallTimers calls, Consumer<BufferBudget.Usage> buffers,
+				Consumer<ParkedTotals> parked) {
 			this.calls = calls;
 			this.buffers = buffers;
+			this.parked = parked;
 			this.records = registry.counter("shardkeeper.records", tags);
 			this.failures = registry.counter("shardkeeper.handler.failures", tags);
 			this.deadLetters = registry.counter("shardkeeper.dead.letters", tags);
@@ -124,6 +145,11 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 		@Override
 		public void buffering(BufferBudget.Usage usage) {
 			this.buffers.accept(usage);
+		}
+
+		@Override
+		public void parking(ParkedTotals totals) {
+			this.parked.accept(totals);
 		}
 
 		@Override
@@ -180,12 +206,12 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 	}
 
 	/** What gauges of a topic show; the registry references it weakly. */
-	private static final class Buffer {
+	private static final class Current<T> {
 
-		private volatile BufferBudget.Usage usage;
+		private volatile T value;
 
-		Buffer(BufferBudget.Usage usage) {
-			this.usage = usage;
+		Current(T value) {
+			this.value = value;
 		}
 
 	}

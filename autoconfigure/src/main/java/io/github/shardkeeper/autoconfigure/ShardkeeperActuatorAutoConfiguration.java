@@ -40,6 +40,7 @@ import io.github.shardkeeper.actuate.MicrometerGroupMeters;
 import io.github.shardkeeper.actuate.MicrometerLoopMeters;
 import io.github.shardkeeper.actuate.MicrometerScriptMeters;
 import io.github.shardkeeper.actuate.MicrometerSendMeters;
+import io.github.shardkeeper.actuate.MicrometerSendRepetitions;
 import io.github.shardkeeper.actuate.ShardMovesEndpoint;
 import io.github.shardkeeper.actuate.ShardMovesWebExtension;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
@@ -72,6 +73,7 @@ import io.github.shardkeeper.shard.ShardMove;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.template.SendObserver;
+import io.github.shardkeeper.template.SendRepetitions;
 import io.github.shardkeeper.worker.ConsumerMeters;
 
 /** Endpoint, health and meters, each if its library is on the class path. */
@@ -305,6 +307,12 @@ public final class ShardkeeperActuatorAutoConfiguration {
 		@ConditionalOnMissingBean(SendObserver.class)
 		MicrometerSendMeters shardkeeperSendMeters(MeterRegistry registry) {
 			return new MicrometerSendMeters(registry);
+		}
+
+		@Bean
+		@ConditionalOnMissingBean(SendRepetitions.class)
+		MicrometerSendRepetitions shardkeeperSendRepetitions(MeterRegistry registry) {
+			return new MicrometerSendRepetitions(registry);
 		}
 
 		@Bean

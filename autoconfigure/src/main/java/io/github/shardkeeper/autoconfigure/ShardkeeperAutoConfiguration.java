@@ -83,6 +83,7 @@ import io.github.shardkeeper.source.fixed.ShardNames;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 import io.github.shardkeeper.template.KeyedShardTemplate;
 import io.github.shardkeeper.template.SendObserver;
+import io.github.shardkeeper.template.SendRepetitions;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.worker.ConsumerEvents;
@@ -324,10 +325,11 @@ public final class ShardkeeperAutoConfiguration {
 	ShardTemplate shardkeeperTemplate(ShardkeeperSettings settings, TopicSources sources,
 			ObjectProvider<ShardAppender> appenders, PayloadConverter converter, ObjectProvider<TopicPayloads> own,
 			Map<String, ShardSelector> selectors, ObjectProvider<ShardSelector> selector,
-			ObjectProvider<SendObserver> observer) {
+			ObjectProvider<SendObserver> observer, ObjectProvider<SendRepetitions> repetitions) {
 		return new KeyedShardTemplate(new SourceSelection.SendableTopics(sources, appenders),
 				TopicPayloads.over(converter, own), settings.sending(), settings.selectors(selectors),
-				selector.getIfUnique(), observer.getIfAvailable(() -> SendObserver.NONE));
+				selector.getIfUnique(), observer.getIfAvailable(() -> SendObserver.NONE),
+				repetitions.getIfAvailable(() -> SendRepetitions.NONE));
 	}
 
 	/** The template is one of its own: an application may replace the other. */

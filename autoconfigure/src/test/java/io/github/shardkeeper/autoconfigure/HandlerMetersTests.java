@@ -101,6 +101,25 @@ class HandlerMetersTests {
 		assertThat(this.meters.find("shardkeeper.buffer").meter()).as("after the end of the context").isNull();
 	}
 
+	@Test
+	void keysThatWaitAreCountedAndComparedWithTheirBound() {
+		this.contexts
+			.withPropertyValues("shardkeeper.consumer.retry.max-attempts=1", "shardkeeper.consumer.on-failure=park-key",
+					"shardkeeper.consumer.park-key.max-keys=4")
+			.withBean(AlwaysFailing.class)
+			.run((context) -> {
+				ShardTemplate template = context.getBean(ShardTemplate.class);
+				template.send("orders", "a", "fails");
+				template.send("orders", "a", "waits");
+				await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> {
+					assertThat(gauge("shardkeeper.parked.keys")).isEqualTo(1);
+					assertThat(gauge("shardkeeper.parked.records")).isEqualTo(2);
+					assertThat(gauge("shardkeeper.parked.used")).isEqualTo(0.25);
+				});
+			});
+		assertThat(this.meters.find("shardkeeper.parked.keys").meter()).as("after the end of the context").isNull();
+	}
+
 	private double gauge(String name) {
 		Gauge gauge = this.meters.find(name).tags("group", "shop", "topic", "orders").gauge();
 		return (gauge != null) ? gauge.value() : -1;

@@ -35,6 +35,7 @@ import org.springframework.context.annotation.Configuration;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.ShardTemplate.Outgoing;
 import io.github.shardkeeper.test.EmbeddedGroup;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -42,8 +43,8 @@ import static org.awaitility.Awaitility.await;
 
 /**
  * The dashboard, the alert rules and the reference name the meters, labels and values of
- * labels that an application has after records, a failure, a retry and a dead letter, and
- * no others; and their functions fit the types of the meters.
+ * labels that an application has after records, a repeated send, a failure, a retry and a
+ * dead letter, and no others; and their functions fit the types of the meters.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class MonitoringFilesTests {
@@ -98,7 +99,8 @@ class MonitoringFilesTests {
 			ConfigurableApplicationContext context = instances.start(Orders.class, "one");
 			PrometheusMeterRegistry registry = context.getBean(PrometheusMeterRegistry.class);
 			ShardTemplate template = context.getBean(ShardTemplate.class);
-			template.send("orders", "a", "good");
+			template.send("orders", new Outgoing("a", "good").withId("one"));
+			template.send("orders", new Outgoing("a", "repeated").withId("one"));
 			template.send("orders", "a", "bad");
 			await().atMost(Duration.ofSeconds(60)).until(() -> {
 				String scrape = registry.scrape();
@@ -119,6 +121,10 @@ class MonitoringFilesTests {
 			assertThat(value(scrape, "shardkeeper_buffer_records")).isZero();
 			assertThat(value(scrape, "shardkeeper_buffer_used_bytes")).isZero();
 			assertThat(value(scrape, "shardkeeper_shards_unreadable")).isZero();
+			assertThat(value(scrape, "shardkeeper_send_repeated_total")).isEqualTo(1);
+			assertThat(value(scrape, "shardkeeper_parked_keys")).isZero();
+			assertThat(value(scrape, "shardkeeper_parked_records")).isZero();
+			assertThat(value(scrape, "shardkeeper_parked_used_ratio")).isZero();
 			instances.start(Orders.class, "two");
 			// All phases of a move: the shard that moves has to get a record.
 			await().atMost(Duration.ofSeconds(60)).until(() -> {

@@ -59,6 +59,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.template.SendObserver;
+import io.github.shardkeeper.template.SendRepetitions;
 import io.github.shardkeeper.test.EmbeddedRedis;
 import io.github.shardkeeper.worker.ConsumerMeters;
 
@@ -74,8 +75,9 @@ class ReplacedBeansTests {
 			ShardCatalog.class, CoordinationStore.class, CheckpointStore.class, DeadLetterStore.class,
 			DeadLetters.class, ShardPositions.class, RetiredTopics.class, ShardStateReader.class, ShardTemplate.class,
 			ShardSelector.class, PayloadConverter.class, MessageArguments.class, ConsumerMeters.class, LoopMeters.class,
-			CallObserver.class, SendObserver.class, ShardConsumeConvention.class, ShardSendConvention.class,
-			ClusterView.class, ClusterLocks.class, DoubleBarriers.class, ClusterSignals.class, ClusterParameters.class);
+			CallObserver.class, SendObserver.class, SendRepetitions.class, ShardConsumeConvention.class,
+			ShardSendConvention.class, ClusterView.class, ClusterLocks.class, DoubleBarriers.class,
+			ClusterSignals.class, ClusterParameters.class);
 
 	private static final List<Class<?>> CONFIGURATIONS = List.of(ShardkeeperAutoConfiguration.class,
 			RedisStoreConfiguration.class, MemoryStoreConfiguration.class, MessagingConfiguration.class,

@@ -94,6 +94,11 @@ public final class ParkedKeys {
 		return this.entries.size();
 	}
 
+	/** Returns the larger part of the two bounds that is used; above 1 beyond them. */
+	public double used() {
+		return Math.max((double) keys() / this.maxKeys, (double) records() / this.maxRecords);
+	}
+
 	/** Returns whether nothing waits, and the store knows that. */
 	public boolean isEmpty() {
 		return this.entries.isEmpty() && this.removals.isEmpty();

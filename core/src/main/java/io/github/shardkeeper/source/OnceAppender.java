@@ -27,13 +27,12 @@ public interface OnceAppender extends ShardAppender {
 	 * its offset is that of the earlier one. For how long ids are remembered, and how
 	 * many of a shard, is limited.
 	 * @param batch the batch
-	 * @return the offsets, in the order of the records; or a
-	 * {@link io.github.shardkeeper.SendFailedException}. Completes within the time limit
-	 * for answers, on a thread that must not be blocked
+	 * @return the answer, or a {@link io.github.shardkeeper.SendFailedException}.
+	 * Completes within the time limit for answers, on a thread that must not be blocked
 	 * @throws IllegalArgumentException if a record cannot be stored; none is sent, and a
 	 * retry does not help
 	 */
-	CompletableFuture<List<Offset>> appendOnce(Batch batch);
+	CompletableFuture<Appended> appendOnce(Batch batch);
 
 	/**
 	 * Returns whether {@link #append} recognizes ids too, so that a record with an id
@@ -44,6 +43,21 @@ public interface OnceAppender extends ShardAppender {
 	default boolean appendRecognizesIds(ShardId shard) {
 		Objects.requireNonNull(shard, "shard must not be null");
 		return false;
+	}
+
+	/**
+	 * The answer to a batch. Immutable.
+	 *
+	 * @param offsets the offsets, in the order of the records
+	 * @param before the number of the records that were there before, as far as the
+	 * source knows
+	 */
+	record Appended(List<Offset> offsets, int before) {
+
+		public Appended {
+			offsets = List.copyOf(Objects.requireNonNull(offsets, "offsets must not be null"));
+		}
+
 	}
 
 	/**

@@ -61,6 +61,8 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 
 	private final SendObserver observer;
 
+	private final SendRepetitions repetitions;
+
 	/** Different for each template, also after a restart of the process. */
 	private final String producer = UUID.randomUUID().toString();
 
@@ -72,18 +74,28 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 	 */
 	public KeyedShardTemplate(SendTopics topics, PayloadConverter converter, SendSettings settings,
 			Map<String, ShardSelector> selectors, @Nullable ShardSelector selector, SendObserver observer) {
+		this(topics, converter, settings, selectors, selector, observer, SendRepetitions.NONE);
+	}
+
+	/** Creates a template that reports records that were there before. */
+	public KeyedShardTemplate(SendTopics topics, PayloadConverter converter, SendSettings settings,
+			Map<String, ShardSelector> selectors, @Nullable ShardSelector selector, SendObserver observer,
+			SendRepetitions repetitions) {
 		this.topics = topics;
 		this.converter = converter;
 		this.settings = settings;
 		this.choice = new ShardChoice(Map.copyOf(selectors), selector);
 		this.observer = observer;
+		this.repetitions = repetitions;
 		this.window = new SendWindow(settings);
 	}
 
 	private SendQueue queue(String topic) {
 		return this.queues.computeIfAbsent(this.topics.appender(topic), (appender) -> {
-			ShardAppender repeating = (appender instanceof OnceAppender once) ? new RepeatingAppender(once,
-					this.settings.retries(), this.producer, () -> this.closed, RepeatingAppender.TIMER) : appender;
+			ShardAppender repeating = (appender instanceof OnceAppender once)
+					? new RepeatingAppender(once, this.settings.retries(), this.producer, () -> this.closed,
+							RepeatingAppender.TIMER, this.repetitions)
+					: appender;
 			ThreadPoolExecutor sender = new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS,
 					new LinkedBlockingQueue<>(), KeyedShardTemplate::senderThread);
 			sender.allowCoreThreadTimeOut(true);

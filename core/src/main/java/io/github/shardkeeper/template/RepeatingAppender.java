@@ -22,6 +22,7 @@ import io.github.shardkeeper.SendFailedException;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.OnceAppender;
+import io.github.shardkeeper.source.OnceAppender.Appended;
 import io.github.shardkeeper.source.OnceAppender.Batch;
 import io.github.shardkeeper.source.ShardAppender;
 
@@ -57,6 +58,8 @@ final class RepeatingAppender implements ShardAppender {
 
 	private final BiConsumer<Duration, Runnable> timer;
 
+	private final SendRepetitions repetitions;
+
 	private final Map<ShardId, Lane> lanes = new ConcurrentHashMap<>();
 
 	/** Number of lanes with a batch under way. */
@@ -69,12 +72,13 @@ final class RepeatingAppender implements ShardAppender {
 	 * @param closed whether nothing is to be repeated any more
 	 */
 	RepeatingAppender(OnceAppender appender, int retries, String producer, BooleanSupplier closed,
-			BiConsumer<Duration, Runnable> timer) {
+			BiConsumer<Duration, Runnable> timer, SendRepetitions repetitions) {
 		this.appender = appender;
 		this.retries = retries;
 		this.producer = producer;
 		this.closed = closed;
 		this.timer = timer;
+		this.repetitions = repetitions;
 	}
 
 	@Override
@@ -250,7 +254,7 @@ final class RepeatingAppender implements ShardAppender {
 		}
 
 		void begin() {
-			CompletableFuture<List<Offset>> answer;
+			CompletableFuture<Appended> answer;
 			try {
 				answer = RepeatingAppender.this.appender.appendOnce(this.batch);
 			}
@@ -258,16 +262,16 @@ final class RepeatingAppender implements ShardAppender {
 				// Also errors: what waits for the lane would wait forever.
 				answer = CompletableFuture.failedFuture(ex);
 			}
-			answer.whenComplete((offsets, failure) -> {
+			answer.whenComplete((appended, failure) -> {
 				if (failure != null) {
 					failed(failure);
 				}
-				else if (offsets.size() != this.records.size()) {
+				else if (appended.offsets().size() != this.records.size()) {
 					failed(new IllegalStateException("The source has returned %d offsets for %d records"
-						.formatted(offsets.size(), this.records.size())));
+						.formatted(appended.offsets().size(), this.records.size())));
 				}
 				else {
-					appended(offsets);
+					appended(appended);
 				}
 			});
 		}
@@ -275,7 +279,8 @@ final class RepeatingAppender implements ShardAppender {
 		/**
 		 * The lane is free before a caller knows, whose next record may need no batch.
 		 */
-		private void appended(List<Offset> offsets) {
+		private void appended(Appended answer) {
+			List<Offset> offsets = answer.offsets();
 			try {
 				this.lane.next();
 			}
@@ -283,6 +288,10 @@ final class RepeatingAppender implements ShardAppender {
 				for (int i = 0; i < offsets.size(); i++) {
 					this.records.get(i).offset().complete(offsets.get(i));
 				}
+			}
+			if (answer.before() > 0) {
+				// Last, because a registry of the application may throw.
+				RepeatingAppender.this.repetitions.dropped(this.batch.shard(), answer.before());
 			}
 		}
 

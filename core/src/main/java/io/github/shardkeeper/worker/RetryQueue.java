@@ -23,6 +23,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.ConsumerMeters.ParkedTotals;
 
 /**
  * Client of a shard's retry queue. Confined to the shard's worker.
@@ -43,7 +44,8 @@ sealed interface RetryQueue {
 		ConsumerSettings settings = scope.settings();
 		return (settings.onFailure() == ConsumerSettings.OnFailure.PARK_KEY)
 				? new Parked(shard, context.checkpoints(), context.budget(),
-						new ParkedKeys(settings.parking().maxKeys(), settings.parking().maxRecords()), nextLook != null)
+						new ParkedKeys(settings.parking().maxKeys(), settings.parking().maxRecords()),
+						context.parked(shard.topic()), nextLook != null)
 				: new Due(shard, context.checkpoints(), context.budget(), nextLook);
 	}
 
@@ -74,6 +76,10 @@ sealed interface RetryQueue {
 	 * @param added the records that it has put there
 	 */
 	void committed(Collection<Offset> changed, List<Commit.Retry> added, MonotonicTime now);
+
+	/** Ends with the worker. */
+	default void end() {
+	}
 
 	/** Hands out every due record. Asks the store only when there may be some. */
 	final class Due implements RetryQueue {
@@ -184,6 +190,8 @@ sealed interface RetryQueue {
 
 		private final ParkedKeys keys;
 
+		private final ParkedTotals totals;
+
 		/** Records of one key that are next. */
 		private final Map<Offset, FailedRecord> fetched = new HashMap<>();
 
@@ -192,11 +200,13 @@ sealed interface RetryQueue {
 
 		private boolean compareAfterCommit;
 
-		Parked(ShardId shard, CheckpointStore checkpoints, BufferBudget budget, ParkedKeys keys, boolean compareDue) {
+		Parked(ShardId shard, CheckpointStore checkpoints, BufferBudget budget, ParkedKeys keys, ParkedTotals totals,
+				boolean compareDue) {
 			this.shard = shard;
 			this.checkpoints = checkpoints;
 			this.budget = budget;
 			this.keys = keys;
+			this.totals = totals;
 			this.compareDue = compareDue;
 		}
 
@@ -204,6 +214,7 @@ sealed interface RetryQueue {
 		void park(FailedRecord record, MonotonicTime due) {
 			this.fetched.remove(record.offset());
 			this.keys.park(record.key(), record.offset(), record.place(), due);
+			this.totals.update(this.shard, this.keys);
 		}
 
 		/**
@@ -212,7 +223,15 @@ sealed interface RetryQueue {
 		 */
 		MonotonicTime parkBehind(FailedRecord record, MonotonicTime now) {
 			this.fetched.remove(record.offset());
-			return this.keys.parkBehind(record.key(), record.offset(), record.place(), now);
+			MonotonicTime due = this.keys.parkBehind(record.key(), record.offset(), record.place(), now);
+			this.totals.update(this.shard, this.keys);
+			return due;
+		}
+
+		/** Removes a record that is handled or a dead letter. */
+		void settled(Offset offset) {
+			this.keys.settled(offset);
+			this.totals.update(this.shard, this.keys);
 		}
 
 		/** Returns what waits; only after the first {@link #next}. */
@@ -254,6 +273,7 @@ sealed interface RetryQueue {
 							+ "or the store has lost them", gone, this.shard);
 			}
 			this.compareDue = false;
+			this.totals.update(this.shard, this.keys);
 		}
 
 		private @Nullable FailedRecord fetch(Offset next, MonotonicTime now) {
@@ -296,6 +316,12 @@ sealed interface RetryQueue {
 			this.keys.committed(changed, added.stream().map((retry) -> retry.record().offset()).toList());
 			this.compareDue |= this.compareAfterCommit;
 			this.compareAfterCommit = false;
+			this.totals.update(this.shard, this.keys);
+		}
+
+		@Override
+		public void end() {
+			this.totals.remove(this.shard);
 		}
 
 	}

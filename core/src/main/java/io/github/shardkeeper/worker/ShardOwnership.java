@@ -195,6 +195,7 @@ final class ShardOwnership {
 
 	/** Reports the revocation if the assignment was reported. */
 	void end() {
+		this.progress.queue().end();
 		if (this.reading && !this.endReported) {
 			this.endReported = true;
 			this.context.events().revoked(this.owned, this.owned.isLost());

@@ -163,7 +163,7 @@ final class ShardProgress {
 		}
 		record.done();
 		if (this.queue instanceof RetryQueue.Parked parked) {
-			parked.keys().settled(record.offset());
+			parked.settled(record.offset());
 		}
 	}
 
@@ -240,7 +240,7 @@ final class ShardProgress {
 	private void removeFromQueue(TrackedRecord record) {
 		this.pending.removeFromQueue(record.offset());
 		if (this.queue instanceof RetryQueue.Parked parked) {
-			parked.keys().settled(record.offset());
+			parked.settled(record.offset());
 		}
 	}
 

@@ -21,6 +21,7 @@ import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.ConsumerMeters.ParkedTotals;
 import io.github.shardkeeper.worker.ConsumerMeters.TopicMeters;
 
 /**
@@ -62,6 +63,8 @@ public final class WorkerContext {
 
 	/** What is read ahead by topic. */
 	private final Map<String, BufferBudget.Usage> bufferUsages;
+
+	private final Map<String, ParkedTotals> parked;
 
 	private final Function<String, ConsumerSettings> settings;
 
@@ -110,14 +113,14 @@ public final class WorkerContext {
 			JsonMapper mapper, ConsumerMeters meters, BufferBudget budget, Function<String, ConsumerSettings> settings,
 			ConsumerEvents events, ShardConsumption.Listener listener, boolean measuresWork, Outputs outputs) {
 		this(group, checkpoints, reader, lease, clock, wallClock, executor, timer, new StateValues(mapper), meters,
-				new ConcurrentHashMap<>(), budget, new ConcurrentHashMap<>(), settings, events, listener, measuresWork,
-				true, outputs);
+				new ConcurrentHashMap<>(), budget, new ConcurrentHashMap<>(), new ConcurrentHashMap<>(), settings,
+				events, listener, measuresWork, true, outputs);
 	}
 
 	private WorkerContext(String group, CheckpointStore checkpoints, ShardReadControl reader, Lease lease,
 			MonotonicClock clock, InstantSource wallClock, Executor executor, ScheduledExecutorService timer,
 			StateValues stateValues, ConsumerMeters meters, Map<String, MeterGuard<TopicMeters>> topicMeters,
-			BufferBudget budget, Map<String, BufferBudget.Usage> bufferUsages,
+			BufferBudget budget, Map<String, BufferBudget.Usage> bufferUsages, Map<String, ParkedTotals> parked,
 			Function<String, ConsumerSettings> settings, ConsumerEvents events, ShardConsumption.Listener listener,
 			boolean measuresWork, boolean coordinated, Outputs outputs) {
 		this.group = group;
@@ -133,6 +136,7 @@ public final class WorkerContext {
 		this.topicMeters = topicMeters;
 		this.budget = budget;
 		this.bufferUsages = bufferUsages;
+		this.parked = parked;
 		this.settings = settings;
 		this.events = events;
 		this.listener = listener;
@@ -154,7 +158,8 @@ public final class WorkerContext {
 	public WorkerContext forBroadcast(ShardConsumption.Listener broadcastListener) {
 		return new WorkerContext(this.group, this.checkpoints, this.reader, Lease.unlimited(), this.clock,
 				this.wallClock, this.executor, this.timer, this.stateValues, this.meters, this.topicMeters, this.budget,
-				this.bufferUsages, this.settings, this.events, broadcastListener, false, false, this.outputs);
+				this.bufferUsages, this.parked, this.settings, this.events, broadcastListener, false, false,
+				this.outputs);
 	}
 
 	/** Returns the settings of a topic. */
@@ -223,6 +228,7 @@ public final class WorkerContext {
 		try {
 			registered = this.meters.of(topic);
 			registered.buffering(bufferUsage(topic));
+			registered.parking(parked(topic));
 		}
 		catch (Throwable ex) {
 			// From a registry or a filter of the application.
@@ -239,6 +245,11 @@ public final class WorkerContext {
 	/** Returns what the shards of a topic read ahead. */
 	BufferBudget.Usage bufferUsage(String topic) {
 		return this.bufferUsages.computeIfAbsent(topic, (name) -> new BufferBudget.Usage());
+	}
+
+	/** Returns what waits in the shards of a topic. */
+	ParkedTotals parked(String topic) {
+		return this.parked.computeIfAbsent(topic, (name) -> new ParkedTotals());
 	}
 
 	ConsumerEvents events() {

@@ -15,7 +15,7 @@ final class ManualOnceAppender implements OnceAppender {
 
 	private final List<Batch> batches = new ArrayList<>();
 
-	private final List<CompletableFuture<List<Offset>>> answers = new ArrayList<>();
+	private final List<CompletableFuture<Appended>> answers = new ArrayList<>();
 
 	/** Payloads of what was appended without a batch. */
 	private final List<String> others = new ArrayList<>();
@@ -34,9 +34,9 @@ final class ManualOnceAppender implements OnceAppender {
 	}
 
 	@Override
-	public CompletableFuture<List<Offset>> appendOnce(Batch batch) {
+	public CompletableFuture<Appended> appendOnce(Batch batch) {
 		this.batches.add(batch);
-		CompletableFuture<List<Offset>> answer = new CompletableFuture<>();
+		CompletableFuture<Appended> answer = new CompletableFuture<>();
 		this.answers.add(answer);
 		return answer;
 	}
@@ -65,7 +65,11 @@ final class ManualOnceAppender implements OnceAppender {
 	}
 
 	void answer(int attempt, List<Offset> offsets) {
-		this.answers.get(attempt).complete(offsets);
+		answer(attempt, offsets, 0);
+	}
+
+	void answer(int attempt, List<Offset> offsets, int before) {
+		this.answers.get(attempt).complete(new Appended(offsets, before));
 	}
 
 	/** Fails the last attempt. */

@@ -38,13 +38,15 @@ class RepeatingAppenderTests {
 
 	private final List<Runnable> due = new ArrayList<>();
 
+	private final List<String> dropped = new ArrayList<>();
+
 	private boolean closed;
 
 	private RepeatingAppender repeating(int retries) {
 		return new RepeatingAppender(this.appender, retries, "me", () -> this.closed, (pause, work) -> {
 			this.pauses.add(pause);
 			this.due.add(work);
-		});
+		}, (shard, records) -> this.dropped.add(records + " of " + shard));
 	}
 
 	private static NewRecord record(int shard, String payload, @Nullable String id) {
@@ -66,6 +68,23 @@ class RepeatingAppenderTests {
 		assertThat(send(repeating, 0, "a")).isCompletedWithValue(new Offset("plain"));
 		assertThat(this.appender.others()).containsExactly("a");
 		assertThat(this.appender.attempts()).isEmpty();
+	}
+
+	@Test
+	void recordsThatWereThereBeforeAreReported() {
+		RepeatingAppender repeating = repeating(1);
+		send(repeating, 0, "a");
+		this.appender.answer();
+		assertThat(this.dropped).isEmpty();
+		CompletableFuture<Offset> second = send(repeating, 0, "b");
+		send(repeating, 0, "c");
+		this.appender.fail(true, false);
+		nextAttempt();
+		this.appender.answer(2, List.of(new Offset("of b")), 1);
+
+		assertThat(second).isCompletedWithValue(new Offset("of b"));
+		assertThat(this.dropped).containsExactly("1 of orders/0");
+		assertThat(this.appender.attempts()).endsWith("0#3[c]");
 	}
 
 	@Test
@@ -202,7 +221,7 @@ class RepeatingAppenderTests {
 	void brokenTimerAndBrokenAnswersBlockNothing() {
 		RepeatingAppender repeating = new RepeatingAppender(this.appender, 3, "me", () -> false, (pause, work) -> {
 			throw new RejectedExecutionException("no timer");
-		});
+		}, SendRepetitions.NONE);
 		CompletableFuture<Offset> sent = send(repeating, 0, "a");
 		this.appender.fail(true, false);
 		assertThat(failure(sent)).hasMessageContaining("no timer");

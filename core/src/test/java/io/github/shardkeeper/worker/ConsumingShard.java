@@ -28,6 +28,7 @@ import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.time.Lease;
+import io.github.shardkeeper.worker.ConsumerMeters.ParkedTotals;
 
 /**
  * One shard of the topic {@code orders} and its workers, with the handler of a test's
@@ -157,6 +158,11 @@ final class ConsumingShard {
 	/** Where the records go that handlers send. */
 	TestTargets targets() {
 		return this.targets;
+	}
+
+	/** What meters show of the keys that wait. */
+	ParkedTotals parked() {
+		return this.context.parked(SHARD.topic());
 	}
 
 	TestReader reader() {

@@ -14,6 +14,7 @@ import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.worker.ConsumerMeters.ParkedTotals;
 import io.github.shardkeeper.worker.ConsumerSettings.AfterDelays;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
@@ -184,6 +185,34 @@ class ParkedKeyTests {
 
 		assertThat(this.bean.calls).containsExactly("a1", "b2", "a1", "a1", "b2", "c3", "b4");
 		assertThat(shard.worker().problem()).isNull();
+	}
+
+	@Test
+	void metersShowWhatWaitsHereAndHowNearItsBoundsAre() {
+		ConsumingShard shard = new ConsumingShard(this.bean, settings().parking(4, 10, AfterDelays.REPEAT));
+		assertThat(totals(shard)).isEqualTo("0 keys, 0 records, 0.0");
+		this.bean.poison.addAll(Set.of("a1", "b2"));
+		offer(shard, 1, "a1", "b2", "a3", "a4");
+		assertThat(totals(shard)).isEqualTo("2 keys, 4 records, 0.5");
+		offer(shard, 5, "a5", "a6");
+		assertThat(totals(shard)).isEqualTo("2 keys, 6 records, 0.6");
+
+		shard.worker().drain();
+		shard.run();
+		assertThat(totals(shard)).as("not here any more").isEqualTo("0 keys, 0 records, 0.0");
+		shard.restart();
+		assertThat(totals(shard)).isEqualTo("2 keys, 6 records, 0.6");
+		this.bean.poison.remove("a1");
+		shard.pass(SECOND);
+		assertThat(totals(shard)).isEqualTo("1 keys, 1 records, 0.25");
+		this.bean.poison.clear();
+		shard.pass(SECOND.multipliedBy(10));
+		assertThat(totals(shard)).isEqualTo("0 keys, 0 records, 0.0");
+	}
+
+	private static String totals(ConsumingShard shard) {
+		ParkedTotals totals = shard.parked();
+		return "%d keys, %d records, %s".formatted(totals.keys(), totals.records(), totals.used());
 	}
 
 	@Test

@@ -27,6 +27,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.OnceAppender;
+import io.github.shardkeeper.source.OnceAppender.Appended;
 import io.github.shardkeeper.source.OnceAppender.Batch;
 import io.github.shardkeeper.source.RecordFields;
 import io.github.shardkeeper.source.ShardAppender;
@@ -289,9 +290,9 @@ public abstract class ShardSourceContract {
 		OnceAppender once = requireOnce();
 		appendOnce(once, batch("one", 2, record(SHARD, "r1", null)));
 
-		CompletableFuture<List<Offset>> late = once.appendOnce(batch("one", 1, record(SHARD, "late", null)));
+		CompletableFuture<Appended> late = once.appendOnce(batch("one", 1, record(SHARD, "late", null)));
 		await().until(late::isDone);
-		assertThat(late.handle((offsets, failure) -> failure).join()).isInstanceOfSatisfying(SendFailedException.class,
+		assertThat(late.handle((appended, failure) -> failure).join()).isInstanceOfSatisfying(SendFailedException.class,
 				(failure) -> {
 					assertThat(failure.isRefusal()).isTrue();
 					assertThat(failure.mayHaveBeenAppended()).isTrue();
@@ -319,6 +320,19 @@ public abstract class ShardSourceContract {
 				records.get(2).offset());
 		assertThat(again).containsExactly(records.get(2).offset(), records.get(3).offset(), records.get(0).offset());
 		assertThat(payloads(start(OTHER, null).await(1))).as("each shard has ids of its own").containsExactly("o1");
+	}
+
+	@Test
+	void recordsThatWereThereBeforeAreCounted() {
+		OnceAppender once = requireOnce();
+		Batch first = batch("one", 1, record(SHARD, "r1", "id-1"), record(SHARD, "r2", null));
+
+		assertThat(answer(once, first).before()).isZero();
+		assertThat(answer(once, first).before()).as("the batch is repeated").isEqualTo(2);
+		assertThat(
+				answer(once, batch("other", 1, record(SHARD, "again", "id-1"), record(SHARD, "r3", "id-3"))).before())
+			.as("one id is known")
+			.isEqualTo(1);
 	}
 
 	@Test
@@ -354,7 +368,11 @@ public abstract class ShardSourceContract {
 	}
 
 	private static List<Offset> appendOnce(OnceAppender once, Batch batch) {
-		CompletableFuture<List<Offset>> answer = once.appendOnce(batch);
+		return answer(once, batch).offsets();
+	}
+
+	private static Appended answer(OnceAppender once, Batch batch) {
+		CompletableFuture<Appended> answer = once.appendOnce(batch);
 		await().atMost(Duration.ofSeconds(60)).until(answer::isDone);
 		return answer.join();
 	}

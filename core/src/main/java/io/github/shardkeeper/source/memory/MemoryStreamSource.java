@@ -208,7 +208,7 @@ public final class MemoryStreamSource implements ShardSource, OnceAppender, Sequ
 	}
 
 	@Override
-	public CompletableFuture<List<Offset>> appendOnce(OnceAppender.Batch batch) {
+	public CompletableFuture<Appended> appendOnce(OnceAppender.Batch batch) {
 		Objects.requireNonNull(batch, "batch must not be null");
 		batch.records().forEach(this::check);
 		synchronized (this.lock) {
@@ -218,12 +218,15 @@ public final class MemoryStreamSource implements ShardSource, OnceAppender, Sequ
 				return CompletableFuture.failedFuture(new SendFailedException(
 						"%s has had a later batch of the same producer".formatted(batch.shard()), null, true, true));
 			}
+			int before = batch.records().size();
 			if (last == null || last.number() < batch.number()) {
+				int records = stream.records.size();
 				last = new LastBatch(batch.number(), batch.records().stream().map(this::add).toList());
 				stream.batches.put(batch.producer(), last);
+				before -= stream.records.size() - records;
 				this.lock.notifyAll();
 			}
-			return CompletableFuture.completedFuture(last.offsets());
+			return CompletableFuture.completedFuture(new Appended(last.offsets(), before));
 		}
 	}
 

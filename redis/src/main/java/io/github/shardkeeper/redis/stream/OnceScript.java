@@ -13,6 +13,7 @@ import io.github.shardkeeper.redis.LuaScript;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.OnceAppender.Appended;
 import io.github.shardkeeper.source.OnceAppender.Batch;
 import io.github.shardkeeper.source.RecordFields;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
@@ -50,8 +51,8 @@ final class OnceScript {
 		return this.nativeIds.areIn(streamKey);
 	}
 
-	CompletableFuture<List<Offset>> append(String bucketKey, String streamKey, Batch batch) {
-		CompletableFuture<List<Offset>> result = new CompletableFuture<>();
+	CompletableFuture<Appended> append(String bucketKey, String streamKey, Batch batch) {
+		CompletableFuture<Appended> result = new CompletableFuture<>();
 		if (!hasIds(batch) || this.nativeIds.areKnown(streamKey)) {
 			send(bucketKey, streamKey, batch, result);
 			return result;
@@ -71,7 +72,7 @@ final class OnceScript {
 		return batch.records().stream().anyMatch((newRecord) -> newRecord.id() != null);
 	}
 
-	private void send(String bucketKey, String streamKey, Batch batch, CompletableFuture<List<Offset>> result) {
+	private void send(String bucketKey, String streamKey, Batch batch, CompletableFuture<Appended> result) {
 		String shard = batch.shard().id();
 		boolean withNativeIds = hasNativeIds(streamKey);
 		List<String> keys = new ArrayList<>(
@@ -117,11 +118,12 @@ final class OnceScript {
 		return arguments;
 	}
 
-	private static void answered(Batch batch, List<byte[]> reply, CompletableFuture<List<Offset>> result) {
+	private static void answered(Batch batch, List<byte[]> reply, CompletableFuture<Appended> result) {
 		List<String> texts = reply.stream().map((part) -> new String(part, StandardCharsets.UTF_8)).toList();
 		String status = texts.get(0);
 		if (status.equals("APPENDED")) {
-			result.complete(texts.subList(1, texts.size()).stream().map(Offset::new).toList());
+			result.complete(new Appended(texts.subList(2, texts.size()).stream().map(Offset::new).toList(),
+					Integer.parseInt(texts.get(1))));
 			return;
 		}
 		String problem = status.equals("PARTLY")

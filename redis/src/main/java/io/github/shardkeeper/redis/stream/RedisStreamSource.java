@@ -322,7 +322,7 @@ public final class RedisStreamSource
 	}
 
 	@Override
-	public CompletableFuture<List<Offset>> appendOnce(OnceAppender.Batch batch) {
+	public CompletableFuture<Appended> appendOnce(OnceAppender.Batch batch) {
 		batch.records().forEach(this::check);
 		return this.onceScript.append(bucketKey(batch.shard()), streamKey(batch.shard()), batch);
 	}

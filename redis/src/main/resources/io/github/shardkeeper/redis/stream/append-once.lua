@@ -9,11 +9,12 @@
 -- ARGV     1 number of the batch under its producer, 2 time for which ids are remembered (millis), 3 number of ids in a
 --          hash after which the other one takes its turn; then for each record producer and id for Redis' own XADD with
 --          IDMP, or '' and the id, or '' and '' for none; number of texts that follow; names and values of its fields
--- result   'APPENDED', entry id of each record; 'LATE' if the producer has appended a later batch; or 'PARTLY', error:
---          only the first of the records are appended, which a repetition of the batch continues. An error, and nothing
---          is appended, if memory or a right is missing, or a key has another type
--- keeps    a batch's records are appended once, in their order, as long as KEYS 2 is there; a record whose id is remembered is not appended, and
---          gets the entry id of the first one. The stream may be trimmed meanwhile
+-- result   'APPENDED', number of records that were there before (without those that Redis has recognized itself), entry
+--          id of each record; 'LATE' if the producer has appended a later batch; or 'PARTLY', error: only the first of
+--          the records are appended, which a repetition of the batch continues. An error, and nothing is appended, if
+--          memory or a right is missing, or a key has another type
+-- keeps    a batch's records are appended once, in their order, as long as KEYS 2 is there; a record whose id is
+--          remembered is not appended, and gets the entry id of the first one. The stream may be trimmed meanwhile
 -- memory   refused at `maxmemory`
 -- cost     O(records)
 
@@ -59,7 +60,7 @@ if lastNumber == number then
   end
 end
 if #entries == #records then
-  return {'APPENDED', unpack(entries)}
+  return {'APPENDED', tostring(#records), unpack(entries)}
 end
 
 local function remember()
@@ -127,11 +128,13 @@ local function append(record, first)
 end
 
 local problem
-local appended = #entries > 0
+local appended, before = #entries > 0, #entries
 for i = #entries + 1, #records do
   local record = records[i]
   local entry = known(record)
-  if not entry then
+  if entry then
+    before = before + 1
+  else
     entry = append(record, not appended)
     if type(entry) == 'table' then
       problem = entry.err
@@ -145,4 +148,4 @@ for i = #entries + 1, #records do
   entries[i] = entry
 end
 remember()
-return problem and {'PARTLY', problem} or {'APPENDED', unpack(entries)}
+return problem and {'PARTLY', problem} or {'APPENDED', tostring(before), unpack(entries)}

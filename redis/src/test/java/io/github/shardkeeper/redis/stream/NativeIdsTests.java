@@ -194,11 +194,12 @@ class NativeIdsTests {
 					"v", "b", "p-2", "id-2", "2", "v", "c")));
 		}
 
-		assertThat(answers.get(0)).startsWith("APPENDED").hasSize(4);
-		assertThat(answers.get(1)).as("only the record without an id is new").hasSize(4);
-		assertThat(answers.get(1).get(1)).isEqualTo(answers.get(0).get(1));
-		assertThat(answers.get(1).get(3)).isEqualTo(answers.get(0).get(3));
-		assertThat(answers.get(2)).isEqualTo(answers.get(1));
+		assertThat(answers.get(0)).startsWith("APPENDED", "0").hasSize(5);
+		assertThat(answers.get(1)).as("only the record without an id is new").hasSize(5);
+		assertThat(answers.get(1).get(2)).isEqualTo(answers.get(0).get(2));
+		assertThat(answers.get(1).get(4)).isEqualTo(answers.get(0).get(4));
+		assertThat(answers.get(2)).startsWith("APPENDED", "3")
+			.endsWith(answers.get(1).subList(2, 5).toArray(String[]::new));
 		assertThat(redis.<Long>call((commands) -> commands.xlen(keys[0]))).isEqualTo(4);
 		assertThat(redis.<Long>call((commands) -> commands.exists(keys[2], keys[3]))).isZero();
 	}
@@ -297,7 +298,7 @@ class NativeIdsTests {
 				case "XADD" -> bulk("7-7");
 				case "XINFO" -> (this.stream != null) ? array(this.stream) : "-ERR no such key\r\n";
 				case "XLEN" -> ":0\r\n";
-				case "EVALSHA" -> "*2\r\n" + bulk("APPENDED") + bulk("7-7");
+				case "EVALSHA" -> "*3\r\n" + bulk("APPENDED") + bulk("0") + bulk("7-7");
 				case "CONFIG" -> "*4\r\n" + bulk("stream-idmp-duration") + bulk(this.duration)
 						+ bulk("stream-idmp-maxsize") + bulk(this.maxSize);
 				default -> "+OK\r\n";
