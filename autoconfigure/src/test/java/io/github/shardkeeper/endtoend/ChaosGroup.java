@@ -65,6 +65,8 @@ final class ChaosGroup implements AutoCloseable {
 
 	private final BookedGroup booked;
 
+	private final ForwardedGroup forwarded;
+
 	/**
 	 * Creates the view of a group and begins to feed it.
 	 * @param size how many instances it has when it is at rest
@@ -86,6 +88,7 @@ final class ChaosGroup implements AutoCloseable {
 		this.kafkaFeeder = new KafkaFeeder(kafka, TracingInstance.KAFKA_TOPIC, partitions, interval);
 		this.unreliable = new UnreliableGroup(connector, group, interval);
 		this.sentOnce = new SentOnce(redis);
+		this.forwarded = new ForwardedGroup(redis, connector, interval);
 		this.booked = booked;
 		this.booked.feed(connector, interval);
 	}
@@ -145,7 +148,8 @@ final class ChaosGroup implements AutoCloseable {
 	}
 
 	private boolean isBalanced() {
-		int shards = this.shards + this.partitions + 3 * UnreliableHandlers.SHARDS + Bookings.SHARDS;
+		int shards = this.shards + this.partitions + 3 * UnreliableHandlers.SHARDS + Bookings.SHARDS
+				+ Forwarding.SHARDS;
 		GroupChanges group = this.store.readChanges(0, -1);
 		List<GroupMember> members = members(group);
 		Map<MemberId, Long> loads = group.ownerships()
@@ -170,6 +174,11 @@ final class ChaosGroup implements AutoCloseable {
 		return this.sentOnce;
 	}
 
+	/** What is sent to another topic as a part of calls. */
+	ForwardedGroup forwarded() {
+		return this.forwarded;
+	}
+
 	/** What is written to a database. */
 	BookedGroup booked() {
 		return this.booked;
@@ -181,6 +190,7 @@ final class ChaosGroup implements AutoCloseable {
 		fed.putAll(byName(this.kafkaFeeder.stop()));
 		this.unreliable.stopFeeding();
 		this.booked.stopFeeding();
+		this.forwarded.stopFeeding();
 		return fed;
 	}
 
@@ -241,6 +251,7 @@ final class ChaosGroup implements AutoCloseable {
 		this.unreliable.close();
 		this.sentOnce.close();
 		this.booked.close();
+		this.forwarded.close();
 		this.store.close();
 		this.checkpoints.close();
 		this.connections.destroy();

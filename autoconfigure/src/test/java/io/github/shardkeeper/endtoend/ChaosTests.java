@@ -37,8 +37,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Four instances as processes, each with a network of its own to a real Redis, and a
  * Kafka that is the source of one topic, while one thing after the other goes wrong,
  * sometimes two at a time. Afterwards a {@link TraceChecker} checks the traces of the
- * handlers, {@link RecordOutcomes} the records of {@link UnreliableHandlers}, and
- * {@link BookedGroup} the rows that handlers have written to a database.
+ * handlers, {@link RecordOutcomes} the records of {@link UnreliableHandlers},
+ * {@link BookedGroup} the rows that handlers have written to a database, and
+ * {@link ForwardedGroup} the records that they have sent as parts of their calls.
  * <p>
  * Options are system properties: {@value #DURATION} (one minute by default; from three
  * minutes on at least until every kind of fault was there once) and {@value #SEED}, which
@@ -128,6 +129,7 @@ class ChaosTests {
 				new BookedGroup(TestDatabase.valueOf(System.getProperty(DATABASE, TestDatabase.H2.name())),
 						this.directory.resolve("database").toAbsolutePath()));
 		List<String> arguments = new ArrayList<>(ARGUMENTS);
+		arguments.addAll(Forwarding.ARGUMENTS);
 		arguments.add("--shardkeeper.session.profile=" + this.profile);
 		arguments.addAll(this.group.booked().arguments());
 		arguments.add("--spring.kafka.bootstrap-servers=" + this.kafka.bootstrapServers());
@@ -175,6 +177,7 @@ class ChaosTests {
 		Map<String, Long> fed = this.group.stopFeeding();
 		this.group.awaitAllCommitted(fed);
 		System.out.printf("chaos: %s%n", this.group.unreliable().awaitSettledAndCheck());
+		System.out.printf("chaos: %s%n", this.group.forwarded().awaitForwardedAndCheck());
 		System.out.printf("chaos: %s%n", this.group.booked().awaitBookedAndCheck());
 		System.out.printf("chaos: %s%n", this.group.sentOnce().stopAndCheck(Duration.ofSeconds(90)));
 		check(fed);

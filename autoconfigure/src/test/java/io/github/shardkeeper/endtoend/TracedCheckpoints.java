@@ -8,12 +8,15 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
+import org.jspecify.annotations.Nullable;
+
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitHistory;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
+import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -82,6 +85,16 @@ final class TracedCheckpoints implements CheckpointStore {
 	@Override
 	public int changeWaiting(ShardId shard, List<Offset> offsets, WaitingRecord.Change change) {
 		return this.store.changeWaiting(shard, offsets, change);
+	}
+
+	@Override
+	public boolean keepsOutboxes(String topic) {
+		return this.store.keepsOutboxes(topic);
+	}
+
+	@Override
+	public List<Outbox.Entry> outbox(ShardId shard, Outbox.@Nullable Place after, int limit, long bytes) {
+		return this.store.outbox(shard, after, limit, bytes);
 	}
 
 	@Override

@@ -76,6 +76,12 @@ public final class TracingInstance {
 		}
 
 		@Bean
+		@ConditionalOnBooleanProperty("trace.forwarding")
+		Forwarding forwarding() {
+			return new Forwarding();
+		}
+
+		@Bean
 		@ConditionalOnBooleanProperty("trace.bookings")
 		Bookings bookings(JdbcClient client) {
 			return new Bookings(client);

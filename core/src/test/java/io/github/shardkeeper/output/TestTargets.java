@@ -10,13 +10,11 @@ import java.util.concurrent.CompletableFuture;
 
 import io.github.shardkeeper.SendFailedException;
 import io.github.shardkeeper.ShardTemplate.Outgoing;
-import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.SequencedAppender;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
-import io.github.shardkeeper.source.ShardReader;
-import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
+import io.github.shardkeeper.testsupport.StreamPayloads;
 
 /**
  * The topics {@code invoices}, with two shards, and {@code mails}, with one, in memory. A
@@ -114,31 +112,7 @@ public final class TestTargets implements OutputTargets, SequencedAppender {
 
 	/** Returns the payloads of the records of a shard. */
 	public List<String> received(ShardId shard) {
-		List<String> payloads = new ArrayList<>();
-		if (this.source.lag(shard, new Offset("0")).records() == 0) {
-			return payloads;
-		}
-		try (ShardReader reader = this.source.openReader()) {
-			reader.start(shard, null, new ShardReader.RecordSink() {
-
-				@Override
-				public boolean offer(List<SourceRecord> records) {
-					records.forEach((record) -> payloads.add(new String(record.payload(), StandardCharsets.UTF_8)));
-					return true;
-				}
-
-				@Override
-				public void ended() {
-					// Is never closed.
-				}
-
-			});
-			reader.poll();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
-		return payloads;
+		return StreamPayloads.of(this.source, shard);
 	}
 
 }

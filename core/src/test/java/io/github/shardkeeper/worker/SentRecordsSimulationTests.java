@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 
@@ -51,6 +50,7 @@ import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.SequencedAppender;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.testsupport.SettableClock;
+import io.github.shardkeeper.testsupport.UnreliableNetwork;
 import io.github.shardkeeper.time.Lease;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -144,13 +144,10 @@ class SentRecordsSimulationTests {
 
 		private final ShardHandler handler;
 
-		/** What is on its way. */
-		private final List<Runnable> late = new ArrayList<>();
+		private final UnreliableNetwork unreliable;
 
 		/** Owners that were replaced, and do not know it. */
 		private final List<Owner> frozen = new ArrayList<>();
-
-		private boolean calm;
 
 		private Owner owner;
 
@@ -162,6 +159,7 @@ class SentRecordsSimulationTests {
 			this.seed = seed;
 			this.broken = broken;
 			this.random = new Random(seed);
+			this.unreliable = new UnreliableNetwork(this.random);
 			DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 			beans.registerSingleton("handler", this.bean);
 			this.handler = new ShardHandlerDetector(beans, new JsonPayloadConverter(new JsonMapper()))
@@ -189,7 +187,7 @@ class SentRecordsSimulationTests {
 			switch (this.random.nextInt(9)) {
 				case 0, 1, 2 -> feed(1 + this.random.nextInt(4));
 				case 3 -> this.bean.failing = this.random.nextBoolean();
-				case 4, 5 -> arrive();
+				case 4, 5 -> this.unreliable.arrive();
 				case 6 -> {
 					if (this.random.nextBoolean()) {
 						replace();
@@ -208,14 +206,6 @@ class SentRecordsSimulationTests {
 			this.fed += more;
 		}
 
-		/** Something that was on its way arrives, or all of it. */
-		private void arrive() {
-			int number = this.random.nextInt(1 + this.late.size());
-			for (int i = 0; i < number && !this.late.isEmpty(); i++) {
-				this.late.remove(this.random.nextInt(this.late.size())).run();
-			}
-		}
-
 		/** The owner is dead, or wakes up later; its successor reads on. */
 		private void replace() {
 			if (this.random.nextBoolean()) {
@@ -228,59 +218,35 @@ class SentRecordsSimulationTests {
 		}
 
 		private void settle() {
-			this.calm = true;
+			this.unreliable.calm();
 			this.bean.failing = false;
 			replace();
 			for (int i = 0; i < 20; i++) {
-				arrive();
+				this.unreliable.arrive();
 				this.owner.pass(Duration.ofSeconds(15));
 				this.frozen.forEach(Owner::run);
 			}
-			while (!this.late.isEmpty()) {
-				arrive();
+			while (!this.unreliable.isEmpty()) {
+				this.unreliable.arrive();
 				this.owner.pass(Duration.ofSeconds(15));
 			}
-		}
-
-		/** Performs a step of a store that may be late or lost, like its answer. */
-		private <T> CompletableFuture<T> transfer(Supplier<T> step, Supplier<? extends RuntimeException> lost) {
-			CompletableFuture<T> answer = new CompletableFuture<>();
-			switch (this.calm ? 0 : this.random.nextInt(8)) {
-				case 0, 1, 2 -> answer.complete(step.get());
-				case 3 -> {
-					T reply = step.get();
-					this.late.add(() -> answer.complete(reply));
-				}
-				case 4, 5 -> this.late.add(() -> answer.complete(step.get()));
-				case 6 -> {
-					step.get();
-					this.late.add(() -> answer.completeExceptionally(lost.get()));
-				}
-				default -> {
-					// It arrives, but long after the sender has given it up.
-					this.late.add(() -> {
-						answer.completeExceptionally(lost.get());
-						this.late.add(step::get);
-					});
-				}
-			}
-			return answer;
 		}
 
 		private CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit) {
 			if (this.broken == Rule.RECORDS_ARE_FORWARDED_AFTER_THE_COMMIT && !commit.outbox().added().isEmpty()) {
-				transfer(() -> this.store.commit(shard, token, commit).join(), IllegalStateException::new);
+				this.unreliable.transfer(() -> this.store.commit(shard, token, commit).join(),
+						IllegalStateException::new);
 				return CompletableFuture.completedFuture(CommitReply.COMMITTED);
 			}
 			if (this.broken == Rule.OUTBOX_AND_OFFSET_ARE_ONE_COMMIT) {
 				long number = 2 * commit.number().attempt();
 				this.store.commit(shard, token,
 						Commit.of(CommitNumber.ofWhole(number - 1), null, Map.of()).withOutbox(commit.outbox()));
-				return transfer(() -> this.store
+				return this.unreliable.transfer(() -> this.store
 					.commit(shard, token, Commit.of(CommitNumber.ofWhole(number), commit.offset(), commit.changes()))
 					.join(), this::unavailable);
 			}
-			return transfer(() -> this.store.commit(shard, token, commit).join(), this::unavailable);
+			return this.unreliable.transfer(() -> this.store.commit(shard, token, commit).join(), this::unavailable);
 		}
 
 		private StoreUnavailableException unavailable() {
@@ -367,7 +333,7 @@ class SentRecordsSimulationTests {
 						&& Schedule.this.random.nextInt(20) == 0) {
 					return CompletableFuture.completedFuture(new Reply.Appended(0));
 				}
-				return transfer(() -> {
+				return Schedule.this.unreliable.transfer(() -> {
 					if (Schedule.this.broken == Rule.TARGETS_KEEP_THE_NUMBERS) {
 						this.reliable.appendAgain(batch.records());
 						return new Reply.Appended(0);
