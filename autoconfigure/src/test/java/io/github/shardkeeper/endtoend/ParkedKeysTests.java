@@ -140,7 +140,7 @@ class ParkedKeysTests {
 		instance.getBean(ShardTemplate.class).send("orders", key, payload);
 	}
 
-	private static List<String> handled(ConfigurableApplicationContext instance) {
+	static List<String> handled(ConfigurableApplicationContext instance) {
 		return instance.getBean(Orders.class).handled;
 	}
 

@@ -2,6 +2,7 @@ package io.github.shardkeeper.redis.checkpoint;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -30,6 +31,7 @@ import io.github.shardkeeper.checkpoint.Commit.Retry;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
 import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.shard.Offset;
@@ -52,6 +54,9 @@ class DataScriptCostTests {
 	private static final ShardId SHARD = ShardId.of("orders", 1);
 
 	private static final int ENTRIES = 100_000;
+
+	/** As many as may wait in a shard by default. */
+	private static final int WAITING = 10_000;
 
 	private static final long LIMIT_MICROS = 50_000;
 
@@ -144,6 +149,34 @@ class DataScriptCostTests {
 		records.forEach((record) -> taken.add(record.offset()));
 		measure("commit: 100 taken",
 				() -> commit(new Commit(number(), null, Set.of(), Map.of(), List.of(), taken, List.of())));
+		assertThat(this.letters.countRetries(List.of(SHARD))).containsValue(0L);
+	}
+
+	@Test
+	void recordsThatWaitByKey() {
+		acquire();
+		List<Offset> waiting = new ArrayList<>();
+		for (int from = 0; from < WAITING; from += 100) {
+			List<Retry> retries = IntStream.range(from, from + 100)
+				.mapToObj((i) -> new Retry(record(i), Duration.ofHours(1)))
+				.toList();
+			retries.forEach((retry) -> waiting.add(retry.record().offset()));
+			commit(0, 0, retries, List.of());
+		}
+		measure("list-waiting: all of %,d".formatted(WAITING), () -> {
+			Set<Offset> found = new LinkedHashSet<>();
+			this.store.waiting(SHARD, (record) -> found.add(record.offset()));
+			assertThat(found).hasSize(WAITING);
+			return null;
+		});
+		measure("read-retries: 50 of %,d".formatted(WAITING),
+				() -> assertThat(this.store.retries(SHARD, waiting.subList(0, 50), 1_000_000)).hasSize(50));
+		for (WaitingRecord.Change change : WaitingRecord.Change.values()) {
+			measure("change-waiting: %s, 1,000 of %,d".formatted(change, WAITING),
+					() -> assertThat(this.store.changeWaiting(SHARD, waiting.subList(0, 1_000), change))
+						.isEqualTo(1_000));
+		}
+		this.store.changeWaiting(SHARD, waiting, WaitingRecord.Change.DROP);
 		assertThat(this.letters.countRetries(List.of(SHARD))).containsValue(0L);
 	}
 
