@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class MissingRightTests {
 
 	private static final LuaScript SCRIPT = new LuaScript("commit.lua",
-			"-- a comment\nredis.call('HSET', KEYS[1], 'a', 1)\nlocal n = redis.call('PUBSUB', 'NUMSUB', 'c')\n", "",
+			"-- a comment\nredis.call('HSET', KEYS[1], 'a', 1)\nlocal n = redis.call('PUBSUB', 'NUMSUB', 'c')\n",
 			ScriptOutputType.VALUE);
 
 	private static final List<String> KEYS = List.of("apps:{visits}:group");

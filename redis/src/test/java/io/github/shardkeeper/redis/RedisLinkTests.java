@@ -43,7 +43,7 @@ class RedisLinkTests {
 	private RedisLink<String> link;
 
 	private static LuaScript script(String text) {
-		return new LuaScript("test.lua", text, LuaScript.sha1(text), ScriptOutputType.INTEGER);
+		return new LuaScript("test.lua", text, ScriptOutputType.INTEGER);
 	}
 
 	private void connect(LettuceConnectionFactory connections, Duration timeout) {

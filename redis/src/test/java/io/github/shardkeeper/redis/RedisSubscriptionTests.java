@@ -51,7 +51,7 @@ class RedisSubscriptionTests {
 	private RedisLink<String> link;
 
 	private static LuaScript script(String text) {
-		return new LuaScript("test.lua", text, LuaScript.sha1(text), ScriptOutputType.INTEGER);
+		return new LuaScript("test.lua", text, ScriptOutputType.INTEGER);
 	}
 
 	private void connect(LettuceConnectionFactory connections) {

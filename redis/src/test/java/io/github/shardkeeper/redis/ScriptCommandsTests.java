@@ -34,7 +34,7 @@ class ScriptCommandsTests {
 	@MethodSource("scripts")
 	void everyCallNamesItsCommand(Resource file) throws IOException {
 		List<String> lines = file.getContentAsString(StandardCharsets.UTF_8).lines().toList();
-		LuaScript script = new LuaScript("test.lua", String.join("\n", lines), "", ScriptOutputType.VALUE);
+		LuaScript script = new LuaScript("test.lua", String.join("\n", lines), ScriptOutputType.VALUE);
 
 		assertThat(IntStream.rangeClosed(1, lines.size())
 			.filter((line) -> CALL.matcher(lines.get(line - 1).replaceFirst("^\\s*--.*", "")).find())
