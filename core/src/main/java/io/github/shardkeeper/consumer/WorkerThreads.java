@@ -1,27 +1,24 @@
 package io.github.shardkeeper.consumer;
 
 import java.util.concurrent.Executor;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.LinkedTransferQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-
-import org.slf4j.Logger;
 
 import org.springframework.core.task.VirtualThreadTaskExecutor;
 import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 
 import io.github.shardkeeper.loop.BoundedExecutor;
-import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Threads that handlers run on: a virtual thread for each turn of a worker, or a bounded
- * pool for the turns of all workers. Immutable.
+ * pool for the turns of all workers, which has no thread before its first task.
+ * Immutable.
  *
  * @param poolSize the size of the pool if threads are not virtual
  */
 public record WorkerThreads(boolean virtual, int poolSize) {
-
-	private static final Logger logger = PrintableLogger.of(WorkerThreads.class);
 
 	private static final String NAME_PREFIX = "shardkeeper-worker-";
 
@@ -36,25 +33,36 @@ public record WorkerThreads(boolean virtual, int poolSize) {
 			return new Running(executor, executor, () -> {
 			});
 		}
-		CustomizableThreadFactory threads = new CustomizableThreadFactory(NAME_PREFIX);
-		threads.setDaemon(true);
-		ThreadPoolExecutor pool = new ThreadPoolExecutor(this.poolSize, this.poolSize, IDLE_SECONDS, TimeUnit.SECONDS,
-				new LinkedBlockingQueue<>(), threads);
-		pool.allowCoreThreadTimeOut(true);
-		// Many shards are assigned together, and would wait for their threads.
-		prestart(pool);
+		ThreadPoolExecutor pool = pool();
 		return new Running(pool, new BoundedExecutor(pool, Math.max(1, this.poolSize / THREADS_PER_PREPARATION)),
 				pool::shutdown);
 	}
 
-	private static void prestart(ThreadPoolExecutor pool) {
-		try {
-			pool.prestartAllCoreThreads();
+	/**
+	 * Creates a pool that starts a thread only for a task that no idle thread takes. On
+	 * its own, a pool would start all of its core threads although others are idle, or
+	 * none above them before its queue is full.
+	 */
+	private ThreadPoolExecutor pool() {
+		CustomizableThreadFactory threads = new CustomizableThreadFactory(NAME_PREFIX);
+		threads.setDaemon(true);
+		ThreadPoolExecutor pool = new ThreadPoolExecutor(1, this.poolSize, IDLE_SECONDS, TimeUnit.SECONDS,
+				new IdleThreadsFirst(), threads, WorkerThreads::waitForAThread);
+		pool.allowCoreThreadTimeOut(true);
+		return pool;
+	}
+
+	/** Keeps a task for the first thread that is free; all of them are started. */
+	private static void waitForAThread(Runnable task, ThreadPoolExecutor pool) {
+		if (!pool.isShutdown()) {
+			((IdleThreadsFirst) pool.getQueue()).put(task);
+			// If the threads have ended since they were all busy.
+			pool.prestartCoreThread();
+			if (!pool.isShutdown() || !pool.remove(task)) {
+				return;
+			}
 		}
-		catch (OutOfMemoryError ex) {
-			// More may be available when they are needed.
-			logger.debug("Not all of {} threads could be started", pool.getCorePoolSize(), ex);
-		}
+		throw new RejectedExecutionException("The threads of the workers have ended");
 	}
 
 	/**
@@ -64,6 +72,17 @@ public record WorkerThreads(boolean virtual, int poolSize) {
 	 * @param shutdown ends the threads; called after every worker has ended
 	 */
 	record Running(Executor executor, Executor preparing, Runnable shutdown) {
+
+	}
+
+	/** Queue that takes a task at once only if an idle thread waits for it. */
+	@SuppressWarnings("serial")
+	private static final class IdleThreadsFirst extends LinkedTransferQueue<Runnable> {
+
+		@Override
+		public boolean offer(Runnable task) {
+			return tryTransfer(task);
+		}
 
 	}
 

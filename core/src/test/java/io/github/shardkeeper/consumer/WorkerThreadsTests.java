@@ -5,7 +5,9 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TransferQueue;
 
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
@@ -19,6 +21,7 @@ import io.github.shardkeeper.worker.ManualThreads;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 class WorkerThreadsTests {
 
@@ -50,6 +53,69 @@ class WorkerThreadsTests {
 			mayEnd.release(8);
 			threads.shutdown().run();
 		}
+	}
+
+	@Test
+	void noThreadIsStartedBeforeTheFirstTask() {
+		WorkerThreads.Running threads = new WorkerThreads(false, 8).start();
+		ThreadPoolExecutor pool = pool(threads);
+		try {
+			assertThat(pool.getPoolSize()).isZero();
+		}
+		finally {
+			threads.shutdown().run();
+		}
+		assertThat(pool.isTerminated()).as("nothing to wait for").isTrue();
+	}
+
+	@Test
+	void idleThreadTakesTheNextTask() throws InterruptedException {
+		WorkerThreads.Running threads = new WorkerThreads(false, 8).start();
+		ThreadPoolExecutor pool = pool(threads);
+		try {
+			for (int i = 0; i < 20; i++) {
+				CountDownLatch done = new CountDownLatch(1);
+				threads.executor().execute(done::countDown);
+				assertThat(done.await(10, TimeUnit.SECONDS)).isTrue();
+				await().until(((TransferQueue<?>) pool.getQueue())::hasWaitingConsumer);
+			}
+			assertThat(pool.getPoolSize()).isOne();
+		}
+		finally {
+			threads.shutdown().run();
+		}
+	}
+
+	@Test
+	void tasksWaitOnlyIfAllThreadsAreBusy() throws InterruptedException {
+		WorkerThreads.Running threads = new WorkerThreads(false, 4).start();
+		Semaphore begun = new Semaphore(0);
+		Semaphore mayEnd = new Semaphore(0);
+		try {
+			for (int i = 0; i < 10; i++) {
+				threads.executor().execute(() -> {
+					begun.release();
+					mayEnd.acquireUninterruptibly();
+				});
+			}
+			assertThat(begun.tryAcquire(4, 10, TimeUnit.SECONDS)).as("as many as there are threads").isTrue();
+			assertThat(pool(threads).getPoolSize()).isEqualTo(4);
+			assertThat(pool(threads).getQueue()).hasSize(6);
+			mayEnd.release(10);
+			assertThat(begun.tryAcquire(6, 10, TimeUnit.SECONDS)).as("the others").isTrue();
+		}
+		finally {
+			mayEnd.release(10);
+			threads.shutdown().run();
+		}
+	}
+
+	@Test
+	void taskIsRefusedOnceTheThreadsHaveEnded() {
+		WorkerThreads.Running threads = new WorkerThreads(false, 1).start();
+		threads.shutdown().run();
+		assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> threads.executor().execute(() -> {
+		}));
 	}
 
 	@Test
@@ -198,6 +264,10 @@ class WorkerThreadsTests {
 		bounded.execute(() -> {
 		});
 		assertThat(accepted).hasSize(1);
+	}
+
+	private static ThreadPoolExecutor pool(WorkerThreads.Running threads) {
+		return (ThreadPoolExecutor) threads.executor();
 	}
 
 	private static void awaitAll(CountDownLatch latch) {
