@@ -59,7 +59,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	private static final Logger logger = PrintableLogger.of(ShardConsumerRunner.class);
 
 	/** Internal switch, for measuring what the rehearsal is worth. */
-	private static final String REHEARSAL = "shardkeeper.rehearsal";
+	private static final String REHEARSAL = "io.github.shardkeeper.rehearsal";
 
 	private static final String REHEARSAL_OFF = "off";
 
@@ -327,7 +327,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		}
 		String topic = topics.iterator().next();
 		Thread thread = new Thread(() -> Rehearsal.run(context, this.settings.consumers(), topic),
-				"shardkeeper-rehearsal");
+				"io.github.shardkeeper.rehearsal");
 		thread.setDaemon(true);
 		try {
 			thread.start();

@@ -56,7 +56,7 @@ record Contender(String name, long leaseMillis, long heartbeatMillis, boolean ke
 		return switch (settings) {
 			case DEFAULT -> with(List.of(shardkeeper, onKafka), "", KafkaSettings::defaults);
 			case USERS -> List.of(users("Users' application", List.of()),
-					users(USERS_WITHOUT_REHEARSAL, List.of("-Dshardkeeper.rehearsal=off")));
+					users(USERS_WITHOUT_REHEARSAL, List.of("-Dio.github.shardkeeper.rehearsal=off")));
 			case "6s" -> with(List.of(shardkeeper, quick, onKafka), ", session 6 s",
 					(protocol) -> KafkaSettings.sessions(protocol, 6000, 2000));
 			case "tightest" -> with(List.of(shardkeeper, quick, onKafka), ", session 3 s",
