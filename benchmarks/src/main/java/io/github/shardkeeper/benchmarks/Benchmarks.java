@@ -13,6 +13,7 @@ import io.github.shardkeeper.benchmarks.latency.LatencyBenchmark;
 import io.github.shardkeeper.benchmarks.locks.LocksBenchmark;
 import io.github.shardkeeper.benchmarks.memory.MemoryBenchmark;
 import io.github.shardkeeper.benchmarks.moves.HandoverBenchmark;
+import io.github.shardkeeper.benchmarks.moves.LeasesBenchmark;
 import io.github.shardkeeper.benchmarks.moves.RollingBenchmark;
 import io.github.shardkeeper.benchmarks.scale.ScaleBenchmark;
 import io.github.shardkeeper.benchmarks.sending.SendingBenchmark;
@@ -28,6 +29,7 @@ public final class Benchmarks {
 	static {
 		ALL.put("handover", new HandoverBenchmark());
 		ALL.put("rolling", new RollingBenchmark());
+		ALL.put("leases", new LeasesBenchmark());
 		ALL.put("idle", new IdleBenchmark());
 		ALL.put("scale", new ScaleBenchmark());
 		ALL.put("assignment", new AssignmentBenchmarks());

@@ -132,6 +132,16 @@ public final class RedisProcess implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * Stops the process, and continues it after a time.
+	 * @param millis the time
+	 * @throws IOException when it cannot be stopped
+	 * @throws InterruptedException when the thread is interrupted
+	 */
+	public void stall(long millis) throws IOException, InterruptedException {
+		Signals.stall(this.process, millis);
+	}
+
 	public String version() {
 		Matcher version = VERSION.matcher(info("server"));
 		return version.find() ? version.group(1) : "?";

@@ -7,6 +7,7 @@ import io.github.shardkeeper.benchmarks.assignment.AssignmentBenchmarks;
 import io.github.shardkeeper.benchmarks.locks.LocksBenchmark;
 import io.github.shardkeeper.benchmarks.memory.MemoryBenchmark;
 import io.github.shardkeeper.benchmarks.moves.HandoverBenchmark;
+import io.github.shardkeeper.benchmarks.moves.LeasesBenchmark;
 import io.github.shardkeeper.benchmarks.moves.RollingBenchmark;
 import io.github.shardkeeper.benchmarks.scale.ScaleBenchmark;
 import io.github.shardkeeper.benchmarks.startup.StartupBenchmark;
@@ -35,6 +36,10 @@ class RefusedOptionsTests {
 			rolling    | --instances=0        | --instances=4
 			rolling    | --shards=4           | from 5
 			rolling    | --rounds=-1          | --rounds=2
+			leases     | --contenders=slow    | fast-failover
+			leases     | --kills=0            | --kills=6
+			leases     | --stalls=-1          | --stalls=8
+			leases     | --shards=2           | from 3
 			scale      | --parts=huge         | large, growing
 			scale      | --more-shards=0      | --more-shards=900
 			scale      | --members=1          | from 2
@@ -59,6 +64,7 @@ class RefusedOptionsTests {
 		return switch (name) {
 			case "handover" -> new HandoverBenchmark();
 			case "rolling" -> new RollingBenchmark();
+			case "leases" -> new LeasesBenchmark();
 			case "scale" -> new ScaleBenchmark();
 			case "locks" -> new LocksBenchmark();
 			case "memory" -> new MemoryBenchmark();

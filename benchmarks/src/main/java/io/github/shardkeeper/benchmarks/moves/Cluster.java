@@ -1,5 +1,6 @@
 package io.github.shardkeeper.benchmarks.moves;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -24,6 +25,11 @@ interface Cluster extends AutoCloseable {
 	 * @return the arguments after the command {@code java} and its options
 	 */
 	List<String> instance(String group, String name, Path trace, int release);
+
+	/** Stops the server for a time, and continues it. */
+	default void stall(long millis) throws IOException, InterruptedException {
+		throw new UnsupportedOperationException("No benchmark stops this server");
+	}
 
 	/** Returns a short description of the servers. */
 	String version();

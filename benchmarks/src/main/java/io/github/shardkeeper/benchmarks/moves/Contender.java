@@ -44,6 +44,9 @@ record Contender(String name, long leaseMillis, long heartbeatMillis, boolean ke
 	/** Shardkeeper alone, in an application as users have it. */
 	static final String USERS = "users";
 
+	/** Property that has the name of a contender of {@link #profiles} as its value. */
+	static final String PROFILE = "shardkeeper.session.profile";
+
 	/** Names of the settings. */
 	static final List<String> SETTINGS = List.of(DEFAULT, "6s", "tightest", USERS);
 
@@ -63,6 +66,13 @@ record Contender(String name, long leaseMillis, long heartbeatMillis, boolean ke
 					(protocol) -> KafkaSettings.sessions(protocol, 3000, 100));
 			default -> throw new IllegalArgumentException("There are no settings '" + settings + "'");
 		};
+	}
+
+	/** Returns Shardkeeper with each profile of sessions, whose handler takes a time. */
+	static List<Contender> profiles(long workMillis) {
+		String work = ShardkeeperInstance.WORK + "=" + workMillis;
+		return List.of(shardkeeper("standard", 3000, 500, List.of(work, PROFILE + "=standard")),
+				shardkeeper("fast-failover", 1500, 300, List.of(work, PROFILE + "=fast-failover")));
 	}
 
 	private static Contender shardkeeper(String name, long leaseMillis, long heartbeatMillis, List<String> properties) {

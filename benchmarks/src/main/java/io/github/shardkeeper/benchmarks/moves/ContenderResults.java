@@ -18,6 +18,8 @@ final class ContenderResults {
 
 	private final Map<Event, List<Window>> windows = new EnumMap<>(Event.class);
 
+	private final Map<Event, List<LeaseCounts>> leases = new EnumMap<>(Event.class);
+
 	/** One for each group. */
 	private final List<Exactness> exactness = new ArrayList<>();
 
@@ -36,6 +38,16 @@ final class ContenderResults {
 	/** Adds the time from the end of a process until its successor is ready. */
 	void addRestart(double millis) {
 		this.restarts.add(millis);
+	}
+
+	/** Adds what has happened to leases in an event. */
+	void add(Event event, LeaseCounts counts) {
+		this.leases.computeIfAbsent(event, (unused) -> new ArrayList<>()).add(counts);
+	}
+
+	/** Returns what has happened to leases, for each round of an event. */
+	List<LeaseCounts> leases(Event event) {
+		return this.leases.getOrDefault(event, List.of());
 	}
 
 	/** Adds the totals of a group at its end. */

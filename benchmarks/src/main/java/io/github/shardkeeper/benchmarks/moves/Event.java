@@ -31,6 +31,12 @@ enum Event {
 	/** One of two is frozen, and woken. */
 	FREEZE("freeze"),
 
+	/** One of two is stopped for a second, as by a garbage collector, and continued. */
+	PROCESS_STALL("a process is stopped for 1 s"),
+
+	/** Redis is stopped for a second, and continued. */
+	REDIS_STALL("Redis is stopped for 1 s"),
+
 	/** All instances are replaced, one after the other. */
 	ROLLING("rolling restart"),
 

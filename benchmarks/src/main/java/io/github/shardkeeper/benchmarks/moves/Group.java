@@ -27,6 +27,9 @@ final class Group implements AutoCloseable {
 	/** So long nothing may change until it counts as settled. */
 	private static final long SETTLED_NANOS = 1_000_000_000L;
 
+	/** Several of the intervals between records. */
+	private static final long CAUGHT_UP_NANOS = 200_000_000L;
+
 	private final int shards;
 
 	private final Path directory;
@@ -140,13 +143,29 @@ final class Group implements AutoCloseable {
 	/** Waits until each running instance consumes its part of the shards. */
 	void awaitBalance() throws IOException, InterruptedException {
 		int least = this.shards / running().size();
-		await((loads) -> loads.keySet().equals(running())
+		awaitLoads((loads) -> loads.keySet().equals(running())
 				&& loads.values().stream().allMatch((load) -> load >= least && load <= least + 1));
+	}
+
+	/**
+	 * Waits until each shard handles records as they come, so that what an event has left
+	 * behind or repeated does not count for the next one.
+	 */
+	void awaitCaughtUp() throws IOException, InterruptedException {
+		await(() -> this.traces.read().stream().allMatch(Group::isCaughtUp));
+	}
+
+	private static boolean isCaughtUp(List<Handled> handled) {
+		if (handled.isEmpty()) {
+			return false;
+		}
+		Handled last = handled.get(handled.size() - 1);
+		return last.nanos() - last.sentNanos() < CAUGHT_UP_NANOS;
 	}
 
 	/** Waits until an instance has some of the shards, and running ones the others. */
 	void awaitConsuming(String name) throws IOException, InterruptedException {
-		await((loads) -> running().containsAll(loads.keySet()) && loads.containsKey(name));
+		awaitLoads((loads) -> running().containsAll(loads.keySet()) && loads.containsKey(name));
 	}
 
 	private Set<String> running() {
@@ -157,9 +176,14 @@ final class Group implements AutoCloseable {
 	 * Waits until it has been so for a while, and only since the last change: who comes
 	 * under the name of one that was there before has not consumed anything yet.
 	 */
-	private void await(Predicate<Map<String, Integer>> condition) throws IOException, InterruptedException {
+	private void awaitLoads(Predicate<Map<String, Integer>> condition) throws IOException, InterruptedException {
+		await(() -> System.nanoTime() - this.lastChangeNanos >= SETTLED_NANOS
+				&& condition.test(loads(this.traces.read())));
+	}
+
+	private void await(Condition condition) throws IOException, InterruptedException {
 		long deadline = System.nanoTime() + PATIENCE_NANOS;
-		while (System.nanoTime() - this.lastChangeNanos < SETTLED_NANOS || !condition.test(loads(this.traces.read()))) {
+		while (!condition.holds()) {
 			this.instances.verify();
 			if (System.nanoTime() - deadline > 0) {
 				throw new IllegalStateException("It does not settle: " + this.instances.keep());
@@ -234,7 +258,19 @@ final class Group implements AutoCloseable {
 	}
 
 	int failedCommits() {
-		return this.traces.failedCommits();
+		return this.traces.count(Traces.COMMIT_FAILED);
+	}
+
+	/** Returns what has happened to leases so far. */
+	LeaseCounts leaseCounts() throws IOException {
+		this.traces.read();
+		return new LeaseCounts(this.traces.count(Traces.SUSPENDED), this.traces.count(Traces.INTERRUPTED));
+	}
+
+	/** Stops the server for a time. */
+	void stallServer(long millis) throws IOException, InterruptedException {
+		this.cluster.stall(millis);
+		this.lastChangeNanos = System.nanoTime();
 	}
 
 	String version() {
@@ -247,6 +283,14 @@ final class Group implements AutoCloseable {
 		this.instances.close();
 		this.cluster.close();
 		FileSystemUtils.deleteRecursively(this.directory);
+	}
+
+	/** What is waited for. */
+	@FunctionalInterface
+	private interface Condition {
+
+		boolean holds() throws IOException;
+
 	}
 
 }

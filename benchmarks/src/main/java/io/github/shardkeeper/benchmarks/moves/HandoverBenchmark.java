@@ -106,8 +106,8 @@ public final class HandoverBenchmark implements Benchmark {
 	}
 
 	private static Set<Event> events(Contender contender, Options options) {
-		// A rolling restart is a benchmark of its own.
-		Set<Event> possible = EnumSet.complementOf(EnumSet.of(Event.ROLLING));
+		// The others belong to benchmarks of their own.
+		Set<Event> possible = EnumSet.range(Event.QUIET, Event.FREEZE);
 		List<String> names = options.choices("events", possible.stream().map(Event::option).toList(), List.of());
 		possible.removeIf((event) -> !names.contains(event.option()));
 		if (!contender.isShardkeeper()) {

@@ -55,7 +55,8 @@ record HandoverScenario(Set<Event> events, int rounds, int kills, long quietMill
 				case WARM_JOIN -> warmJoin(group, results);
 				case KILL -> kill(group, results);
 				case FREEZE -> freeze(group, results);
-				case ROLLING, RESTART -> throw new IllegalArgumentException("A benchmark of its own");
+				case PROCESS_STALL, REDIS_STALL, ROLLING, RESTART ->
+					throw new IllegalArgumentException("A benchmark of its own");
 			}
 		}
 	}
@@ -142,8 +143,7 @@ record HandoverScenario(Set<Event> events, int rounds, int kills, long quietMill
 	 * fixed time later always finds them at the same place between two heartbeats. Every
 	 * part of the time between two of them gets its share of the rounds.
 	 */
-	private static long beginBetweenHeartbeats(ContenderResults results, int round, int rounds)
-			throws InterruptedException {
+	static long beginBetweenHeartbeats(ContenderResults results, int round, int rounds) throws InterruptedException {
 		double place = (round + ThreadLocalRandom.current().nextDouble()) / rounds;
 		Thread.sleep(Math.round(place * results.contender().heartbeatMillis()));
 		return System.nanoTime();

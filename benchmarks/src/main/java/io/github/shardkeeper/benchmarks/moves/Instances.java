@@ -13,6 +13,8 @@ import java.util.concurrent.TimeUnit;
 
 import org.springframework.util.FileSystemUtils;
 
+import io.github.shardkeeper.benchmarks.Signals;
+
 /**
  * The instances of a group, each a process of its own. Ends them all when it is closed,
  * and with the JVM at the latest. Confined to one thread.
@@ -75,16 +77,8 @@ final class Instances implements AutoCloseable {
 
 	/** {@code SIGSTOP}, and {@code SIGCONT} after a time. */
 	void freeze(String name, long millis) throws IOException, InterruptedException {
-		signal(name, "STOP");
-		Thread.sleep(millis);
-		signal(name, "CONT");
-	}
-
-	private void signal(String name, String signal) throws IOException, InterruptedException {
-		String pid = Long.toString(this.running.get(name).pid());
-		if (new ProcessBuilder("kill", "-" + signal, pid).start().waitFor() != 0) {
-			throw new IllegalStateException("kill -%s %s failed: %s".formatted(signal, name, keep()));
-		}
+		verify();
+		Signals.stall(this.running.get(name), millis);
 	}
 
 	/** Fails if an instance has ended unexpectedly. */

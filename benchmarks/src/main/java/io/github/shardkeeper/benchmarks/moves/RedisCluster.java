@@ -69,6 +69,11 @@ final class RedisCluster implements Cluster {
 	}
 
 	@Override
+	public void stall(long millis) throws IOException, InterruptedException {
+		this.redis.stall(millis);
+	}
+
+	@Override
 	public String version() {
 		return "Redis " + this.redis.version();
 	}

@@ -8,11 +8,14 @@ import java.util.List;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.PayloadApplicationEvent;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardSessionLostEvent;
 import io.github.shardkeeper.benchmarks.RedisProcess;
 
 /**
@@ -25,6 +28,9 @@ public final class ShardkeeperInstance {
 
 	/** Property with the number of shards. */
 	static final String SHARDS = "shardkeeper.topics." + TOPIC + ".shards";
+
+	/** Property with the duration of each call of the handler, in milliseconds. */
+	static final String WORK = "trace.work-millis";
 
 	private ShardkeeperInstance() {
 	}
@@ -70,20 +76,40 @@ public final class ShardkeeperInstance {
 		}
 
 		@Bean
-		Handler handler(TraceWriter trace) {
-			return new Handler(trace);
+		Handler handler(TraceWriter trace, @Value("${" + WORK + ":0}") long workMillis) {
+			return new Handler(trace, workMillis);
+		}
+
+		@Bean
+		ApplicationListener<PayloadApplicationEvent<ShardSessionLostEvent>> suspensions(TraceWriter trace) {
+			return ApplicationListener.forPayload((ShardSessionLostEvent event) -> trace.suspended());
 		}
 
 	}
 
 	/**
 	 * Writes down every record.
+	 *
+	 * @param workMillis the duration of each call
 	 */
-	record Handler(TraceWriter trace) {
+	record Handler(TraceWriter trace, long workMillis) {
 
 		@ShardConsumer(TOPIC)
-		public void handle(byte[] payload, ShardContext context) {
+		public void handle(byte[] payload, ShardContext context) throws InterruptedException {
+			if (this.workMillis > 0) {
+				work();
+			}
 			this.trace.handled(Integer.parseInt(context.shard().id()), payload, context.token().value());
+		}
+
+		private void work() throws InterruptedException {
+			try {
+				Thread.sleep(this.workMillis);
+			}
+			catch (InterruptedException ex) {
+				this.trace.interrupted();
+				throw ex;
+			}
 		}
 
 	}

@@ -51,6 +51,16 @@ final class TraceWriter {
 		write(new StringBuilder(Traces.COMMIT_FAILED));
 	}
 
+	/** The lease of the instance has ended. */
+	void suspended() {
+		write(new StringBuilder(Traces.SUSPENDED));
+	}
+
+	/** A call was interrupted. */
+	void interrupted() {
+		write(new StringBuilder(Traces.INTERRUPTED));
+	}
+
 	private void write(StringBuilder line) {
 		byte[] bytes = line.append('\n').toString().getBytes(StandardCharsets.US_ASCII);
 		try {

@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -17,7 +18,16 @@ import java.util.stream.Stream;
  */
 final class Traces {
 
+	/** Lines that are counted. */
 	static final String COMMIT_FAILED = "commit failed";
+
+	/** The lease of an instance has ended. */
+	static final String SUSPENDED = "suspended";
+
+	/** A call was interrupted. */
+	static final String INTERRUPTED = "interrupted";
+
+	private static final Set<String> COUNTED = Set.of(COMMIT_FAILED, SUSPENDED, INTERRUPTED);
 
 	/** Begins the line of a process that has started, in front of the time. */
 	static final String READY = "ready ";
@@ -35,7 +45,7 @@ final class Traces {
 	/** Of the last process of each instance. */
 	private final Map<String, Long> readyNanos = new HashMap<>();
 
-	private int failedCommits;
+	private final Map<String, Integer> counts = new HashMap<>();
 
 	Traces(Path directory, int shards) {
 		this.directory = directory;
@@ -75,8 +85,8 @@ final class Traces {
 	}
 
 	private void add(String instance, String line) {
-		if (line.equals(COMMIT_FAILED)) {
-			this.failedCommits++;
+		if (COUNTED.contains(line)) {
+			this.counts.merge(line, 1, Integer::sum);
 		}
 		else if (line.startsWith(READY)) {
 			this.readyNanos.put(instance, Long.parseLong(line.substring(READY.length())));
@@ -92,8 +102,9 @@ final class Traces {
 		return this.readyNanos.get(instance);
 	}
 
-	int failedCommits() {
-		return this.failedCommits;
+	/** Returns how often a line was read that is counted. */
+	int count(String line) {
+		return this.counts.getOrDefault(line, 0);
 	}
 
 }
