@@ -467,7 +467,9 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param mode Trigger of a commit: time and number of records (background); also the
 	 * end of a batch (batch); or as in the background, but only of acknowledged records
 	 * (manual).
-	 * @param interval Maximum time that a handled record stays uncommitted. At least 1ms.
+	 * @param interval Maximum time that a handled record stays uncommitted. A shard that
+	 * has handled everything commits after a fifth of it, but not within 1s. At least
+	 * 1ms.
 	 * @param records Maximum number of handled records that stay uncommitted. A commit is
 	 * also due when there is 1 MB to commit. At least 1.
 	 */
@@ -667,8 +669,9 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param mode Trigger of a commit: time and number of records (background); also the
 	 * end of a batch (batch); or as in the background, but only of acknowledged records
 	 * (manual). Defaults to shardkeeper.consumer.commit.mode.
-	 * @param interval Maximum time that a handled record stays uncommitted. At least 1ms.
-	 * Defaults to shardkeeper.consumer.commit.interval.
+	 * @param interval Maximum time that a handled record stays uncommitted. A shard that
+	 * has handled everything commits after a fifth of it, but not within 1s. At least
+	 * 1ms. Defaults to shardkeeper.consumer.commit.interval.
 	 * @param records Maximum number of handled records that stay uncommitted. A commit is
 	 * also due when there is 1 MB to commit. At least 1. Defaults to
 	 * shardkeeper.consumer.commit.records.

@@ -175,6 +175,7 @@ final class RecordLoop implements ShardOwnership.Loop {
 		if (this.results.parkBehind(delivery)) {
 			return this.context.clock().now();
 		}
+		this.progress.busy();
 		if (this.transacted != null) {
 			this.progress.publish();
 		}
@@ -312,6 +313,9 @@ final class RecordLoop implements ShardOwnership.Loop {
 		boolean atEnd = idle && this.intake.isAtEnd();
 		if (atEnd || idle && this.scope.settings().commits().mode() == CommitMode.BATCH) {
 			this.progress.commitSoon();
+		}
+		else if (idle && permitted) {
+			this.progress.idle(now);
 		}
 		Outcome stop = Outcome.after(advance(now));
 		if (stop != null) {

@@ -41,6 +41,17 @@ final class ShardProgress {
 	 */
 	private static final int MAX_BYTES_PER_COMMIT = 1_000_000;
 
+	/**
+	 * Part of the commit interval for which an idle shard waits: so many times more often
+	 * than at the interval it commits at most, if its records come one by one.
+	 */
+	private static final int IDLE_COMMITS_PER_INTERVAL = 5;
+
+	/**
+	 * Time for which an idle shard waits at least; a shorter interval is not shortened.
+	 */
+	private static final Duration MIN_IDLE_TIME = Duration.ofSeconds(1);
+
 	private final ConsumerSettings.Commits settings;
 
 	private final @Nullable Offset begin;
@@ -66,6 +77,9 @@ final class ShardProgress {
 	private int uncommittedRecords;
 
 	private @Nullable MonotonicTime commitDue;
+
+	/** When a commit is due if nothing changes, {@code null} while the shard is busy. */
+	private @Nullable MonotonicTime idleCommitDue;
 
 	private boolean commitSoon;
 
@@ -345,9 +359,29 @@ final class ShardProgress {
 
 	private void changed(int records, MonotonicTime since) {
 		this.uncommittedRecords += records;
+		this.idleCommitDue = null;
 		if (this.commitDue == null) {
 			this.commitDue = since.plus(this.settings.interval());
 		}
+	}
+
+	/**
+	 * Makes what is uncommitted due sooner, because the shard has handled everything that
+	 * it was given: nobody should have to wait for the interval to see where it is. Not
+	 * at once, because its next record may be under way. A change begins the time anew,
+	 * so that a shard whose records come in quick succession commits as rarely as one
+	 * that is never idle.
+	 */
+	void idle(MonotonicTime now) {
+		if (this.commitDue != null && this.idleCommitDue == null) {
+			Duration part = this.settings.interval().dividedBy(IDLE_COMMITS_PER_INTERVAL);
+			this.idleCommitDue = now.plus((part.compareTo(MIN_IDLE_TIME) > 0) ? part : MIN_IDLE_TIME);
+		}
+	}
+
+	/** Takes back {@link #idle}, because a call begins. */
+	void busy() {
+		this.idleCommitDue = null;
 	}
 
 	/** Makes everything that is uncommitted now due at once. */
@@ -356,16 +390,19 @@ final class ShardProgress {
 	}
 
 	/**
-	 * Returns when a commit is due by time, counted from the first uncommitted change;
-	 * {@code null} if there is none.
+	 * Returns when a commit is due by time: at the interval, counted from the first
+	 * uncommitted change, or sooner if the shard is idle; {@code null} if there is
+	 * nothing to commit.
 	 */
 	@Nullable MonotonicTime commitDue() {
-		return this.commitDue;
+		MonotonicTime idle = this.idleCommitDue;
+		return (this.commitDue != null && idle != null && idle.isBefore(this.commitDue)) ? idle : this.commitDue;
 	}
 
 	boolean isCommitDue(MonotonicTime now) {
-		return this.commitDue != null && (this.commitSoon || this.uncommittedRecords >= this.settings.records()
-				|| uncommittedBytes() >= MAX_BYTES_PER_COMMIT || !now.isBefore(this.commitDue));
+		MonotonicTime due = commitDue();
+		return due != null && (this.commitSoon || this.uncommittedRecords >= this.settings.records()
+				|| uncommittedBytes() >= MAX_BYTES_PER_COMMIT || !now.isBefore(due));
 	}
 
 	/** Returns whether the next commit should not become larger. */
@@ -387,6 +424,7 @@ final class ShardProgress {
 		this.pending = new PendingCommit();
 		this.uncommittedRecords = 0;
 		this.commitDue = null;
+		this.idleCommitDue = null;
 		this.commitSoon = false;
 	}
 
