@@ -119,7 +119,7 @@ class ArchitectureTests {
 		plan.put("sls", Set.of("source", API, "shard", "text"));
 		plan.put("jdbc", Set.of("checkpoint", API, "shard", "text"));
 		plan.put("observation", Set.of("template", "handler", "source", API, "shard"));
-		plan.put("actuate", Set.of("directive", "consumer", "worker", "operations", "cluster", "history",
+		plan.put("actuate", Set.of("directive", "consumer", "worker", "output", "operations", "cluster", "history",
 				"coordination", "template", "report", "loop", API, "shard", "text"));
 		plan.put("dashboard", Set.of("loop", "time"));
 		plan.put("autoconfigure",

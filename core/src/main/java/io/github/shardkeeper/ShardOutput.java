@@ -9,7 +9,9 @@ import io.github.shardkeeper.ShardTemplate.Outgoing;
  * They are committed in one atomic write with offset and state of the shard, and then
  * appended, each exactly once: never if the call fails or is repeated, never by an owner
  * that was replaced before its commit. Records that a shard sends to one shard are
- * appended in the order of the calls, as those calls are committed.
+ * appended in the order of the calls, as those calls are committed. With
+ * {@code transaction: jdbc} they are committed in the transaction of the call, with what
+ * the handler writes to the database.
  * <p>
  * Nothing is appended before the call has returned, so a handler cannot wait for it. The
  * shard of a record is chosen when it is sent, as {@link ShardTemplate} does.

@@ -16,6 +16,7 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.output.OutboxUsage;
 import io.github.shardkeeper.worker.BufferBudget;
 import io.github.shardkeeper.worker.ConsumerMeters;
 
@@ -27,8 +28,9 @@ import io.github.shardkeeper.worker.ConsumerMeters;
  * {@code shardkeeper.handler.failures}, {@code shardkeeper.dead.letters} and
  * {@code shardkeeper.commits} (by {@code outcome}), and gauges
  * {@code shardkeeper.buffer}, {@code shardkeeper.buffer.used},
- * {@code shardkeeper.parked.keys}, {@code shardkeeper.parked.records} and
- * {@code shardkeeper.parked.used}. Thread-safe.
+ * {@code shardkeeper.parked.keys}, {@code shardkeeper.parked.records},
+ * {@code shardkeeper.parked.used}, {@code shardkeeper.outbox} and
+ * {@code shardkeeper.outbox.used}. Thread-safe.
  */
 public final class MicrometerConsumerMeters implements ConsumerMeters, AutoCloseable {
 
@@ -43,6 +45,9 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 
 	/** What waits by key in the last run, by topic. */
 	private final Map<String, Current<ParkedTotals>> parked = new ConcurrentHashMap<>();
+
+	/** What waits in outboxes in the last run, by topic. */
+	private final Map<String, Current<OutboxUsage>> outboxes = new ConcurrentHashMap<>();
 
 	private final Queue<Meter> gauges = new ConcurrentLinkedQueue<>();
 
@@ -61,7 +66,8 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 	public TopicMeters of(String topic) {
 		Tags tags = Tags.of("group", this.group, "topic", topic);
 		return new Registered(this.registry, tags, this.timesCalls ? new CallTimers(this.registry, tags) : null,
-				(usage) -> buffering(topic, tags, usage), (totals) -> parking(topic, tags, totals));
+				(usage) -> buffering(topic, tags, usage), (totals) -> parking(topic, tags, totals),
+				(usage) -> sending(topic, tags, usage));
 	}
 
 	private void buffering(String topic, Tags tags, BufferBudget.Usage usage) {
@@ -90,6 +96,15 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 			.register(this.registry));
 	}
 
+	private void sending(String topic, Tags tags, OutboxUsage usage) {
+		this.outboxes.computeIfAbsent(topic, (name) -> {
+			Current<OutboxUsage> waiting = new Current<>(usage);
+			gauge("shardkeeper.outbox", "records", tags, waiting, OutboxUsage::records);
+			gauge("shardkeeper.outbox.used", "ratio", tags, waiting, OutboxUsage::used);
+			return waiting;
+		}).value = usage;
+	}
+
 	/** Removes the gauges: the registry may outlive the application's context. */
 	@Override
 	public void close() {
@@ -97,6 +112,7 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 		this.gauges.clear();
 		this.buffers.clear();
 		this.parked.clear();
+		this.outboxes.clear();
 	}
 
 	/** Holds its meters, because a lookup in the registry is slow for every record. */
@@ -107,6 +123,8 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 		private final Consumer<BufferBudget.Usage> buffers;
 
 		private final Consumer<ParkedTotals> parked;
+
+		private final Consumer<OutboxUsage> outboxes;
 
 		private final Counter records;
 
@@ -127,10 +145,11 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 		private final Counter stale;
 
 		Registered(MeterRegistry registry, Tags tags, @Nullable CallTimers calls, Consumer<BufferBudget.Usage> buffers,
-				Consumer<ParkedTotals> parked) {
+				Consumer<ParkedTotals> parked, Consumer<OutboxUsage> outboxes) {
 			this.calls = calls;
 			this.buffers = buffers;
 			this.parked = parked;
+			this.outboxes = outboxes;
 			this.records = registry.counter("shardkeeper.records", tags);
 			this.failures = registry.counter("shardkeeper.handler.failures", tags);
 			this.deadLetters = registry.counter("shardkeeper.dead.letters", tags);
@@ -150,6 +169,11 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 		@Override
 		public void parking(ParkedTotals totals) {
 			this.parked.accept(totals);
+		}
+
+		@Override
+		public void sending(OutboxUsage usage) {
+			this.outboxes.accept(usage);
 		}
 
 		@Override

@@ -28,6 +28,7 @@ import org.springframework.transaction.TransactionStatus;
 
 import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.jdbc.JdbcDataPlane;
@@ -111,7 +112,7 @@ class JdbcTransactionConfigurationTests {
 					"shardkeeper.jdbc.table-prefix=my_shards_")
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
-				assertThat(tables()).hasSize(created ? 5 : 0).allMatch((name) -> name.startsWith("MY_SHARDS_"));
+				assertThat(tables()).hasSize(created ? 7 : 0).allMatch((name) -> name.startsWith("MY_SHARDS_"));
 			});
 	}
 
@@ -201,6 +202,21 @@ class JdbcTransactionConfigurationTests {
 			.run((context) -> assertFailure(context, "takes no records", "there is no offset"));
 	}
 
+	/** As after an update from a version without them. */
+	@Test
+	void missingTablesFailStartupIfAHandlerSends() {
+		this.runner.withPropertyValues(JDBC, "shardkeeper.jdbc.table-prefix=my_")
+			.withBean(Sending.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+
+		this.database = empty();
+		this.runner
+			.withPropertyValues(JDBC, "shardkeeper.jdbc.initialize-schema=never", "shardkeeper.jdbc.table-prefix=my_")
+			.withBean(Sending.class)
+			.run((context) -> assertFailure(context, "takes a ShardOutput, but the database has no table 'my_outbox'",
+					"schema-h2.sql"));
+	}
+
 	/** Parsed only: H2 understands the types of other databases in their modes. */
 	@ParameterizedTest
 	@CsvSource({ "postgresql, PostgreSQL", "mysql, MySQL", "mariadb, MariaDB", "oracle, Oracle" })
@@ -213,7 +229,7 @@ class JdbcTransactionConfigurationTests {
 							"schema-" + ((pool == ours) ? "h2" : platform) + ".sql", JdbcDataPlane.class));
 				}
 			}
-			assertThat(columns(other)).isEqualTo(columns(ours)).hasSize(43);
+			assertThat(columns(other)).isEqualTo(columns(ours)).hasSize(60);
 		}
 	}
 
@@ -288,6 +304,14 @@ class JdbcTransactionConfigurationTests {
 
 		@ShardConsumer("orders")
 		void book(String order, Acknowledgment acknowledgment) {
+		}
+
+	}
+
+	static class Sending {
+
+		@ShardConsumer("orders")
+		void book(String order, ShardOutput output) {
 		}
 
 	}

@@ -120,6 +120,8 @@ class MonitoringFilesTests {
 			assertThat(value(scrape, "shardkeeper_plan_seconds_count")).isPositive();
 			assertThat(value(scrape, "shardkeeper_buffer_records")).isZero();
 			assertThat(value(scrape, "shardkeeper_buffer_used_bytes")).isZero();
+			assertThat(value(scrape, "shardkeeper_outbox_records")).isZero();
+			assertThat(value(scrape, "shardkeeper_outbox_used_ratio")).isZero();
 			assertThat(value(scrape, "shardkeeper_shards_unreadable")).isZero();
 			assertThat(value(scrape, "shardkeeper_send_repeated_total")).isEqualTo(1);
 			assertThat(value(scrape, "shardkeeper_parked_keys")).isZero();

@@ -218,7 +218,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 			consumer.checkTransacted(handler);
 		}
 		consumer.checkOutput(handler, this.settings.broadcastTopics().contains(topic),
-				this.checkpoints.keepsOutboxes(topic));
+				handler.takesOutput() && this.checkpoints.keepsOutboxes(topic));
 	}
 
 	/**

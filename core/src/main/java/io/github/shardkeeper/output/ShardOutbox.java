@@ -35,7 +35,12 @@ import io.github.shardkeeper.time.MonotonicTime;
  * for each target in order, one request at a time. A request without an answer is
  * repeated before any later one is sent, so "all before the first record are there" is
  * true of every request, also of one that arrives late. The next commit removes what was
- * forwarded. Confined to the shard's worker.
+ * forwarded.
+ * <p>
+ * Calls in transactions of the application commit what they send themselves, one after
+ * the other. Confined to the shard's worker, except for {@link #prepareForCall},
+ * {@link #writtenByCall} and {@link #notWrittenByCall}, which belong to the call that has
+ * the turn to commit.
  */
 public final class ShardOutbox {
 
@@ -60,10 +65,13 @@ public final class ShardOutbox {
 
 	private final Runnable wake;
 
+	private final OutboxUsage usage;
+
+	private final OutboxUsage.Share share;
+
 	private final Map<ShardId, Target> targets = new LinkedHashMap<>();
 
-	/** Number of the last record for each target. */
-	private final Map<ShardId, Long> numbers = new HashMap<>();
+	private final SentNumbers numbers;
 
 	/** Records for the next commit. */
 	private final List<Entry> fresh = new ArrayList<>();
@@ -73,17 +81,12 @@ public final class ShardOutbox {
 	/** Records in the commit that is under way. */
 	private List<Entry> inCommit = List.of();
 
-	/** Places of records that were forwarded, for the next commit. */
-	private final List<Place> forwarded = new ArrayList<>();
+	private final Exchange exchange = new Exchange();
 
 	/** Number and size of all records that are not forwarded. */
 	private int waiting;
 
 	private long waitingBytes;
-
-	private long era;
-
-	private @Nullable Place last;
 
 	/** Number of records in the store that are not read yet. */
 	private long unread;
@@ -104,21 +107,28 @@ public final class ShardOutbox {
 
 	/**
 	 * Creates the outbox of a shard under a token.
+	 * @param usage what waits in all outboxes of the topic
 	 * @param wake wakes the worker after an answer
 	 */
-	public ShardOutbox(String group, ShardId shard, Token token, Outputs outputs, Runnable wake) {
+	public ShardOutbox(String group, ShardId shard, Token token, Outputs outputs, OutboxUsage usage, Runnable wake) {
 		this.shard = shard;
 		this.sender = group + "/" + shard;
 		this.token = token;
+		this.numbers = new SentNumbers(token);
 		this.outputs = outputs;
 		this.wake = wake;
+		this.usage = usage;
+		this.share = usage.join(outputs);
+	}
+
+	/** Ends with the worker: what waits is that of the next owner. */
+	public void close() {
+		this.usage.leave(this.share);
 	}
 
 	/** Begins with what the store has, once the shard is acquired. */
 	public void begin(Outbox stored) {
-		this.era = stored.era();
-		this.last = stored.last();
-		this.numbers.putAll(stored.numbers());
+		this.numbers.begin(stored);
 		this.unread = stored.entries();
 	}
 
@@ -133,7 +143,7 @@ public final class ShardOutbox {
 			for (Entry entry : page) {
 				this.lastRead = entry.place();
 				target(entry.target()).restore(entry);
-				this.numbers.merge(entry.target(), entry.number(), Math::max);
+				this.numbers.restore(entry);
 				count(entry, 1);
 			}
 			this.unread = page.isEmpty() ? 0 : this.unread - page.size();
@@ -150,16 +160,50 @@ public final class ShardOutbox {
 			.size();
 	}
 
+	private static NewRecord record(Entry entry) {
+		return new NewRecord(entry.target(), entry.key(), entry.payload(), entry.headers());
+	}
+
 	/** Adds the records of a call that is done to the next commit. */
 	public void add(List<NewRecord> records) {
-		if (this.era == 0) {
-			this.era = this.token.value();
+		Outbox.Changes changes = this.numbers.following(records, List.of());
+		this.numbers.count(changes);
+		for (Entry entry : changes.added()) {
+			addFresh(entry);
+			count(entry, 1);
 		}
-		for (NewRecord each : records) {
-			long number = this.numbers.merge(each.shard(), 1L, Long::sum);
-			addFresh(
-					new Entry(nextPlace(), this.era, each.shard(), number, each.key(), each.payload(), each.headers()));
-			count(this.fresh.get(this.fresh.size() - 1), 1);
+	}
+
+	/**
+	 * Returns the changes for the transaction of a call, which has the turn to commit.
+	 * Ends with {@link #writtenByCall} or {@link #notWrittenByCall} in the same turn.
+	 * @param records what the call has sent
+	 */
+	public Outbox.Changes prepareForCall(List<NewRecord> records) {
+		List<Place> removed = this.exchange.takeForwarded();
+		return (records.isEmpty() && removed.isEmpty()) ? Outbox.Changes.NONE
+				: this.numbers.following(records, removed);
+	}
+
+	/** Processes that the transaction of a call was committed. */
+	public void writtenByCall(Outbox.Changes changes) {
+		if (!changes.added().isEmpty()) {
+			this.numbers.count(changes);
+			this.exchange.written(changes.added());
+			this.attentionDue = true;
+		}
+	}
+
+	/** Processes that the transaction of a call was not committed. */
+	public void notWrittenByCall(Outbox.Changes changes) {
+		this.exchange.giveBack(changes.removed());
+	}
+
+	/** Takes over what calls have committed, in the order of their commits. */
+	private void takeWritten() {
+		for (Entry entry : this.exchange.takeWritten()) {
+			target(entry.target()).waiting.add(entry);
+			count(entry, 1);
 		}
 	}
 
@@ -168,17 +212,10 @@ public final class ShardOutbox {
 		this.freshBytes += entry.size();
 	}
 
-	private Place nextPlace() {
-		Place before = this.last;
-		Place next = new Place(this.token.value(),
-				(before != null && before.token() == this.token.value()) ? before.number() + 1 : 1);
-		this.last = next;
-		return next;
-	}
-
 	private void count(Entry entry, int sign) {
 		this.waiting += sign;
 		this.waitingBytes += sign * entry.size();
+		this.share.set(this.waiting, this.waitingBytes);
 	}
 
 	/** Returns the size of what the next commit adds, in bytes. */
@@ -188,7 +225,7 @@ public final class ShardOutbox {
 
 	/** Returns whether nothing waits, neither to be committed nor to be forwarded. */
 	public boolean isEmpty() {
-		return this.waiting == 0 && this.forwarded.isEmpty() && !this.replaces;
+		return this.waiting == 0 && this.exchange.isEmpty() && !this.replaces;
 	}
 
 	/** Returns whether no call may be made before records were forwarded. */
@@ -201,11 +238,13 @@ public final class ShardOutbox {
 	 * @param whole whether the commit writes everything, because the store has lost it
 	 */
 	public Outbox.Changes prepare(boolean whole) {
+		takeWritten();
 		if (this.supersededBy != null && !isForwarding()) {
 			beginAnew(this.supersededBy);
 		}
-		boolean untouched = !whole && !this.replaces && this.fresh.isEmpty() && this.forwarded.isEmpty();
-		if (untouched || this.era == 0) {
+		List<Place> removed = this.exchange.takeForwarded();
+		boolean untouched = !whole && !this.replaces && this.fresh.isEmpty() && removed.isEmpty();
+		if (untouched || this.numbers.era() == 0) {
 			return Outbox.Changes.NONE;
 		}
 		boolean all = whole || this.replaces;
@@ -216,16 +255,15 @@ public final class ShardOutbox {
 		if (all) {
 			added = new ArrayList<>(waitingNow);
 			added.addAll(this.inCommit);
-			changed.putAll(this.numbers);
+			changed.putAll(this.numbers.all());
 		}
 		else {
 			added.forEach((entry) -> changed.put(entry.target(), entry.number()));
 		}
-		Outbox.Changes changes = new Outbox.Changes(this.era, this.last, changed, added,
-				all ? List.of() : this.forwarded, all);
+		Outbox.Changes changes = new Outbox.Changes(this.numbers.era(), this.numbers.last(), changed, added,
+				all ? List.of() : removed, all);
 		this.fresh.clear();
 		this.freshBytes = 0;
-		this.forwarded.clear();
 		this.replaces = false;
 		return changes;
 	}
@@ -237,9 +275,9 @@ public final class ShardOutbox {
 	private List<Entry> placeAnew() {
 		List<Entry> before = committedInOrder();
 		this.targets.values().forEach((target) -> target.waiting.clear());
-		List<Entry> moved = before.stream().map((entry) -> entry.at(nextPlace())).toList();
+		List<Entry> moved = before.stream().map((entry) -> entry.at(this.numbers.nextPlace())).toList();
 		moved.forEach((entry) -> target(entry.target()).waiting.add(entry));
-		this.fresh.replaceAll((entry) -> entry.at(nextPlace()));
+		this.fresh.replaceAll((entry) -> entry.at(this.numbers.nextPlace()));
 		return moved;
 	}
 
@@ -263,7 +301,7 @@ public final class ShardOutbox {
 			logger.error(
 					"The store has lost commits of {}: records that it sent after them are in their targets, and may be there "
 							+ "twice now. The numbers of its records begin again in era {}",
-					this.shard, this.era);
+					this.shard, this.numbers.era());
 		}
 	}
 
@@ -291,12 +329,13 @@ public final class ShardOutbox {
 			return false;
 		}
 		this.attentionDue = false;
-		int before = this.forwarded.size();
+		takeWritten();
+		long before = this.exchange.forwardedEver();
 		for (Target target : this.targets.values()) {
 			target.advance(now);
 		}
 		this.targets.values().removeIf(Target::isIdle);
-		return this.forwarded.size() > before || this.supersededBy != null && !isForwarding();
+		return this.exchange.forwardedEver() > before || this.supersededBy != null && !isForwarding();
 	}
 
 	/**
@@ -346,20 +385,71 @@ public final class ShardOutbox {
 	private void beginAnew(long above) {
 		List<Entry> all = new ArrayList<>(committedInOrder());
 		all.addAll(this.fresh);
-		this.era = Math.max(this.token.value(), Math.max(this.era, above) + 1);
-		this.numbers.clear();
+		this.numbers.beginAnew(above);
 		this.targets.clear();
 		this.fresh.clear();
 		this.freshBytes = 0;
-		for (Entry entry : all) {
-			long number = this.numbers.merge(entry.target(), 1L, Long::sum);
-			addFresh(new Entry(nextPlace(), this.era, entry.target(), number, entry.key(), entry.payload(),
-					entry.headers()));
-		}
-		this.forwarded.clear();
+		Outbox.Changes again = this.numbers.following(all.stream().map(ShardOutbox::record).toList(), List.of());
+		this.numbers.count(again);
+		again.added().forEach(this::addFresh);
+		this.exchange.takeForwarded();
 		this.supersededBy = null;
 		this.replaces = true;
 		this.begunAnew = true;
+	}
+
+	/**
+	 * What the worker and the calls that commit themselves exchange. Thread-safe.
+	 */
+	private static final class Exchange {
+
+		/** Places of records that were forwarded, for the next commit. */
+		private List<Place> forwarded = new ArrayList<>();
+
+		private long forwardedEver;
+
+		/** Records that calls have committed, in the order of their commits. */
+		private List<Entry> written = new ArrayList<>();
+
+		synchronized void forwarded(Place place) {
+			this.forwarded.add(place);
+			this.forwardedEver++;
+		}
+
+		synchronized long forwardedEver() {
+			return this.forwardedEver;
+		}
+
+		synchronized List<Place> takeForwarded() {
+			if (this.forwarded.isEmpty()) {
+				return List.of();
+			}
+			List<Place> taken = this.forwarded;
+			this.forwarded = new ArrayList<>();
+			return taken;
+		}
+
+		synchronized void giveBack(List<Place> places) {
+			this.forwarded.addAll(places);
+		}
+
+		synchronized void written(List<Entry> entries) {
+			this.written.addAll(entries);
+		}
+
+		synchronized List<Entry> takeWritten() {
+			if (this.written.isEmpty()) {
+				return List.of();
+			}
+			List<Entry> taken = this.written;
+			this.written = new ArrayList<>();
+			return taken;
+		}
+
+		synchronized boolean isEmpty() {
+			return this.forwarded.isEmpty() && this.written.isEmpty();
+		}
+
 	}
 
 	/** Records for one shard. Confined to the shard's worker. */
@@ -418,9 +508,7 @@ public final class ShardOutbox {
 		private void send(MonotonicTime now) {
 			List<Entry> batch = batch();
 			Entry first = batch.get(0);
-			List<NewRecord> records = batch.stream()
-				.map((entry) -> new NewRecord(entry.target(), entry.key(), entry.payload(), entry.headers()))
-				.toList();
+			List<NewRecord> records = batch.stream().map(ShardOutbox::record).toList();
 			CompletableFuture<Reply> reply;
 			try {
 				reply = ShardOutbox.this.outputs.targets()
@@ -507,7 +595,7 @@ public final class ShardOutbox {
 
 		private void removeFirst() {
 			Entry entry = this.waiting.remove();
-			ShardOutbox.this.forwarded.add(entry.place());
+			ShardOutbox.this.exchange.forwarded(entry.place());
 			count(entry, -1);
 		}
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
+import io.github.shardkeeper.output.OutboxUsage;
 import io.github.shardkeeper.parking.ParkedKeys;
 import io.github.shardkeeper.shard.ShardId;
 
@@ -41,6 +42,13 @@ public interface ConsumerMeters {
 		 * @param totals what waits with {@code on-failure: park-key}, as it changes
 		 */
 		default void parking(ParkedTotals totals) {
+		}
+
+		/**
+		 * Called when consumption starts.
+		 * @param usage what waits in the outboxes, as it changes
+		 */
+		default void sending(OutboxUsage usage) {
 		}
 
 		/** Called when a handler call has returned; in loop mode it has 0 records. */

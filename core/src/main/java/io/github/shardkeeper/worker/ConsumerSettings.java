@@ -143,7 +143,7 @@ public record ConsumerSettings(Commits commits, Ordering ordering, int concurren
 			throw new ShardkeeperConfigurationException(
 					"The @ShardConsumer method %s takes a ShardOutput, but the checkpoints of the topic '%s' are in a store without an outbox: what the call sends cannot be committed with it."
 						.formatted(handler.name(), handler.topic()),
-					"Keep the checkpoints in Redis: set 'consumer.transaction' to 'none', or remove an own CheckpointStore bean; or send with ShardTemplate.");
+					"Remove the CheckpointStore bean of the application, or implement its methods keepsOutboxes and outbox; or send with ShardTemplate.");
 		}
 	}
 

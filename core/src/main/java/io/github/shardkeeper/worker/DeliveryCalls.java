@@ -16,6 +16,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitTurn;
 import io.github.shardkeeper.checkpoint.JournaledState;
+import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.StateView;
 import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
@@ -158,15 +159,15 @@ final class DeliveryCalls {
 				: null;
 		CallOutput output = this.handler.takesOutput() ? this.context.outputs().open() : null;
 		HandlerCalls.StateCall plain = (view) -> this.handler.handle(converted, owned, view, acknowledgment, output);
-		Transacted.Attempt attempt = (this.transacted != null) ? this.transacted.attempt(delivery) : null;
+		Transacted.Attempt attempt = (this.transacted != null) ? this.transacted.attempt(delivery, output) : null;
 		HandlerCalls.StateCall code = (attempt != null) ? (view) -> attempt.run(view, plain) : plain;
 		HandlerCalls.Result call = concurrently ? this.scope.calls().callConcurrently(seen, begun, code)
 				: this.scope.calls().callHandler(seen, begun, code);
 		if (output != null) {
 			output.close();
 		}
-		return new Result(delivery, unreadable, call, (output != null) ? output.records() : List.of(), begun,
-				this.context.clock().now(), attempt);
+		List<NewRecord> sends = (output != null && attempt == null) ? output.records() : List.of();
+		return new Result(delivery, unreadable, call, sends, begun, this.context.clock().now(), attempt);
 	}
 
 	/** Returns the handler's argument, or an {@link Unreadable}. */
@@ -204,7 +205,8 @@ final class DeliveryCalls {
 	 * @param unreadable its records that could not be converted
 	 * @param call the result of the call, {@code null} if no call was made because of
 	 * unreadable records
-	 * @param sends the records that the call has sent, dropped if it has failed
+	 * @param sends the records that the call has sent, dropped if it has failed; none if
+	 * it is in a transaction, which has committed them
 	 * @param attempt the transaction of the call, {@code null} if it has none
 	 */
 	record Result(Delivery delivery, List<Unreadable> unreadable, HandlerCalls.@Nullable Result call,
@@ -274,7 +276,7 @@ final class DeliveryCalls {
 			if (this.unsettled != null) {
 				return false;
 			}
-			if (this.inOrder || this.progress.mustCommitAlone()) {
+			if (this.inOrder && !this.progress.hasOnlyForwarded() || this.progress.mustCommitAlone()) {
 				this.progress.commitSoon();
 				return this.commits.isIdle() && this.progress.commitDue() == null;
 			}
@@ -298,8 +300,8 @@ final class DeliveryCalls {
 			return this.unsettled;
 		}
 
-		private Attempt attempt(Delivery delivery) {
-			return new Attempt(delivery);
+		private Attempt attempt(Delivery delivery, @Nullable CallOutput output) {
+			return new Attempt(delivery, output);
 		}
 
 		/**
@@ -344,10 +346,15 @@ final class DeliveryCalls {
 
 			private final Delivery delivery;
 
+			private final @Nullable CallOutput output;
+
 			private boolean hasTurn;
 
 			/** What it has taken to commit it, {@code null} for nothing. */
 			private ShardProgress.@Nullable Published taken;
+
+			/** What it adds to the outbox of the shard, and removes from it. */
+			private Outbox.Changes sent = Outbox.Changes.NONE;
 
 			private ShardProgress.PendingCommit contents = new ShardProgress.PendingCommit();
 
@@ -360,8 +367,9 @@ final class DeliveryCalls {
 
 			private CallTransactions.@Nullable Result ended;
 
-			private Attempt(Delivery delivery) {
+			private Attempt(Delivery delivery, @Nullable CallOutput output) {
 				this.delivery = delivery;
+				this.output = output;
 			}
 
 			/**
@@ -422,10 +430,21 @@ final class DeliveryCalls {
 					.filter(TrackedRecord::isOfQueue)
 					.forEach((record) -> own.removeFromQueue(record.offset()));
 				this.contents = own.after(published.contents());
+				this.sent = progress.outbox().prepareForCall(takeOutput());
 				Commit last = Transacted.this.commits.inTransaction(this.contents,
-						published.window().positionAfter(this.delivery.records()), changes);
+						published.window().positionAfter(this.delivery.records()), changes, this.sent);
 				this.commit = last;
 				return last;
+			}
+
+			/** What is sent later, by listeners of the transaction, would be lost. */
+			private List<NewRecord> takeOutput() {
+				CallOutput taken = this.output;
+				if (taken == null) {
+					return List.of();
+				}
+				taken.close();
+				return taken.records();
 			}
 
 			private void takeTurn() throws InterruptedException {
@@ -452,10 +471,12 @@ final class DeliveryCalls {
 				if (result instanceof CallTransactions.Result.Committed) {
 					Transacted.this.commits.writtenInTransaction(commit());
 					Transacted.this.progress.state().committed(commit().changes());
+					Transacted.this.progress.outbox().writtenByCall(this.sent);
 					this.delivery.records().forEach(TrackedRecord::written);
 				}
 				else if (this.taken != null) {
 					Transacted.this.progress.giveBack(this.taken);
+					Transacted.this.progress.outbox().notWrittenByCall(this.sent);
 				}
 				this.hasTurn = false;
 				Transacted.this.turn.giveBack();

@@ -135,6 +135,7 @@ final class RecordLoop implements ShardOwnership.Loop {
 	/** Commits, or lets the running calls do so if they commit themselves. */
 	private ShardCommits.Outcome advance(MonotonicTime now) {
 		if (this.transacted != null && !this.order.isIdle()) {
+			this.progress.forward(now);
 			this.transacted.publish();
 			return ShardCommits.Outcome.DONE;
 		}
@@ -182,7 +183,7 @@ final class RecordLoop implements ShardOwnership.Loop {
 		if (this.inOrder) {
 			DeliveryCalls.Result result = callHere(delivery, now);
 			process(result);
-			if (this.commitsEachBatch) {
+			if (this.commitsEachBatch && this.transacted == null) {
 				this.progress.commitSoon();
 			}
 			return result.ended();
@@ -317,18 +318,23 @@ final class RecordLoop implements ShardOwnership.Loop {
 		else if (idle && permitted) {
 			this.progress.idle(now);
 		}
+		boolean waits = this.transacted != null && idle && this.progress.commitDue() != null;
 		Outcome stop = Outcome.after(advance(now));
 		if (stop != null) {
 			return stop;
+		}
+		if (waits && this.commits.isIdle() && this.progress.commitDue() == null) {
+			// Answered at once: no answer wakes the worker for the call that has waited.
+			return Outcome.MORE;
 		}
 		if (atEnd && !this.order.hasFailing() && this.progress.isAtEnd() && this.commits.isIdle()) {
 			return Outcome.COMPLETED;
 		}
 		this.results.reportMissingAcknowledgments();
 		MonotonicTime next = this.results.haltEnds(now);
-		if (idle || this.transacted == null) {
-			next = earlier(this.commits.nextDue(), next);
-		}
+		next = earlier(
+				(idle || this.transacted == null) ? this.commits.nextDue() : this.progress.outbox().nextAttempt(),
+				next);
 		if (permitted) {
 			next = earlier(next, this.order.nextDue());
 			next = earlier(next, this.order.hasRoom() ? this.progress.queue().nextLook() : null);

@@ -17,6 +17,7 @@ import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitHistory;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
+import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.loop.MeterGuard;
 import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.shard.Offset;
@@ -223,8 +224,8 @@ final class ShardCommits {
 	 * thread of a call that has the turn to commit, while the worker sends none.
 	 */
 	Commit inTransaction(ShardProgress.PendingCommit contents, OffsetWindow.Position position,
-			Map<String, @Nullable String> changes) {
-		return contents.commit(nextNumber(), position.offset(), position.ahead(), changes);
+			Map<String, @Nullable String> changes, Outbox.Changes sent) {
+		return contents.commit(nextNumber(), position.offset(), position.ahead(), changes).withOutbox(sent);
 	}
 
 	/** Processes that a transaction is over, as long as its call has the turn. */

@@ -186,7 +186,15 @@ final class ShardProgress {
 	 * runs: calls begin with what it changes.
 	 */
 	boolean mustCommitAlone() {
-		return this.moving || this.pending.seek != 0 || this.state.hasUncommitted();
+		return this.moving || this.pending.seek != 0 || this.state.hasUncommitted() || this.outbox.isSuperseded();
+	}
+
+	/**
+	 * Returns whether the next commit does nothing but remove records from the outbox
+	 * that were forwarded: the next call can do that, too.
+	 */
+	boolean hasOnlyForwarded() {
+		return this.commitDue != null && this.uncommittedRecords == 0 && !mustCommitAlone();
 	}
 
 	/**
@@ -196,7 +204,7 @@ final class ShardProgress {
 	 * alone}.
 	 */
 	void publish() {
-		Published now = new Published(this.window.snapshot(), this.pending, this.commitDue);
+		Published now = new Published(this.window.snapshot(), this.pending, this.commitDue, this.uncommittedRecords);
 		this.published.updateAndGet((before) -> now.withContentsOf(before));
 		commitPrepared();
 	}
@@ -206,7 +214,7 @@ final class ShardProgress {
 		Published left = takePublished();
 		if (left.due != null) {
 			this.pending = this.pending.after(left.contents);
-			this.uncommittedRecords++;
+			this.uncommittedRecords += left.records;
 			if (this.commitDue == null || left.due.isBefore(this.commitDue)) {
 				this.commitDue = left.due;
 			}
@@ -447,18 +455,21 @@ final class ShardProgress {
 	 *
 	 * @param contents the contents that no transaction has taken
 	 * @param due when a commit is due; {@code null} if there is nothing to commit
+	 * @param records the number of records that are not committed; 0 if there are only
+	 * records to remove from the outbox
 	 */
-	record Published(OffsetWindow.Snapshot window, PendingCommit contents, @Nullable MonotonicTime due) {
+	record Published(OffsetWindow.Snapshot window, PendingCommit contents, @Nullable MonotonicTime due, int records) {
 
-		private static final Published NOTHING = new Published(OffsetWindow.Snapshot.EMPTY, new PendingCommit(), null);
+		private static final Published NOTHING = new Published(OffsetWindow.Snapshot.EMPTY, new PendingCommit(), null,
+				0);
 
 		private Published withContentsOf(Published earlier) {
-			return (earlier.due == null) ? this
-					: new Published(this.window, this.contents.after(earlier.contents), earlier.due);
+			return (earlier.due == null) ? this : new Published(this.window, this.contents.after(earlier.contents),
+					earlier.due, this.records + earlier.records);
 		}
 
 		private Published withoutContents() {
-			return (this.due == null) ? this : new Published(this.window, new PendingCommit(), null);
+			return (this.due == null) ? this : new Published(this.window, new PendingCommit(), null, 0);
 		}
 
 	}

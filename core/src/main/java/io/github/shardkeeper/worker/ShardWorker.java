@@ -107,7 +107,8 @@ public final class ShardWorker {
 		this.calls = new HandlerCalls(this.owned, this.lifecycle, context);
 		this.problems = new ShardProblems(this.owned, handler.name(), context, this.lifecycle, this.calls, this::wake);
 		this.task = new SerialTask(context.executor(), this::turn, this.problems::noThread);
-		this.outbox = new ShardOutbox(context.group(), shard, token, context.outputs(), this::wake);
+		this.outbox = new ShardOutbox(context.group(), shard, token, context.outputs(),
+				context.outboxUsage(shard.topic()), this::wake);
 		this.scope = new ShardScope(this.owned, handler, context.settings(shard.topic()), context, this.lifecycle,
 				this.calls, this.problems, context.meters(shard.topic()), this.outbox, this::wake);
 		this.acquisition = new ShardAcquisition(this.owned, context.checkpoints(), context.acquisitions(), this::wake);
@@ -459,6 +460,7 @@ public final class ShardWorker {
 			this.context.budget().leave();
 		}
 		this.acquisition.cancel();
+		this.outbox.close();
 		if (this.ownership != null) {
 			this.ownership.end();
 		}

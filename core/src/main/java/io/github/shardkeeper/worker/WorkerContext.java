@@ -14,6 +14,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.coordination.ShardConsumption;
 import io.github.shardkeeper.loop.MeterGuard;
+import io.github.shardkeeper.output.OutboxUsage;
 import io.github.shardkeeper.output.Outputs;
 import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.source.ShardReadControl;
@@ -65,6 +66,8 @@ public final class WorkerContext {
 	private final Map<String, BufferBudget.Usage> bufferUsages;
 
 	private final Map<String, ParkedTotals> parked;
+
+	private final Map<String, OutboxUsage> outboxUsages = new ConcurrentHashMap<>();
 
 	private final Function<String, ConsumerSettings> settings;
 
@@ -229,6 +232,7 @@ public final class WorkerContext {
 			registered = this.meters.of(topic);
 			registered.buffering(bufferUsage(topic));
 			registered.parking(parked(topic));
+			registered.sending(outboxUsage(topic));
 		}
 		catch (Throwable ex) {
 			// From a registry or a filter of the application.
@@ -250,6 +254,11 @@ public final class WorkerContext {
 	/** Returns what waits in the shards of a topic. */
 	ParkedTotals parked(String topic) {
 		return this.parked.computeIfAbsent(topic, (name) -> new ParkedTotals());
+	}
+
+	/** Returns what waits in the outboxes of the shards of a topic. */
+	OutboxUsage outboxUsage(String topic) {
+		return this.outboxUsages.computeIfAbsent(topic, (name) -> new OutboxUsage());
 	}
 
 	ConsumerEvents events() {

@@ -75,7 +75,7 @@ class ConsumerSettingsTests {
 			.isThrownBy(() -> settings.checkOutput(handler("Sending"), false, false))
 			.satisfies((ex) -> {
 				assertThat(ex.getDescription()).contains("Sending.handle(", "takes a ShardOutput", "without an outbox");
-				assertThat(ex.getAction()).contains("'consumer.transaction' to 'none'");
+				assertThat(ex.getAction()).contains("Remove the CheckpointStore bean");
 			});
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
 			.isThrownBy(() -> settings.checkOutput(handler("Sending"), true, true))

@@ -562,18 +562,22 @@ class TransactedCallsTests {
 	}
 
 	/** Transactions of a database with the rows of the handlers, and with checkpoints. */
-	private static final class Transactions implements CallTransactions {
+	static final class Transactions implements CallTransactions {
 
 		private final FaultyCheckpoints checkpoints;
 
-		private List<String> open = new ArrayList<>();
+		List<String> open = new ArrayList<>();
 
-		private final List<String> rows = new ArrayList<>();
+		final List<String> rows = new ArrayList<>();
 
-		private Outcome next = Outcome.COMMITTED;
+		Outcome next = Outcome.COMMITTED;
+
+		/** Is called between the handler and the end of the transaction. */
+		Runnable beforeItsEnd = () -> {
+		};
 
 		/** Number of calls that give way to other transactions. */
-		private int conflicts;
+		int conflicts;
 
 		Transactions(FaultyCheckpoints checkpoints) {
 			this.checkpoints = checkpoints;
@@ -610,6 +614,7 @@ class TransactedCallsTests {
 			try {
 				call.run();
 				commit = call.commit();
+				this.beforeItsEnd.run();
 			}
 			catch (Throwable ex) {
 				return new Result.Failed(ex);

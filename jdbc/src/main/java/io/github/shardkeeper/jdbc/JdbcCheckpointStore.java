@@ -37,6 +37,7 @@ import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.checkpoint.CommitHistory;
 import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.checkpoint.WaitingRecord;
@@ -75,6 +76,8 @@ final class JdbcCheckpointStore implements CheckpointStore {
 
 	private final ShardContents contents;
 
+	private final OutboxTables outbox;
+
 	private final CallTransactions transactions;
 
 	private final @Nullable CheckpointStore earlier;
@@ -86,6 +89,7 @@ final class JdbcCheckpointStore implements CheckpointStore {
 		this.steps = database.steps();
 		this.shards = database.shards();
 		this.contents = database.contents();
+		this.outbox = database.outbox();
 		this.transactions = new JdbcTransactions(database);
 		this.earlier = earlier;
 		AtomicInteger number = new AtomicInteger();
@@ -132,11 +136,13 @@ final class JdbcCheckpointStore implements CheckpointStore {
 				return (refused != null) ? refused : acquireHere(shard, token);
 			}
 		}
+		boolean mayHaveSent = this.outbox.exist();
 		// In another transaction: its snapshot is newer than the fence.
 		return this.steps.run(what, () -> {
 			ShardRow row = Objects.requireNonNull(this.shards.read(shard));
-			return !row.token().equals(token) ? new Acquisition.Refused(row.token()) : new Acquisition.Acquired(
-					checkpoint(shard, row), row.seeks(), row.lastCommit(), row.before(), row.acquired());
+			return !row.token().equals(token) ? new Acquisition.Refused(row.token())
+					: new Acquisition.Acquired(checkpoint(shard, row), row.seeks(), row.lastCommit(), row.before(),
+							row.acquired(), mayHaveSent ? this.outbox.read(shard) : Outbox.EMPTY);
 		});
 	}
 
@@ -220,9 +226,16 @@ final class JdbcCheckpointStore implements CheckpointStore {
 		if (row.lastCommit() < number.acknowledged()) {
 			return CommitReply.GONE;
 		}
+		boolean counts = !commit.outbox().added().isEmpty();
+		if (row.lastCommit() > number.acknowledged() && (counts || number.acquisition() != 0)) {
+			// Of an earlier worker under the same token: this one does not know it, nor
+			// the numbers that it has given.
+			return CommitReply.STALE;
+		}
 		long nowMillis = this.database.clock().millis();
 		this.shards.write(shard, row, commit, nowMillis);
 		this.contents.write(shard, commit, row.lastLetter(), nowMillis);
+		this.outbox.write(shard, commit.outbox());
 		return CommitReply.COMMITTED;
 	}
 
@@ -404,6 +417,7 @@ final class JdbcCheckpointStore implements CheckpointStore {
 
 	@Override
 	public Removal remove(String topic, Token newest) {
+		boolean mayHaveSent = this.outbox.exist();
 		SortedSet<ShardId> removed = new TreeSet<>();
 		SortedSet<ShardId> kept = new TreeSet<>();
 		for (ShardId shard : this.steps.run("find the shards of '%s'".formatted(topic),
@@ -414,6 +428,9 @@ final class JdbcCheckpointStore implements CheckpointStore {
 					return false;
 				}
 				this.contents.delete(shard);
+				if (mayHaveSent) {
+					this.outbox.delete(shard);
+				}
 				this.shards.delete(shard);
 				return true;
 			});
@@ -426,6 +443,27 @@ final class JdbcCheckpointStore implements CheckpointStore {
 								this.database.group(), topic));
 		}
 		return new Removal(removed, kept);
+	}
+
+	/**
+	 * Checks that the tables exist: every handler that needs them asks first.
+	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if one is
+	 * missing
+	 */
+	@Override
+	public boolean keepsOutboxes(String topic) {
+		try {
+			this.outbox.require(topic);
+		}
+		catch (StoreUnavailableException ex) {
+			logger.warn("The tables for what handlers of '{}' send cannot be checked yet. {}", topic, ex.getMessage());
+		}
+		return true;
+	}
+
+	@Override
+	public List<Outbox.Entry> outbox(ShardId shard, Outbox.@Nullable Place after, int limit, long bytes) {
+		return this.steps.run("read the outbox of " + shard, () -> this.outbox.read(shard, after, limit, bytes));
 	}
 
 	@Override

@@ -21,8 +21,9 @@ import io.github.shardkeeper.text.PrintableLogger;
 /**
  * Data plane of one group in the database of the application, in the tables
  * {@code shardkeeper_shard}, {@code shardkeeper_state}, {@code shardkeeper_retry},
- * {@code shardkeeper_dead_letter} and {@code shardkeeper_topic}. Its times are those of
- * the instances' clocks. Thread-safe.
+ * {@code shardkeeper_dead_letter}, {@code shardkeeper_topic}, {@code shardkeeper_outbox}
+ * and {@code shardkeeper_sequence}. Its times are those of the instances' clocks.
+ * Thread-safe.
  */
 public final class JdbcDataPlane {
 
@@ -35,6 +36,8 @@ public final class JdbcDataPlane {
 	private final ShardTable shards;
 
 	private final ShardContents contents;
+
+	private final OutboxTables outbox;
 
 	private final String topics;
 
@@ -67,6 +70,7 @@ public final class JdbcDataPlane {
 		this.shards = new ShardTable(this.steps.jdbc(), this.steps.jdbcUnderLock(), new LockWaits(lockWait),
 				tablePrefix, group);
 		this.contents = new ShardContents(this.steps.jdbc(), this.steps.jdbcUnderLock(), tablePrefix, this.shards);
+		this.outbox = new OutboxTables(this.steps, tablePrefix, this.shards);
 		this.topics = tablePrefix + "topic";
 		this.group = group;
 		this.clock = clock;
@@ -120,6 +124,10 @@ public final class JdbcDataPlane {
 
 	ShardContents contents() {
 		return this.contents;
+	}
+
+	OutboxTables outbox() {
+		return this.outbox;
 	}
 
 	/** Returns the name of the table of topics. */

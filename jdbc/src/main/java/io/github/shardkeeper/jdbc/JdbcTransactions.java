@@ -121,6 +121,7 @@ final class JdbcTransactions implements CallTransactions {
 			int letters = commit.deadLetters().size();
 			long before = (letters > 0) ? database.shards().lastLetter(this.shard) - letters : 0;
 			database.contents().write(this.shard, commit, before, nowMillis);
+			database.outbox().write(this.shard, commit.outbox());
 			return true;
 		}
 

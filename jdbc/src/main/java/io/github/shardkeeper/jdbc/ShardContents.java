@@ -2,14 +2,12 @@ package io.github.shardkeeper.jdbc;
 
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -38,10 +36,6 @@ final class ShardContents {
 	/** Limit of what one answer of the database brings into memory. */
 	private static final int BYTES_AT_ONCE = 1_000_000;
 
-	private static final int ROWS_AT_ONCE = 20;
-
-	private static final int NO_LIMIT = 0;
-
 	private static final int EXPIRED_AT_ONCE = 500;
 
 	private static final String LETTER_SUFFIX = "-0";
@@ -50,6 +44,8 @@ final class ShardContents {
 
 	private final JdbcTemplate writes;
 
+	private final Rows rows;
+
 	private final ShardTable shards;
 
 	private final String state;
@@ -57,6 +53,8 @@ final class ShardContents {
 	private final String retry;
 
 	private final String letters;
+
+	private final Rows.Put putState;
 
 	/**
 	 * Creates the access.
@@ -69,12 +67,18 @@ final class ShardContents {
 		this.state = prefix + "state";
 		this.retry = prefix + "retry";
 		this.letters = prefix + "dead_letter";
+		this.rows = new Rows(jdbc, writes);
+		this.putState = new Rows.Put(
+				"update %s set entry_value = ? where %s and key_hash = ?".formatted(this.state, KEY),
+				"delete from %s where %s and key_hash = ?".formatted(this.state, KEY),
+				"insert into %s (group_name, topic, shard_id, key_hash, entry_key, entry_value) values (?, ?, ?, ?, ?, ?)"
+					.formatted(this.state));
 	}
 
 	Map<String, String> state(ShardId shard) {
 		Map<String, String> entries = new HashMap<>();
 		this.jdbc.query("select entry_key, entry_value from %s where %s".formatted(this.state, KEY), (row) -> {
-			entries.put(text(row, 1), text(row, 2));
+			entries.put(Rows.text(row, 1), Rows.text(row, 2));
 		}, this.shards.key(shard));
 		return entries;
 	}
@@ -87,10 +91,6 @@ final class ShardContents {
 		Long number = this.jdbc.queryForObject("select count(*) from %s where %s".formatted(table, KEY), Long.class,
 				this.shards.key(shard));
 		return (number != null) ? number : 0;
-	}
-
-	private static String text(ResultSet row, int column) throws SQLException {
-		return StoredText.decode(Objects.requireNonNull(row.getString(column)));
 	}
 
 	/** Writes what a commit changes beside the shard's row. */
@@ -116,6 +116,7 @@ final class ShardContents {
 	/** One round trip for entries that exist and are written again, as most are. */
 	void writeState(ShardId shard, Map<String, @Nullable String> changes) {
 		List<Object[]> removed = new ArrayList<>();
+		List<Object[]> keys = new ArrayList<>();
 		List<Object[]> updated = new ArrayList<>();
 		List<Object[]> written = new ArrayList<>();
 		changes.forEach((key, value) -> {
@@ -125,32 +126,12 @@ final class ShardContents {
 				return;
 			}
 			String text = StoredText.encode(value);
+			keys.add(entry);
 			updated.add(new Object[] { text, entry[0], entry[1], entry[2], entry[3] });
 			written.add(this.shards.key(shard, entry[3], StoredText.encode(key), text));
 		});
-		List<Object[]> added = new ArrayList<>();
-		if (!updated.isEmpty()) {
-			int[] rows = this.writes.batchUpdate(
-					"update %s set entry_value = ? where %s and key_hash = ?".formatted(this.state, KEY), updated);
-			for (int i = 0; i < rows.length; i++) {
-				if (rows[i] == Statement.SUCCESS_NO_INFO) {
-					Object[] entry = updated.get(i);
-					removed.add(new Object[] { entry[1], entry[2], entry[3], entry[4] });
-				}
-				if (rows[i] <= 0) {
-					added.add(written.get(i));
-				}
-			}
-		}
-		if (!removed.isEmpty()) {
-			this.writes.batchUpdate("delete from %s where %s and key_hash = ?".formatted(this.state, KEY), removed);
-		}
-		if (!added.isEmpty()) {
-			this.writes.batchUpdate(
-					"insert into %s (group_name, topic, shard_id, key_hash, entry_key, entry_value) values (?, ?, ?, ?, ?, ?)"
-						.formatted(this.state),
-					added);
-		}
+		this.rows.put(this.putState, keys, updated, written);
+		this.rows.change(this.putState.delete(), removed);
 	}
 
 	private void deleteRetry(ShardId shard, Offset offset) {
@@ -202,9 +183,10 @@ final class ShardContents {
 
 	private List<Waiting> waiting(ShardId shard, int limit) {
 		List<Waiting> waiting = new ArrayList<>();
-		query("select offset_value, due_at, record_size from %s where %s order by due_at".formatted(this.retry, KEY),
+		this.rows.query(
+				"select offset_value, due_at, record_size from %s where %s order by due_at".formatted(this.retry, KEY),
 				limit, (row) -> {
-					waiting.add(new Waiting(new Offset(text(row, 1)), row.getLong(2), row.getLong(3)));
+					waiting.add(new Waiting(new Offset(Rows.text(row, 1)), row.getLong(2), row.getLong(3)));
 					return true;
 				}, this.shards.key(shard));
 		waiting.sort(Waiting.ORDER);
@@ -213,9 +195,9 @@ final class ShardContents {
 
 	/** Passes all records of the retry queue, without payloads. */
 	void waiting(ShardId shard, long nowMillis, Consumer<WaitingRecord> consumer) {
-		query("select offset_value, due_at, record_size, about from %s where %s".formatted(this.retry, KEY), NO_LIMIT,
-				(row) -> {
-					FailedRecord record = CheckpointJson.failedRecord(new Offset(text(row, 1)), bytes(row, 4),
+		this.rows.query("select offset_value, due_at, record_size, about from %s where %s".formatted(this.retry, KEY),
+				Rows.NO_LIMIT, (row) -> {
+					FailedRecord record = CheckpointJson.failedRecord(new Offset(Rows.text(row, 1)), Rows.bytes(row, 4),
 							new byte[0]);
 					consumer.accept(new WaitingRecord(record.offset(), record.key(), record.place(),
 							Duration.ofMillis(Math.max(0, row.getLong(2) - nowMillis)), record.attempts(),
@@ -259,51 +241,29 @@ final class ShardContents {
 	private @Nullable FailedRecord retry(ShardId shard, Offset offset) {
 		List<FailedRecord> found = this.jdbc.query(
 				"select about, payload from %s where %s and offset_hash = ?".formatted(this.retry, KEY),
-				(row, number) -> CheckpointJson.failedRecord(offset, bytes(row, 1), bytes(row, 2)),
+				(row, number) -> CheckpointJson.failedRecord(offset, Rows.bytes(row, 1), Rows.bytes(row, 2)),
 				this.shards.key(shard, StoredText.hash(offset.value())));
 		return found.isEmpty() ? null : found.get(0);
-	}
-
-	private static byte[] bytes(ResultSet row, int column) throws SQLException {
-		byte[] bytes = row.getBytes(column);
-		return (bytes != null) ? bytes : new byte[0];
-	}
-
-	private void query(String sql, int limit, RowReader reader, Object[] arguments) {
-		this.jdbc.query((connection) -> {
-			var statement = connection.prepareStatement(sql);
-			statement.setMaxRows(limit);
-			statement.setFetchSize((limit == NO_LIMIT) ? ROWS_AT_ONCE : Math.min(limit, ROWS_AT_ONCE));
-			return statement;
-		}, (statement) -> {
-			for (int i = 0; i < arguments.length; i++) {
-				statement.setObject(i + 1, arguments[i]);
-			}
-		}, (rows) -> {
-			boolean more = true;
-			while (more && rows.next()) {
-				more = reader.read(rows);
-			}
-			return more;
-		});
 	}
 
 	List<StoredDeadLetter> letters(ShardId shard, @Nullable String after, int limit) {
 		List<StoredDeadLetter> found = new ArrayList<>();
 		long[] bytes = { 0 };
-		query("select letter_number, offset_value, about, payload from %s where %s and letter_number > ? order by letter_number"
-			.formatted(this.letters, KEY), limit, (row) -> {
-				StoredDeadLetter letter = letter(row);
-				found.add(letter);
-				bytes[0] += letter.record().size();
-				return bytes[0] < BYTES_AT_ONCE;
-			}, this.shards.key(shard, (after != null) ? number(after) : 0L));
+		this.rows.query(
+				"select letter_number, offset_value, about, payload from %s where %s and letter_number > ? order by letter_number"
+					.formatted(this.letters, KEY),
+				limit, (row) -> {
+					StoredDeadLetter letter = letter(row);
+					found.add(letter);
+					bytes[0] += letter.record().size();
+					return bytes[0] < BYTES_AT_ONCE;
+				}, this.shards.key(shard, (after != null) ? number(after) : 0L));
 		return found;
 	}
 
 	private static StoredDeadLetter letter(ResultSet row) throws SQLException {
 		return new StoredDeadLetter(row.getLong(1) + LETTER_SUFFIX,
-				CheckpointJson.failedRecord(new Offset(text(row, 2)), bytes(row, 3), bytes(row, 4)));
+				CheckpointJson.failedRecord(new Offset(Rows.text(row, 2)), Rows.bytes(row, 3), Rows.bytes(row, 4)));
 	}
 
 	/** Returns the number in an id, -1 if no dead letter of this store has that id. */
@@ -333,7 +293,8 @@ final class ShardContents {
 	 */
 	int expireLetters(ShardId shard, long tooMany, long oldestMillis) {
 		List<Long> expired = new ArrayList<>();
-		query("select letter_number, stored_at from %s where %s order by letter_number".formatted(this.letters, KEY),
+		this.rows.query(
+				"select letter_number, stored_at from %s where %s order by letter_number".formatted(this.letters, KEY),
 				EXPIRED_AT_ONCE, (row) -> {
 					boolean goes = expired.size() < tooMany || row.getLong(2) < oldestMillis;
 					if (goes) {
@@ -357,14 +318,6 @@ final class ShardContents {
 		for (String table : List.of(this.state, this.retry, this.letters)) {
 			this.jdbc.update("delete from %s where %s".formatted(table, KEY), this.shards.key(shard));
 		}
-	}
-
-	@FunctionalInterface
-	private interface RowReader {
-
-		/** Reads a row, and returns whether to continue. */
-		boolean read(ResultSet row) throws SQLException;
-
 	}
 
 	private record Waiting(Offset offset, long dueMillis, long size) {

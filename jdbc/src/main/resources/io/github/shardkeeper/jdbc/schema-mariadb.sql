@@ -60,3 +60,28 @@ create table if not exists shardkeeper_topic (
   consumed_since bigint not null,
   primary key (group_name, topic)
 ) character set utf8mb4 collate utf8mb4_bin engine = InnoDB;
+
+create table if not exists shardkeeper_outbox (
+  group_name     varchar(100) not null,
+  topic          varchar(100) not null,
+  shard_id       varchar(200) not null,
+  place_token    bigint not null,
+  place_number   bigint not null,
+  target         varchar(310) not null,
+  about          longblob not null,
+  payload        longblob not null,
+  primary key (group_name, topic, shard_id, place_token, place_number)
+) character set utf8mb4 collate utf8mb4_bin engine = InnoDB;
+
+create table if not exists shardkeeper_sequence (
+  group_name     varchar(100) not null,
+  topic          varchar(100) not null,
+  shard_id       varchar(200) not null,
+  target_hash    varchar(64) not null,
+  target         varchar(310) not null,
+  era            bigint not null,
+  sent_number    bigint not null,
+  place_token    bigint not null,
+  place_number   bigint not null,
+  primary key (group_name, topic, shard_id, target_hash)
+) character set utf8mb4 collate utf8mb4_bin engine = InnoDB;

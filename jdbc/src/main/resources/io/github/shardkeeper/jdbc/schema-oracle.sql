@@ -60,3 +60,28 @@ create table shardkeeper_topic (
   consumed_since number(19) not null,
   primary key (group_name, topic)
 );
+
+create table shardkeeper_outbox (
+  group_name     varchar2(100 char) not null,
+  topic          varchar2(100 char) not null,
+  shard_id       varchar2(200 char) not null,
+  place_token    number(19) not null,
+  place_number   number(19) not null,
+  target         varchar2(310 char) not null,
+  about          blob not null,
+  payload        blob,
+  primary key (group_name, topic, shard_id, place_token, place_number)
+);
+
+create table shardkeeper_sequence (
+  group_name     varchar2(100 char) not null,
+  topic          varchar2(100 char) not null,
+  shard_id       varchar2(200 char) not null,
+  target_hash    varchar2(64 char) not null,
+  target         varchar2(310 char) not null,
+  era            number(19) not null,
+  sent_number    number(19) not null,
+  place_token    number(19) not null,
+  place_number   number(19) not null,
+  primary key (group_name, topic, shard_id, target_hash)
+);

@@ -60,3 +60,28 @@ create table shardkeeper_topic (
   consumed_since bigint not null,
   primary key (group_name, topic)
 );
+
+create table shardkeeper_outbox (
+  group_name     nvarchar(100) collate Latin1_General_100_BIN2 not null,
+  topic          nvarchar(100) collate Latin1_General_100_BIN2 not null,
+  shard_id       nvarchar(200) collate Latin1_General_100_BIN2 not null,
+  place_token    bigint not null,
+  place_number   bigint not null,
+  target         nvarchar(310) collate Latin1_General_100_BIN2 not null,
+  about          varbinary(max) not null,
+  payload        varbinary(max) not null,
+  primary key (group_name, topic, shard_id, place_token, place_number)
+);
+
+create table shardkeeper_sequence (
+  group_name     nvarchar(100) collate Latin1_General_100_BIN2 not null,
+  topic          nvarchar(100) collate Latin1_General_100_BIN2 not null,
+  shard_id       nvarchar(200) collate Latin1_General_100_BIN2 not null,
+  target_hash    nvarchar(64) collate Latin1_General_100_BIN2 not null,
+  target         nvarchar(310) collate Latin1_General_100_BIN2 not null,
+  era            bigint not null,
+  sent_number    bigint not null,
+  place_token    bigint not null,
+  place_number   bigint not null,
+  primary key (group_name, topic, shard_id, target_hash)
+);

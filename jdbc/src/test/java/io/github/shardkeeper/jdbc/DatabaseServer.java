@@ -26,7 +26,8 @@ final class DatabaseServer implements StoreServer, AutoCloseable {
 
 	static final String PREFIX = "shardkeeper_";
 
-	private static final List<String> TABLES = List.of("shard", "state", "retry", "dead_letter", "topic");
+	private static final List<String> TABLES = List.of("shard", "state", "retry", "dead_letter", "topic", "outbox",
+			"sequence");
 
 	private final HikariDataSource pool;
 

@@ -10,6 +10,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStoreContract;
 import io.github.shardkeeper.checkpoint.CommitHistoryContract;
 import io.github.shardkeeper.checkpoint.DeadLetterContract;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
+import io.github.shardkeeper.checkpoint.OutboxContract;
 import io.github.shardkeeper.checkpoint.RemovalContract;
 import io.github.shardkeeper.checkpoint.RetryQueueContract;
 import io.github.shardkeeper.checkpoint.SeekContract;
@@ -87,6 +88,21 @@ abstract class JdbcStoreContracts {
 		@Override
 		protected DeadLetterStore createLetters(StoreServer created) {
 			return ((DatabaseServer) created).letters();
+		}
+
+	}
+
+	@Nested
+	class Sent extends OutboxContract {
+
+		@Override
+		protected StoreServer createServer() {
+			return open();
+		}
+
+		@Override
+		protected CheckpointStore createStore(StoreServer created) {
+			return ((DatabaseServer) created).store();
 		}
 
 	}

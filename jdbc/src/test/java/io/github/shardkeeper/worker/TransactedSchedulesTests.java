@@ -38,19 +38,25 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
+import io.github.shardkeeper.SendFailedException;
 import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.ShardTemplate.Outgoing;
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.checkpoint.CallTransactions;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.jdbc.JdbcDataPlane;
 import io.github.shardkeeper.jdbc.TestDataPlane;
 import io.github.shardkeeper.jdbc.TestDatabase;
+import io.github.shardkeeper.output.OutputTargets;
 import io.github.shardkeeper.output.Outputs;
 import io.github.shardkeeper.output.TestTargets;
 import io.github.shardkeeper.shard.MemberId;
@@ -58,6 +64,8 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.JsonPayloadConverter;
+import io.github.shardkeeper.source.SequencedAppender;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
@@ -70,9 +78,11 @@ import static org.assertj.core.api.Assertions.assertThat;
  * the real worker and the real statements, shard by shard or key by key. Owners die, or
  * freeze in the middle of a call and wake up when others have replaced them; calls of
  * other keys begin and end while one is open; handlers fail; the end of a transaction may
- * be lost, or its answer, or it may take effect later. Afterwards each record has one row
- * or one dead letter, in the order of its key, and the state has counted each row. Each
- * rule that keeps it so is broken on purpose once, and that is found.
+ * be lost, or its answer, or it may take effect later; and so may each request to append
+ * what the calls send to other topics. Afterwards each record has one row or one dead
+ * letter, in the order of its key, the state has counted each row, and each target has
+ * one record for each row. Each rule that keeps it so is broken on purpose once, and that
+ * is found.
  */
 class TransactedSchedulesTests {
 
@@ -160,7 +170,17 @@ class TransactedSchedulesTests {
 		/** Otherwise the next owner handles what was done after the offset again. */
 		THE_NEXT_OWNER_KNOWS_WHAT_IS_DONE_AHEAD,
 		/** Otherwise a record is neither handled nor stored. */
-		FAILED_RECORDS_ARE_STORED_WITH_THE_OFFSET
+		FAILED_RECORDS_ARE_STORED_WITH_THE_OFFSET,
+		/** Otherwise records of calls that were rolled back are sent. */
+		RECORDS_ARE_FORWARDED_AFTER_THE_TRANSACTION,
+		/** Otherwise an earlier owner adds what the new one sends, too. */
+		THE_OUTBOX_IS_FENCED_WITH_THE_OFFSET,
+		/** Otherwise a target takes a new record for one that it has. */
+		NO_NUMBER_IS_GIVEN_TWICE,
+		/** Otherwise a repeated request appends again. */
+		TARGETS_KEEP_THE_NUMBERS,
+		/** Otherwise what an owner has left is never sent. */
+		THE_NEXT_OWNER_FORWARDS_WHAT_WAITS
 
 	}
 
@@ -193,6 +213,8 @@ class TransactedSchedulesTests {
 		private final List<Owner> frozen = new ArrayList<>();
 
 		private final List<CheckpointStore> stores = new ArrayList<>();
+
+		private final Targets targets = new Targets();
 
 		private boolean calm;
 
@@ -258,6 +280,7 @@ class TransactedSchedulesTests {
 			assertThat(all).as("seed %d: rows and dead letters", this.seed)
 				.containsExactlyInAnyOrderElementsOf(expected);
 			booked.forEach((key, ids) -> assertThat(ids).as("seed %d: order of %s", this.seed, key).isSorted());
+			verifySent(booked);
 			try (CheckpointStore store = plane.checkpoints(null)) {
 				Checkpoint checkpoint = store.read(SHARD);
 				if (this.fed > 0) {
@@ -267,6 +290,30 @@ class TransactedSchedulesTests {
 				assertThat(checkpoint.state().getOrDefault("rows", "0")).as("seed %d: state", this.seed)
 					.isEqualTo(Integer.toString(rows));
 			}
+		}
+
+		private void verifySent(Map<String, List<Integer>> booked) {
+			List<Integer> rows = booked.values().stream().flatMap(List::stream).toList();
+			assertThat(this.targets.received(TestTargets.MAILS)).as("seed %d: mails", this.seed)
+				.containsExactlyInAnyOrderElementsOf(rows);
+			for (ShardId invoices : List.of(TestTargets.INVOICES, TestTargets.OTHER_INVOICES)) {
+				assertThat(this.targets.received(invoices)).as("seed %d: %s", this.seed, invoices)
+					.containsExactlyInAnyOrderElementsOf(
+							rows.stream().filter((number) -> invoices.id().equals(invoices(number))).toList());
+			}
+			booked.forEach((key,
+					ids) -> assertThat(this.targets.received(TestTargets.MAILS).stream().filter(ids::contains).toList())
+						.as("seed %d: order of the mails of %s", this.seed, key)
+						.isSorted());
+			if (!this.byKey) {
+				assertThat(this.targets.received(TestTargets.MAILS)).as("seed %d: order of the mails", this.seed)
+					.isSorted();
+			}
+		}
+
+		/** Returns the id of the shard of {@code invoices}. */
+		private static String invoices(int number) {
+			return (number % 3 == 0) ? "1" : "0";
 		}
 
 		private void step() {
@@ -350,13 +397,15 @@ class TransactedSchedulesTests {
 		private final class Booking {
 
 			@ShardConsumer("orders")
-			void handle(ShardRecord<String> record, ShardState state) {
+			void handle(ShardRecord<String> record, ShardState state, ShardOutput output) {
 				Schedule schedule = Schedule.this;
 				int number = Integer.parseInt(record.offset().value());
 				Owner caller = Owner.CALLER.get();
 				state.increment("rows", 1);
 				caller.rows.update("insert into booked (run, id, record_key) values (?, ?, ?)", schedule.run, number,
 						key(number));
+				output.send("invoices", invoices(number), Integer.toString(number));
+				output.send("mails", null, Integer.toString(number));
 				boolean fails = schedule.failing && schedule.random.nextInt(3) == 0;
 				meanwhile();
 				if (fails) {
@@ -382,6 +431,8 @@ class TransactedSchedulesTests {
 
 			private final JdbcTemplate rows;
 
+			private final JdbcDataPlane plane;
+
 			private final CheckpointStore store;
 
 			private final ShardWorker worker;
@@ -395,9 +446,9 @@ class TransactedSchedulesTests {
 				DataSource connections = new Connections(this);
 				this.rows = new JdbcTemplate(
 						(schedule.broken == Rule.ROWS_AND_OFFSET_ARE_ONE_TRANSACTION) ? database : connections);
-				this.store = TestDataPlane
-					.create(connections, schedule.run, InstantSource.fixed(Instant.parse("2026-01-01T00:00:00Z")))
-					.checkpoints(null);
+				this.plane = TestDataPlane.create(connections, schedule.run,
+						InstantSource.fixed(Instant.parse("2026-01-01T00:00:00Z")));
+				this.store = this.plane.checkpoints(null);
 				schedule.stores.add(this.store);
 				TestSettings settings = new TestSettings().ordering(schedule.byKey ? Ordering.KEY : Ordering.SHARD, 4)
 					.maxAttempts((schedule.seed % 2 == 0) ? TestSettings.ENDLESS : 1);
@@ -407,7 +458,7 @@ class TransactedSchedulesTests {
 						InstantSource.fixed(Instant.EPOCH), this.threads, this.threads.timer(), new JsonMapper(),
 						ConsumerMeters.NONE, new BufferBudget(Long.MAX_VALUE), (topic) -> consumer, ConsumerEvents.NONE,
 						(shard, token, fence, completed) -> {
-						}, false, new Outputs(new TestTargets(), 20, 1_000_000));
+						}, false, new Outputs(schedule.targets, 20, 1_000_000));
 				this.worker = new ShardWorker(SHARD, new Token(++schedule.tokens), MemberId.of("me", "1"),
 						schedule.handler, context, CompletableFuture.completedFuture(null));
 			}
@@ -426,6 +477,9 @@ class TransactedSchedulesTests {
 								return now(() -> this.store
 									.commit((ShardId) arguments[0], (Token) arguments[1], commit((Commit) arguments[2]))
 									.join());
+							}
+							if (method.getName().equals("transactions")) {
+								return new Transactions(this);
 							}
 							return invoke(this.store, method, arguments);
 						});
@@ -453,7 +507,23 @@ class TransactedSchedulesTests {
 					read = new Checkpoint(read.offset(), Set.of(), read.state(), read.retryDueIn());
 				}
 				return new Acquisition.Acquired(read, acquired.seeks(), acquired.lastCommit(), acquired.before(),
-						acquired.acquisition());
+						acquired.acquisition(), outbox(acquired.outbox()));
+			}
+
+			private Outbox outbox(Outbox stored) {
+				if (Schedule.this.broken == Rule.THE_NEXT_OWNER_FORWARDS_WHAT_WAITS) {
+					return new Outbox(stored.era(), stored.last(), stored.numbers(), 0);
+				}
+				if (Schedule.this.broken == Rule.NO_NUMBER_IS_GIVEN_TWICE) {
+					Map<ShardId, Long> numbers = new TreeMap<>(stored.numbers());
+					numbers.replaceAll((target, number) -> number - 1);
+					return new Outbox(stored.era(), stored.last(), numbers, stored.entries());
+				}
+				return stored;
+			}
+
+			Schedule schedule() {
+				return Schedule.this;
 			}
 
 			void run() {
@@ -512,6 +582,108 @@ class TransactedSchedulesTests {
 					Owner.this.delivered = (after != null) ? Integer.parseInt(after.value()) : 0;
 				}
 
+			}
+
+		}
+
+		/** The transactions of an owner, with what is broken in its outbox. */
+		private record Transactions(Owner owner) implements CallTransactions {
+
+			@Override
+			public Result call(ShardId shard, Token token, Call call) {
+				return real().call(shard, token, new Call() {
+
+					@Override
+					public void run() throws Throwable {
+						call.run();
+					}
+
+					@Override
+					public Commit commit() throws Throwable {
+						Commit commit = call.commit();
+						return Transactions.this.owner.schedule().broken(Transactions.this.owner, token, commit);
+					}
+
+				});
+			}
+
+			@Override
+			public Duration lockWait() {
+				return real().lockWait();
+			}
+
+			private CallTransactions real() {
+				return this.owner.store.transactions(SHARD.topic());
+			}
+
+		}
+
+		private Commit broken(Owner caller, Token token, Commit commit) {
+			if (this.broken == Rule.RECORDS_ARE_FORWARDED_AFTER_THE_TRANSACTION) {
+				for (Outbox.Entry entry : commit.outbox().added()) {
+					this.targets.reliable.append(
+							new SequencedAppender.Sequence("group/" + SHARD, entry.era(), token.value()),
+							new SequencedAppender.Batch(entry.target(), entry.number(), entry.number() - 1, List
+								.of(new NewRecord(entry.target(), entry.key(), entry.payload(), entry.headers()))));
+				}
+			}
+			if (this.broken == Rule.THE_OUTBOX_IS_FENCED_WITH_THE_OFFSET) {
+				TestDataPlane.writeOutbox(caller.plane, SHARD, commit.outbox());
+				return commit.withOutbox(Outbox.Changes.NONE);
+			}
+			return commit;
+		}
+
+		/** The targets, whose answers may be lost or late, as may the requests. */
+		private final class Targets implements OutputTargets, SequencedAppender {
+
+			private final TestTargets reliable = new TestTargets();
+
+			@Override
+			public NewRecord prepare(String topic, Outgoing outgoing) {
+				return this.reliable.prepare(topic, outgoing);
+			}
+
+			@Override
+			public SequencedAppender appender(String topic) {
+				return this;
+			}
+
+			@Override
+			public CompletableFuture<Reply> append(Sequence sequence, Batch batch) {
+				Schedule schedule = Schedule.this;
+				CompletableFuture<Reply> answer = new CompletableFuture<>();
+				Runnable lost = () -> answer
+					.completeExceptionally(new SendFailedException("lost, caused by the test", null, true));
+				switch (schedule.calm ? 0 : schedule.random.nextInt(6)) {
+					case 0, 1 -> answer.complete(appendNow(sequence, batch));
+					case 2 -> schedule.late.add(() -> answer.complete(appendNow(sequence, batch)));
+					case 3 -> {
+						Reply reply = appendNow(sequence, batch);
+						schedule.late.add(() -> answer.complete(reply));
+					}
+					case 4 -> {
+						appendNow(sequence, batch);
+						schedule.late.add(lost);
+					}
+					default -> schedule.late.add(() -> {
+						lost.run();
+						schedule.late.add(() -> appendNow(sequence, batch));
+					});
+				}
+				return answer;
+			}
+
+			private Reply appendNow(Sequence sequence, Batch batch) {
+				if (Schedule.this.broken == Rule.TARGETS_KEEP_THE_NUMBERS) {
+					this.reliable.appendAgain(batch.records());
+					return new Reply.Appended(0);
+				}
+				return this.reliable.append(sequence, batch).join();
+			}
+
+			List<Integer> received(ShardId shard) {
+				return this.reliable.received(shard).stream().map(Integer::valueOf).toList();
 			}
 
 		}

@@ -1,0 +1,228 @@
+package io.github.shardkeeper.jdbc;
+
+import java.sql.DatabaseMetaData;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.BadSqlGrammarException;
+import org.springframework.jdbc.core.ConnectionCallback;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.checkpoint.CheckpointJson;
+import io.github.shardkeeper.checkpoint.Outbox;
+import io.github.shardkeeper.checkpoint.Outbox.Entry;
+import io.github.shardkeeper.checkpoint.Outbox.Place;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+
+/**
+ * Tables {@code outbox} and {@code sequence}: what the calls of a shard have sent, and
+ * the number of its last record for each target. Both are written in the transaction of
+ * the call, after it has moved the shard's row from the commit that the numbers were
+ * counted from: so no number is given to two records. Databases of earlier versions have
+ * neither; then no shard has an outbox. Thread-safe.
+ */
+final class OutboxTables {
+
+	private static final String KEY = ShardTable.KEY;
+
+	private static final String AFTER_PLACE = "(place_token > ? or place_token = ? and place_number > ?)";
+
+	private final DatabaseSteps steps;
+
+	private final JdbcTemplate jdbc;
+
+	private final Rows rows;
+
+	private final ShardTable shards;
+
+	private final String outbox;
+
+	private final String sequence;
+
+	private final Rows.Put putSequence;
+
+	/** Whether the tables exist, {@code null} if that is not known yet. */
+	private volatile @Nullable Boolean exist;
+
+	OutboxTables(DatabaseSteps steps, String prefix, ShardTable shards) {
+		this.steps = steps;
+		this.jdbc = steps.jdbc();
+		this.rows = new Rows(steps.jdbc(), steps.jdbcUnderLock());
+		this.shards = shards;
+		this.outbox = prefix + "outbox";
+		this.sequence = prefix + "sequence";
+		this.putSequence = new Rows.Put(
+				"update %s set era = ?, sent_number = ?, place_token = ?, place_number = ? where %s and target_hash = ?"
+					.formatted(this.sequence, KEY),
+				"delete from %s where %s and target_hash = ?".formatted(this.sequence, KEY),
+				"insert into %s (group_name, topic, shard_id, target_hash, target, era, sent_number, place_token, place_number) values (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+					.formatted(this.sequence));
+	}
+
+	/**
+	 * Checks that the tables exist, before a handler needs them.
+	 * @throws ShardkeeperConfigurationException if one is missing
+	 * @throws StoreUnavailableException if the database does not answer
+	 */
+	void require(String topic) {
+		for (String table : List.of(this.outbox, this.sequence)) {
+			if (!exists(table)) {
+				throw new ShardkeeperConfigurationException(
+						"A handler of the topic '%s' takes a ShardOutput, but the database has no table '%s': what its calls send would be written there, in their transactions."
+							.formatted(topic, table),
+						"Create it with the last two statements of io/github/shardkeeper/jdbc/schema-%s.sql in shardkeeper-jdbc, which earlier versions did not have, or set 'shardkeeper.jdbc.initialize-schema' to 'always'; and check 'shardkeeper.jdbc.table-prefix' and the rights of the application's user."
+							.formatted(platform()));
+			}
+		}
+		this.exist = true;
+	}
+
+	/** Returns whether the tables exist. Not in a transaction, because asking ends it. */
+	boolean exist() {
+		Boolean known = this.exist;
+		if (known == null) {
+			known = exists(this.outbox) && exists(this.sequence);
+			this.exist = known;
+		}
+		return known;
+	}
+
+	private boolean exists(String table) {
+		try {
+			return this.steps.run("find the table " + table, () -> {
+				this.jdbc.query("select 1 from %s where 1 = 0".formatted(table), (row) -> {
+				});
+				return true;
+			});
+		}
+		catch (StoreUnavailableException ex) {
+			if (ex.getCause() instanceof BadSqlGrammarException) {
+				return false;
+			}
+			throw ex;
+		}
+	}
+
+	private String platform() {
+		String product = this.steps.run("read the name of the database", () -> Objects.requireNonNull(
+				this.jdbc.execute((ConnectionCallback<String>) (connection) -> product(connection.getMetaData()))));
+		return product.startsWith("microsoft") ? "sqlserver" : product;
+	}
+
+	private static String product(DatabaseMetaData about) throws SQLException {
+		return about.getDatabaseProductName().toLowerCase(Locale.ROOT);
+	}
+
+	/** Reads what a new owner begins with. */
+	Outbox read(ShardId shard) {
+		long[] era = { 0 };
+		Place[] last = { new Place(0, 0) };
+		Map<ShardId, Long> numbers = new HashMap<>();
+		this.jdbc.query("select target, era, sent_number, place_token, place_number from %s where %s"
+			.formatted(this.sequence, KEY), (row) -> {
+				Place place = new Place(row.getLong(4), row.getLong(5));
+				era[0] = Math.max(era[0], row.getLong(2));
+				last[0] = (place.compareTo(last[0]) > 0) ? place : last[0];
+				if (row.getLong(3) > 0) {
+					numbers.put(ShardId.parse(Objects.requireNonNull(row.getString(1))), row.getLong(3));
+				}
+			}, this.shards.key(shard));
+		if (era[0] == 0) {
+			return Outbox.EMPTY;
+		}
+		return new Outbox(era[0], (last[0].token() != 0) ? last[0] : null, numbers, count(shard));
+	}
+
+	private long count(ShardId shard) {
+		Long number = this.jdbc.queryForObject("select count(*) from %s where %s".formatted(this.outbox, KEY),
+				Long.class, this.shards.key(shard));
+		return (number != null) ? number : 0;
+	}
+
+	/** Reads a page; see {@link io.github.shardkeeper.checkpoint.CheckpointStore}. */
+	List<Entry> read(ShardId shard, @Nullable Place after, int limit, long bytes) {
+		Place begin = (after != null) ? after : new Place(0, 0);
+		List<Entry> page = new ArrayList<>();
+		long[] room = { bytes };
+		this.rows.query(
+				"select place_token, place_number, target, about, payload from %s where %s and %s order by place_token, place_number"
+					.formatted(this.outbox, KEY, AFTER_PLACE),
+				limit, (row) -> {
+					Place place = new Place(row.getLong(1), row.getLong(2));
+					Entry entry = CheckpointJson.outboxEntry(place,
+							ShardId.parse(Objects.requireNonNull(row.getString(3))), Rows.bytes(row, 4),
+							Rows.bytes(row, 5));
+					room[0] -= entry.size();
+					if (room[0] < 0 && !page.isEmpty()) {
+						return false;
+					}
+					page.add(entry);
+					return true;
+				}, this.shards.key(shard, begin.token(), begin.token(), begin.number()));
+		return page;
+	}
+
+	/** Writes a commit's changes; the shard's row is locked by it. */
+	void write(ShardId shard, Outbox.Changes changes) {
+		if (changes.isEmpty()) {
+			return;
+		}
+		Place last = (changes.last() != null) ? changes.last() : new Place(0, 0);
+		if (changes.whole()) {
+			this.rows.change("delete from %s where %s".formatted(this.outbox, KEY),
+					List.<Object[]>of(this.shards.key(shard)));
+			Object[] key = this.shards.key(shard);
+			// The era stays if nothing is left to be sent.
+			this.rows.change(
+					"update %s set sent_number = 0, era = ?, place_token = ?, place_number = ? where %s"
+						.formatted(this.sequence, KEY),
+					List.<Object[]>of(
+							new Object[] { changes.era(), last.token(), last.number(), key[0], key[1], key[2] }));
+		}
+		this.rows.change("delete from %s where %s and place_token = ? and place_number = ?".formatted(this.outbox, KEY),
+				changes.removed()
+					.stream()
+					.map((place) -> this.shards.key(shard, place.token(), place.number()))
+					.toList());
+		writeNumbers(shard, changes, last);
+		this.rows.change(
+				"insert into %s (group_name, topic, shard_id, place_token, place_number, target, about, payload) values (?, ?, ?, ?, ?, ?, ?, ?)"
+					.formatted(this.outbox),
+				changes.added()
+					.stream()
+					.map((entry) -> this.shards.key(shard, entry.place().token(), entry.place().number(),
+							entry.target().toString(), CheckpointJson.about(entry), entry.payload()))
+					.toList());
+	}
+
+	private void writeNumbers(ShardId shard, Outbox.Changes changes, Place last) {
+		List<Object[]> keys = new ArrayList<>();
+		List<Object[]> updated = new ArrayList<>();
+		List<Object[]> inserted = new ArrayList<>();
+		changes.numbers().forEach((target, number) -> {
+			Object[] key = this.shards.key(shard, StoredText.hash(target.toString()));
+			keys.add(key);
+			updated.add(new Object[] { changes.era(), number, last.token(), last.number(), key[0], key[1], key[2],
+					key[3] });
+			inserted.add(this.shards.key(shard, key[3], target.toString(), changes.era(), number, last.token(),
+					last.number()));
+		});
+		this.rows.put(this.putSequence, keys, updated, inserted);
+	}
+
+	void delete(ShardId shard) {
+		for (String table : List.of(this.outbox, this.sequence)) {
+			this.jdbc.update("delete from %s where %s".formatted(table, KEY), this.shards.key(shard));
+		}
+	}
+
+}
