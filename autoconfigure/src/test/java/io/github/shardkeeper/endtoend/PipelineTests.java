@@ -16,13 +16,17 @@ import java.util.stream.LongStream;
 import io.lettuce.core.Range;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.util.FileSystemUtils;
 
+import io.github.shardkeeper.jdbc.RestartedDatabase;
+import io.github.shardkeeper.jdbc.TestDatabase;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.test.EmbeddedRedis;
@@ -32,9 +36,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * A pipeline of three topics in three processes, which are killed and frozen, as is
- * Redis: each number comes out once, in the order in which it went in. Options are the
- * system properties {@value #DURATION} and {@value #SEED}; logs stay in
- * {@code target/pipeline}.
+ * Redis: each number comes out once, in the order in which it went in. The outboxes are
+ * in Redis, or in PostgreSQL, together with a row for each number; then it is restarted,
+ * too. Options are the system properties {@value #DURATION} and {@value #SEED}; logs stay
+ * in {@code target/pipeline}.
  */
 @RunAlone
 class PipelineTests {
@@ -59,17 +64,29 @@ class PipelineTests {
 
 	private LettuceConnectionFactory connections;
 
+	/** {@code null} if the outboxes are in Redis. */
+	private RestartedDatabase database;
+
 	private Instances instances;
 
 	private Feeder feeder;
 
-	@BeforeEach
-	void start() throws IOException {
+	enum Outboxes {
+
+		IN_REDIS, IN_POSTGRESQL
+
+	}
+
+	private void start(Outboxes outboxes) throws IOException {
 		FileSystemUtils.deleteRecursively(this.directory);
 		Path data = Files.createDirectories(this.directory.resolve("redis"));
 		// Written before it is answered, so that a killed Redis loses nothing.
 		this.redis = EmbeddedRedis.start("--appendonly", "yes", "--appendfsync", "no", "--dir",
 				data.toAbsolutePath().toString());
+		if (outboxes == Outboxes.IN_POSTGRESQL) {
+			this.database = RestartedDatabase.start(TestDatabase.POSTGRESQL, this.directory.resolve("postgresql"));
+			rows().sql("create table counted (shard varchar(50) not null, number bigint not null)").update();
+		}
 		this.connections = RedisClients.factory(this.redis);
 		this.instances = new Instances(PipelineInstance.class, (instance) -> this.redis.port(), this.directory,
 				"pipeline", SHARDS);
@@ -81,11 +98,16 @@ class PipelineTests {
 		this.instances.close();
 		this.feeder.close();
 		this.connections.destroy();
+		if (this.database != null) {
+			this.database.close();
+		}
 		this.redis.close();
 	}
 
-	@Test
-	void everyNumberComesOutOnceAndInOrder() {
+	@ParameterizedTest
+	@EnumSource
+	void everyNumberComesOutOnceAndInOrder(Outboxes outboxes) throws IOException {
+		start(outboxes);
 		RandomGenerator random = new Random(this.seed);
 		INSTANCES.forEach(this::startInstance);
 		awaitResults(1);
@@ -104,16 +126,40 @@ class PipelineTests {
 			.untilAsserted(() -> assertThat(results().values().stream().mapToLong(List::size).sum())
 				.isGreaterThanOrEqualTo(all));
 
-		System.out.printf("pipeline: seed %d, %d rounds, %d numbers%n", this.seed, rounds, all);
+		System.out.printf("pipeline, outboxes %s: seed %d, %d rounds, %d numbers%n", outboxes, this.seed, rounds, all);
 		results().forEach((shard, numbers) -> assertThat(numbers).as("seed %d, shard %s", this.seed, shard)
 			.isEqualTo(LongStream.rangeClosed(1, fed.get(shard)).mapToObj((number) -> number + " " + number).toList()));
 		assertThat(results()).hasSize(SHARDS);
+		if (this.database != null) {
+			fed.forEach((shard,
+					last) -> assertThat(rows().sql("select number from counted where shard = ? order by number")
+						.param(shard)
+						.query(Long.class)
+						.list()).as("seed %d, rows of shard %s", this.seed, shard)
+						.isEqualTo(LongStream.rangeClosed(1, last).boxed().toList()));
+		}
+	}
+
+	private JdbcClient rows() {
+		return JdbcClient.create(new DriverManagerDataSource(this.database.url()));
 	}
 
 	private void startInstance(String name) {
-		this.instances.start(name, "--shardkeeper.topics.counted.shards=4", "--shardkeeper.topics.results.shards=2",
-				"--shardkeeper.session.lease=3s", "--shardkeeper.session.timeout=6s",
-				"--shardkeeper.consumer.retry.initial-interval=10ms", "--logging.level.io.github.shardkeeper=info");
+		List<String> settings = new ArrayList<>(List.of("--shardkeeper.topics.counted.shards=4",
+				"--shardkeeper.topics.results.shards=2", "--shardkeeper.session.lease=3s",
+				"--shardkeeper.session.timeout=6s", "--shardkeeper.consumer.retry.initial-interval=10ms",
+				"--logging.level.io.github.shardkeeper=info"));
+		if (this.database != null) {
+			settings.addAll(List.of("--shardkeeper.consumer.transaction=jdbc",
+					"--shardkeeper.jdbc.initialize-schema=always", "--shardkeeper.jdbc.lock-wait=2s",
+					// Otherwise rows of a frozen process stay locked.
+					"--spring.datasource.url=" + this.database.url()
+							+ "&options=-c%20idle_in_transaction_session_timeout=2000",
+					"--spring.datasource.hikari.connection-timeout=2000",
+					// The other tests of this module have no database.
+					"--spring.autoconfigure.exclude="));
+		}
+		this.instances.start(name, settings.toArray(String[]::new));
 	}
 
 	/** Each kind in turn, so that even a short run has all of them. */
@@ -132,6 +178,10 @@ class PipelineTests {
 				this.instances.signal(instance, "CONT");
 			}
 			default -> {
+				if (this.database != null && round % 2 == 1) {
+					this.database.restart();
+					return;
+				}
 				this.redis.kill();
 				Awaitility.await().pollDelay(length).until(() -> true);
 				this.redis.restart();
