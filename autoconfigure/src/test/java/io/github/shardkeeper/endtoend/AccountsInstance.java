@@ -17,14 +17,18 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardOutput;
 
 /**
  * An application that books transfers between accounts in a database, in lists or one by
- * one. A few of its calls fail after they have written, so nothing of them may stay.
+ * one, and sends a receipt for each. A few of its calls fail after they have written and
+ * sent, so nothing of them may stay.
  */
 public final class AccountsInstance {
 
 	static final String TOPIC = "transfers";
+
+	static final String RECEIPTS = "receipts";
 
 	static final int ACCOUNTS = 20;
 
@@ -71,13 +75,14 @@ public final class AccountsInstance {
 
 	private record Ledger(JdbcClient client, Duration longestWork) {
 
-		void book(List<Transfer> transfers, ShardContext context) {
+		void book(List<Transfer> transfers, ShardContext context, ShardOutput output) {
 			// In the order of the accounts, so that there are no deadlocks.
 			Map<Integer, Integer> sums = new TreeMap<>();
 			for (Transfer transfer : transfers) {
 				this.client.sql("insert into booked (id, shard, token) values (?, ?, ?)")
 					.params(transfer.id(), context.shard().toString(), context.token().value())
 					.update();
+				output.send(RECEIPTS, Integer.toString(transfer.from()), Long.toString(transfer.id()));
 				sums.merge(transfer.from(), -transfer.amount(), Integer::sum);
 				sums.merge(transfer.to(), transfer.amount(), Integer::sum);
 			}
@@ -96,8 +101,8 @@ public final class AccountsInstance {
 	private record OneByOne(Ledger ledger) {
 
 		@ShardConsumer(TOPIC)
-		void book(String transfer, ShardContext context) {
-			this.ledger.book(List.of(Transfer.parse(transfer)), context);
+		void book(String transfer, ShardContext context, ShardOutput output) {
+			this.ledger.book(List.of(Transfer.parse(transfer)), context, output);
 		}
 
 	}
@@ -105,8 +110,8 @@ public final class AccountsInstance {
 	private record InLists(Ledger ledger) {
 
 		@ShardConsumer(TOPIC)
-		void book(List<String> transfers, ShardContext context) {
-			this.ledger.book(transfers.stream().map(Transfer::parse).toList(), context);
+		void book(List<String> transfers, ShardContext context, ShardOutput output) {
+			this.ledger.book(transfers.stream().map(Transfer::parse).toList(), context, output);
 		}
 
 	}

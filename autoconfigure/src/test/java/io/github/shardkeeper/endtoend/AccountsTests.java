@@ -7,8 +7,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
+import io.lettuce.core.Range;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
@@ -37,7 +39,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Processes book transfers in a database while they are killed and frozen, and while both
  * servers are restarted; H2 is killed, and loses its last commits then. In the end every
- * transfer was booked once, and every balance is exact.
+ * transfer was booked once, and every balance is exact. Each has one receipt in another
+ * topic, at least one if the database has lost commits.
  * <p>
  * {@code -Dshardkeeper.accounts=all} runs every combination.
  */
@@ -138,6 +141,24 @@ class AccountsTests {
 		this.instances.awaitEnd("two");
 		assertThat(client().sql("select count(*) from booked").query(Long.class).single()).isEqualTo(TRANSFERS);
 		assertThat(client().sql("select count(*) from shardkeeper_dead_letter").query(Long.class).single()).isZero();
+		List<Long> receipts = receipts();
+		System.out.printf("accounts, %s, %s: %d transfers, %d receipts%n", kind, calls, TRANSFERS, receipts.size());
+		List<Long> ids = transfers.stream().map(Transfer::id).toList();
+		if (kind == TestDatabase.H2) {
+			assertThat(Set.copyOf(receipts)).isEqualTo(Set.copyOf(ids));
+		}
+		else {
+			assertThat(receipts).containsExactlyInAnyOrderElementsOf(ids);
+		}
+	}
+
+	/** Both instances have ended, and have forwarded what they had committed before. */
+	private List<Long> receipts() {
+		String stream = "shardkeeper:{%s#0}:stream:0".formatted(AccountsInstance.RECEIPTS);
+		return this.redis.call((commands) -> commands.xrange(stream, Range.unbounded()))
+			.stream()
+			.map((entry) -> Long.valueOf(entry.getBody().get("v")))
+			.toList();
 	}
 
 	private List<Transfer> send() {
@@ -160,7 +181,7 @@ class AccountsTests {
 	private void start(String name, Calls calls) {
 		boolean batches = calls == Calls.IN_LISTS;
 		this.instances.start(name, "--shardkeeper.topics.transfers.shards=" + SHARDS,
-				"--shardkeeper.topics.transfers.consumer.transaction=jdbc",
+				"--shardkeeper.topics.receipts.shards=1", "--shardkeeper.topics.transfers.consumer.transaction=jdbc",
 				"--shardkeeper.topics.transfers.consumer.batch-size=5",
 				"--shardkeeper.session.heartbeat-interval=200ms", "--shardkeeper.session.lease=1s",
 				"--shardkeeper.session.timeout=3s", "--shardkeeper.jdbc.initialize-schema=always",
