@@ -1,5 +1,6 @@
 package io.github.shardkeeper.sls;
 
+import java.io.IOException;
 import java.util.Locale;
 import java.util.Set;
 
@@ -38,8 +39,10 @@ final class SlsFailure extends StoreUnavailableException {
 		Kind kind = kind(ex, code);
 		if (kind == Kind.NO_ANSWER) {
 			// The other lines of the message have nothing to do with the service.
-			return new SlsFailure(kind, "SLS at %s did not answer the request to %s: %s".formatted(settings.endpoint(),
-					what, String.valueOf(ex.getMessage()).lines().findFirst().orElse("")), ex);
+			String reason = brokenOff(ex) ? "the answer broke off"
+					: String.valueOf(ex.getMessage()).lines().findFirst().orElse("");
+			return new SlsFailure(kind,
+					"SLS at %s did not answer the request to %s: %s".formatted(settings.endpoint(), what, reason), ex);
 		}
 		if (CREDENTIALS.contains(code) || ex.getHttpCode() == 401) {
 			// The service's message may name the access key, except where a policy
@@ -71,7 +74,7 @@ final class SlsFailure extends StoreUnavailableException {
 	private static Kind kind(LogException ex, String code) {
 		int http = ex.getHttpCode();
 		String message = String.valueOf(ex.getMessage()).toLowerCase(Locale.ROOT);
-		if (code.equals("RequestError")) {
+		if (code.equals("RequestError") || brokenOff(ex)) {
 			return Kind.NO_ANSWER;
 		}
 		if (http == 429 || code.contains("QuotaExceed") || code.equals("ExceedQuota")) {
@@ -91,6 +94,11 @@ final class SlsFailure extends StoreUnavailableException {
 		}
 		// Without a status: the client could not read the answer.
 		return (http >= 500 || http < 0) ? Kind.SERVER : Kind.REFUSED;
+	}
+
+	/** Returns whether the connection ended after the header of the answer. */
+	private static boolean brokenOff(LogException ex) {
+		return "BadResponse".equals(ex.getErrorCode()) && ex.getCause() instanceof IOException;
 	}
 
 	private static String codes(LogException ex, String code) {
