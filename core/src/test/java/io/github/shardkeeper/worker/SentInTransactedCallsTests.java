@@ -210,6 +210,42 @@ class SentInTransactedCallsTests {
 		assertThat(this.targets.received(INVOICES)).containsExactly("r1", "r2", "r3", "r2", "r3", "r4");
 	}
 
+	/** Otherwise nothing would be sent for as long as calls overlap. */
+	@Test
+	void newEraWaitsForRunningCallsAndNoOthersBegin() {
+		ConsumingShard shard = consume(new TestSettings().ordering(Ordering.KEY, 8));
+		shard.offer(1, "a", "a1");
+		shard.run();
+		Object before = shard.checkpoints().snapshot();
+		shard.offer(2, "b", "b2");
+		shard.run();
+		shard.worker().abandon();
+		shard.run();
+		shard.checkpoints().loseWritesSince(before);
+		this.targets.hold();
+		shard.restart();
+		List<String> during = new ArrayList<>();
+		this.bean.onCall = (record) -> {
+			if (record.equals("open")) {
+				// The other call ends, with a number that the last owner has given, too.
+				shard.threads().runAll();
+				this.targets.deliver();
+				shard.threads().runAll();
+				shard.offer(4, "d", "later");
+				shard.threads().runAll();
+				during.addAll(this.bean.handled);
+			}
+		};
+		shard.offer(2, "c", "open");
+		shard.offer(3, "b", "ended");
+		shard.run();
+		shard.pass(SECOND.multipliedBy(60));
+
+		assertThat(during).endsWith("open", "ended");
+		assertThat(this.bean.handled).endsWith("open", "ended", "later");
+		assertThat(this.targets.received(INVOICES)).containsSubsequence("a1", "b2", "ended", "open", "later");
+	}
+
 	@Test
 	void batchSendsInOneTransaction() {
 		ConsumingShard shard = consume(new SendingBatches(), new TestSettings().batchSize(10));
@@ -302,6 +338,8 @@ class SentInTransactedCallsTests {
 
 		private final Set<String> failing = new HashSet<>();
 
+		private final List<String> handled = new ArrayList<>();
+
 		private Consumer<String> onCall = (record) -> {
 		};
 
@@ -313,6 +351,7 @@ class SentInTransactedCallsTests {
 		void handle(byte[] payload, ShardOutput output) {
 			String record = new String(payload);
 			this.last = output;
+			this.handled.add(record);
 			output.send("invoices", "0", record);
 			this.onCall.accept(record);
 			output.send("mails", null, record);

@@ -116,6 +116,30 @@ class TransactedCallsTests {
 		assertThat(shard.checkpoint().state()).containsEntry("count", "5");
 	}
 
+	/**
+	 * That a record is skipped is committed before the next call. The commit is answered
+	 * at once, so no answer wakes the worker for the call.
+	 */
+	@Test
+	void callIsMadeAfterARecordThatWasDoneAheadIsSkipped() {
+		TestSettings settings = byKey().maxAttempts(TestSettings.ENDLESS);
+		ConsumingShard shard = consume(settings);
+		this.bean.failing.add("a1");
+		shard.offer(1, "a", "a1");
+		shard.offer(2, "b", "b2");
+		shard.run();
+		assertThat(shard.checkpoint().ahead()).containsExactly(new Offset("2"));
+		this.bean.failing.clear();
+		settings.ordering(Ordering.SHARD, 1);
+		shard.restart();
+		shard.offer(2, "b", "b2");
+		shard.run();
+		shard.offer(3, "a", "a3");
+		shard.run();
+
+		assertThat(this.transactions.rows).containsExactly("b2", "a3");
+	}
+
 	@Test
 	void unavailableDatabaseCostsNoAttempt() {
 		ConsumingShard shard = consume(new TestSettings().maxAttempts(1));
