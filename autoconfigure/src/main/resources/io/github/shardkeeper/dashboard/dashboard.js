@@ -1,7 +1,7 @@
 /** The page: reads the model, shows it, and follows the stream of changes. */
 
 import * as acts from "./acts.js";
-import { issues, letterFilter, onInstance, onLetter, onShard, onTopic, position, verdict } from "./issues.js";
+import { issues, letterFilter, onInstance, onLetter, onShard, onTopic, onWaiting, position, verdict } from "./issues.js";
 import { Failure, Model, key, request, settings, shardPath, topicPoints } from "./model.js";
 import { bars, brief, button, byId, cause, dot, duration, element, figure, hue, line, meter, number, say, setText, span, sync, time }
 	from "./view.js";
@@ -323,6 +323,10 @@ async function refreshShard(of) {
 			of.lettersRead = details.deadLetters;
 			of.letters = details.deadLetters > 0 ? await request(`${path}/deadletters?limit=${LETTERS}`) : null;
 		}
+		if (details.retries !== of.waitingRead) {
+			of.waitingRead = details.retries;
+			of.waiting = details.retries > 0 ? await readWaiting(path) : null;
+		}
 		if (of === selected) {
 			of.points.push({ at: Date.now(), offset: details.shard.offset, lag: details.lag });
 			of.points.splice(0, of.points.length - 60);
@@ -336,6 +340,15 @@ async function refreshShard(of) {
 		if (of === selected && !document.hidden) {
 			of.timer = setTimeout(() => refreshShard(of), DETAIL_MILLIS);
 		}
+	}
+}
+
+/** A store of the application may not be able to list it. */
+async function readWaiting(path) {
+	try {
+		return await request(`${path}/waiting?limit=${LETTERS}`);
+	} catch (failure) {
+		return { keys: [], failure: failure.message };
 	}
 }
 
@@ -427,11 +440,13 @@ function showShard(of, details, history) {
 	const status = element("div", "", shard.problem ? element("p", "banner bad", element("b", "", "▲ Problem: "), shard.problem) : null,
 			shard.paused ? pausedBanner(shard.paused) : null, list, charts(of.points));
 	if (!body.querySelector(".status")) {
-		body.replaceChildren(element("div", "status"), element("div", "acts"), element("div", "letters"), element("div", "history"));
+		body.replaceChildren(element("div", "status"), element("div", "acts"), element("div", "waiting"), element("div", "letters"),
+				element("div", "history"));
 	}
 	body.querySelector(".failed")?.remove();
 	body.querySelector(".status").replaceChildren(status);
 	showActs(body.querySelector(".acts"), shard, details);
+	showWaiting(body.querySelector(".waiting"), of);
 	showLetters(body.querySelector(".letters"), of);
 	const past = body.querySelector(".history");
 	const version = history.moves.map((move) => move.id).join();
@@ -459,6 +474,34 @@ function showActs(place, shard, details) {
 		...commonActs(shard, onShard, shard.paused, details.deadLetters > 0),
 	];
 	keepingFocus(place, () => place.replaceChildren(...all.map(acts.actButton)));
+}
+
+function showWaiting(place, of) {
+	const version = JSON.stringify(of.waiting ?? null);
+	if (place.dataset.version === version) {
+		return;
+	}
+	place.dataset.version = version;
+	if (!of.waiting) {
+		place.replaceChildren();
+		return;
+	}
+	const { keys, failure, next, numberOfKeys } = of.waiting;
+	keepingFocus(place, () => place.replaceChildren(...[
+		element("h3", "", next ? `Waiting for another attempt: the first ${keys.length} of ${number(numberOfKeys)} keys`
+				: "Waiting for another attempt, by key"),
+		failure ? element("p", "soft", failure) : null,
+		element("ul", "", ...keys.map((one) => waitingItem(of, one))),
+	].filter(Boolean)));
+}
+
+function waitingItem(of, one) {
+	const act = (action, text) => acts.actButton(onWaiting(action, text, of.shard, one));
+	return element("li", "", time(one.since), `${one.key ? ` key ${one.key}` : ` offset ${one.id}`}`,
+			` · ${number(one.records)} ${one.records === 1 ? "record" : "records"} · ${number(one.size)} bytes`,
+			` · ${one.attempts} ${one.attempts === 1 ? "call" : "calls"} of the first`, element("div", "soft", one.error),
+			settings.acts ? element("div", "acts", act("retry-waiting", "Retry now"), act("send-back-waiting", "Send back"),
+					act("drop-waiting", "Drop")) : null);
 }
 
 function showLetters(place, of) {
@@ -658,6 +701,7 @@ function begin() {
 		read();
 		if (selected) {
 			selected.lettersRead = undefined;
+			selected.waitingRead = undefined;
 			refreshShard(selected);
 		}
 	});

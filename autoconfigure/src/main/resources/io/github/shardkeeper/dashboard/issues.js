@@ -30,6 +30,10 @@ export const onShard = (action, text, verb, shard, fields = []) =>
 export const onLetter = (action, text, verb, shard, id) =>
 	({ text: `${text} …`, title: `${verb} ${id}`, verb: text, path: shardPath(shard), body: { action, id } });
 
+export const onWaiting = (action, text, shard, { id, key: name, records }) =>
+	({ text: `${text} …`, title: `${text}: ${plural(records, "record", "records")} of ${name ? `the key ${name}` : `offset ${id}`}`,
+		verb: text, path: shardPath(shard), body: { action, id } });
+
 const to = (value) => ({ name: "to", label: "To the position", required: true, value,
 	hint: "earliest, latest, a time, an offset, or: after an offset" });
 

@@ -50,8 +50,10 @@ class DashboardActsTests {
 		return new SpringApplicationBuilder(Application.class)
 			.properties("spring.config.name=none", "server.port=0", "spring.main.web-application-type=servlet",
 					"spring.data.redis.port=" + redis.port(), "shardkeeper.group=acts", "shardkeeper.instance-id=" + id,
-					"shardkeeper.topics.visits.shards=4", "shardkeeper.consumer.commit.interval=50ms",
-					"shardkeeper.consumer.retry.max-attempts=1", "shardkeeper.consumer.show-exception-messages=true",
+					"shardkeeper.topics.visits.shards=4", "shardkeeper.topics.parked.shards=1",
+					"shardkeeper.topics.parked.consumer.on-failure=park-key",
+					"shardkeeper.consumer.commit.interval=50ms", "shardkeeper.consumer.retry.max-attempts=1",
+					"shardkeeper.consumer.show-exception-messages=true",
 					"management.endpoints.web.exposure.include=shards,shardmoves,sharddashboard",
 					"management.endpoint.shards.access=unrestricted", "management.endpoint.shards.show-values=always")
 			.run();
@@ -76,7 +78,7 @@ class DashboardActsTests {
 				+ "/actuator/sharddashboard");
 		browser.awaitText("#live", "live");
 		browser.awaitCount("#members li", 2);
-		browser.awaitText("#count", "4 shards");
+		browser.awaitText("#count", "5 shards");
 		browser.await(() -> owner(0).matches("one|two"), () -> browser.text("#cells"));
 		browser.script("window.sameDocument = true");
 	}
@@ -98,11 +100,15 @@ class DashboardActsTests {
 	}
 
 	private static void openShard(int shard) {
-		browser.awaitText("#cells", "visits/" + shard);
+		openShard("visits/" + shard);
+	}
+
+	private static void openShard(String shard) {
+		browser.awaitText("#cells", shard);
 		browser.script("""
 				[...document.querySelectorAll("#cells .cell")]
 					.find((cell) => cell.querySelector(".id").textContent === arguments[0]).click();
-				""", "visits/" + shard);
+				""", shard);
 		browser.awaitText("#shard-body", "Owner");
 	}
 
@@ -206,6 +212,35 @@ class DashboardActsTests {
 	}
 
 	@Test
+	void aKeyThatWaitsIsSentBackOrDroppedAsAWhole() {
+		Application.fails = true;
+		ShardTemplate template = INSTANCES.get(0).getBean(ShardTemplate.class);
+		for (String key : List.of("back " + HOSTILE, "dropped")) {
+			template.send("parked", key, "poison of " + key);
+			template.send("parked", key, "behind it, of " + key);
+		}
+		openShard("parked/0");
+		browser.awaitText("#shard-body .waiting", "key back " + HOSTILE);
+		browser.awaitText("#shard-body .waiting", "cannot count poison of dropped");
+		assertThat(browser.text("#shard-body .waiting")).contains("2 records");
+		assertThat(browser.count("main img, main script, dialog img, dialog script")).isZero();
+		Application.fails = false;
+
+		browser.click("#shard-body .waiting li:last-child", "Drop …");
+		browser.awaitText("#confirm-title", "Drop: 2 records of the key dropped");
+		confirm("Drop", "Would be deleted permanently: 2 records of 1 key");
+		browser.await(() -> browser.count("#shard-body .waiting li") == 1, () -> browser.text("#shard-body"));
+		browser.click("#shard-body .waiting", "Send back …");
+		confirm("Send back", "Would be sent back to be handled again: 2 records of 1 key");
+
+		awaitHandled("behind it, of back " + HOSTILE);
+		browser.await(() -> browser.text("#shard-body .waiting").isEmpty(), () -> browser.text("#shard-body"));
+		assertThat(Application.HANDLED)
+			.containsSubsequence("poison of back " + HOSTILE, "behind it, of back " + HOSTILE)
+			.doesNotContain("poison of dropped", "behind it, of dropped");
+	}
+
+	@Test
 	void anInstanceIsDrainedWithTheKeyboardOnly() {
 		browser.await(() -> browser.count("button[aria-label='Drain two …']") == 1, () -> browser.text("#members"));
 		tabTo("Drain two …");
@@ -248,6 +283,11 @@ class DashboardActsTests {
 		private static final List<String> HANDLED = new CopyOnWriteArrayList<>();
 
 		private static volatile boolean fails;
+
+		@ShardConsumer("parked")
+		void handleInOrder(String payload) {
+			handle(payload);
+		}
 
 		@ShardConsumer("visits")
 		void handle(String payload) {
