@@ -182,8 +182,14 @@ final class ShardProgress {
 	 * alone}.
 	 */
 	void publish() {
+		if (this.commitDue == null && this.pending.isEmpty()) {
+			// So it is before each call of a shard that makes one at a time.
+			Published now = new Published(this.window.snapshot(), PendingCommit.EMPTY, null);
+			this.published.updateAndGet(now::withContentsOf);
+			return;
+		}
 		Published now = new Published(this.window.snapshot(), this.pending, this.commitDue);
-		this.published.updateAndGet((before) -> now.withContentsOf(before));
+		this.published.updateAndGet(now::withContentsOf);
 		commitPrepared();
 	}
 
@@ -412,7 +418,7 @@ final class ShardProgress {
 	 */
 	record Published(OffsetWindow.Snapshot window, PendingCommit contents, @Nullable MonotonicTime due) {
 
-		private static final Published NOTHING = new Published(OffsetWindow.Snapshot.EMPTY, new PendingCommit(), null);
+		private static final Published NOTHING = new Published(OffsetWindow.Snapshot.EMPTY, PendingCommit.EMPTY, null);
 
 		private Published withContentsOf(Published earlier) {
 			return (earlier.due == null) ? this
@@ -420,13 +426,16 @@ final class ShardProgress {
 		}
 
 		private Published withoutContents() {
-			return (this.due == null) ? this : new Published(this.window, new PendingCommit(), null);
+			return (this.due == null) ? this : new Published(this.window, PendingCommit.EMPTY, null);
 		}
 
 	}
 
 	/** Contents of the next commit, except offset and state. */
 	static final class PendingCommit {
+
+		/** Contents of a commit that has nothing else. Never changed. */
+		static final PendingCommit EMPTY = new PendingCommit();
 
 		private final List<Commit.Retry> retries = new ArrayList<>();
 
@@ -444,6 +453,11 @@ final class ShardProgress {
 
 		/** Whether it contains a move of the source. */
 		private boolean moved;
+
+		boolean isEmpty() {
+			return this.retries.isEmpty() && this.deadLetters.isEmpty() && this.removed.isEmpty()
+					&& this.requeued.isEmpty() && this.seek == 0 && !this.moved;
+		}
 
 		void move() {
 			this.moved = true;
@@ -491,6 +505,9 @@ final class ShardProgress {
 		 * again. Not new ones: they may have been fetched before its answer.
 		 */
 		Set<Offset> changedInQueue() {
+			if (this.removed.isEmpty() && this.requeued.isEmpty()) {
+				return Set.of();
+			}
 			Set<Offset> changed = new LinkedHashSet<>(this.removed);
 			changed.addAll(this.requeued);
 			return changed;
@@ -515,6 +532,9 @@ final class ShardProgress {
 
 		Commit commit(CommitNumber number, @Nullable Offset offset, Set<Offset> ahead,
 				Map<String, @Nullable String> changes) {
+			if (this == EMPTY) {
+				return new Commit(number, offset, ahead, changes, List.of(), Set.of(), List.of(), 0);
+			}
 			return new Commit(number, offset, ahead, changes, List.copyOf(this.retries), Set.copyOf(this.removed),
 					List.copyOf(this.deadLetters), this.seek);
 		}
