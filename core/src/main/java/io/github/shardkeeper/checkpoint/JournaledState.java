@@ -1,10 +1,12 @@
 package io.github.shardkeeper.checkpoint;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
@@ -20,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class JournaledState {
 
+	/** Length of a number as JSON at most, with which it counts. */
+	private static final int MAX_NUMBER_LENGTH = 20;
+
 	private final StateValues values;
 
 	private final KeptRecords kept = new KeptRecords();
@@ -27,12 +32,17 @@ public final class JournaledState {
 	/** Whether calls run at the same time: one may change what another reads. */
 	private final boolean shared;
 
-	private final Map<String, String> entries;
+	/** JSON, or a {@link Counter} unless calls run at the same time, by key. */
+	private final Map<String, Object> entries;
 
 	/** Number of entries that were added or removed so far. */
 	private volatile long keyChanges;
 
+	/** Changes for the next commit, without those of counters, which are later ones. */
 	private Map<String, @Nullable String> uncommitted = new HashMap<>();
+
+	/** Counters that were uncommitted; some may have been replaced since. */
+	private final List<Counter> changedCounters = new ArrayList<>();
 
 	/** Size of these changes, as if every character were one byte. */
 	private long uncommittedBytes;
@@ -63,13 +73,14 @@ public final class JournaledState {
 			return null;
 		}
 		Changes changes = new Changes(new HashMap<>(), new HashMap<>());
-		view.writes(this.entries).forEach((key, json) -> {
-			String before = write(key, json);
+		for (StateView.Write each = view.writes(this.entries); each != null; each = each.before()) {
+			String json = each.json();
+			String before = write(each.key(), json);
 			if (!Objects.equals(before, json)) {
-				changes.writes.put(key, json);
-				changes.before.put(key, before);
+				changes.writes.put(each.key(), json);
+				changes.before.put(each.key(), before);
 			}
-		});
+		}
 		if (changes.writes.isEmpty()) {
 			return Changes.NONE;
 		}
@@ -89,12 +100,42 @@ public final class JournaledState {
 		if (isOutdated(view)) {
 			return null;
 		}
-		view.writes(this.entries).forEach((key, json) -> {
-			if (!Objects.equals(write(key, json), json)) {
-				addUncommitted(key, json);
+		for (StateView.Write each = view.writes(this.entries); each != null; each = each.before()) {
+			if (each.isNumber()) {
+				count(each.key(), each.number());
+				continue;
 			}
-		});
+			String json = each.json();
+			if (!Objects.equals(write(each.key(), json), json)) {
+				addUncommitted(each.key(), json);
+			}
+		}
 		return Changes.NONE;
+	}
+
+	/** Sets an entry to a number with the next commit. */
+	private void count(String key, long number) {
+		Object before = this.entries.get(key);
+		Counter counter;
+		if (before instanceof Counter known) {
+			if (known.value == number) {
+				return;
+			}
+			counter = known;
+		}
+		else {
+			if (before != null && before.equals(Long.toString(number))) {
+				return;
+			}
+			counter = new Counter(key);
+			this.entries.put(key, counter);
+		}
+		counter.value = number;
+		if (!counter.uncommitted) {
+			counter.uncommitted = true;
+			this.changedCounters.add(counter);
+			this.uncommittedBytes += key.length() + MAX_NUMBER_LENGTH;
+		}
 	}
 
 	/**
@@ -109,11 +150,12 @@ public final class JournaledState {
 			return null;
 		}
 		Map<String, @Nullable String> changes = new HashMap<>();
-		view.writes(this.entries).forEach((key, json) -> {
-			if (!Objects.equals(this.entries.get(key), json)) {
-				changes.put(key, json);
+		for (StateView.Write each = view.writes(this.entries); each != null; each = each.before()) {
+			String json = each.json();
+			if (!Objects.equals(json(this.entries.get(each.key())), json)) {
+				changes.put(each.key(), json);
 			}
-		});
+		}
 		return changes;
 	}
 
@@ -127,11 +169,28 @@ public final class JournaledState {
 	}
 
 	private @Nullable String write(String key, @Nullable String json) {
-		String before = (json != null) ? this.entries.put(key, json) : this.entries.remove(key);
+		Object before = (json != null) ? this.entries.put(key, json) : this.entries.remove(key);
 		if (this.shared && (before == null) != (json == null)) {
 			this.keyChanges++;
 		}
-		return before;
+		if (before instanceof Counter counter) {
+			freeze(counter);
+		}
+		return json(before);
+	}
+
+	/** Keeps what the next commit writes of a counter that is replaced. */
+	private void freeze(Counter counter) {
+		if (counter.uncommitted) {
+			counter.uncommitted = false;
+			this.uncommittedBytes -= counter.key().length() + MAX_NUMBER_LENGTH;
+			addUncommitted(counter.key(), counter.json());
+		}
+	}
+
+	/** Returns an entry as JSON, {@code null} for none. */
+	static @Nullable String json(@Nullable Object entry) {
+		return (entry instanceof Counter counter) ? counter.json() : (String) entry;
 	}
 
 	public void makeCommittable(Changes changes) {
@@ -160,11 +219,15 @@ public final class JournaledState {
 
 	/** Returns whether there are changes for the next commit. */
 	public boolean hasUncommitted() {
-		return !this.uncommitted.isEmpty();
+		return !this.uncommitted.isEmpty() || !this.changedCounters.isEmpty();
 	}
 
 	Map<String, @Nullable String> uncommitted() {
-		return Collections.unmodifiableMap(this.uncommitted);
+		Map<String, @Nullable String> all = new HashMap<>(this.uncommitted);
+		this.changedCounters.stream()
+			.filter((counter) -> counter.uncommitted)
+			.forEach((counter) -> all.put(counter.key(), counter.json()));
+		return Collections.unmodifiableMap(all);
 	}
 
 	private void addUncommitted(String key, @Nullable String json) {
@@ -180,14 +243,22 @@ public final class JournaledState {
 
 	public Map<String, @Nullable String> takeUncommitted() {
 		Map<String, @Nullable String> taken = this.uncommitted;
+		for (Counter counter : this.changedCounters) {
+			if (counter.uncommitted) {
+				counter.uncommitted = false;
+				taken.put(counter.key(), counter.json());
+			}
+		}
 		this.uncommitted = new HashMap<>();
+		this.changedCounters.clear();
 		this.uncommittedBytes = 0;
 		return taken;
 	}
 
 	/** Returns all committable entries, committed or not. */
 	public Map<String, String> committableEntries() {
-		Map<String, String> committable = new HashMap<>(this.entries);
+		Map<String, String> committable = new HashMap<>();
+		this.entries.forEach((key, entry) -> committable.put(key, Objects.requireNonNull(json(entry))));
 		for (Iterator<Changes> newestFirst = this.uncommittable.descendingIterator(); newestFirst.hasNext();) {
 			newestFirst.next().before.forEach((key, before) -> {
 				if (before != null) {

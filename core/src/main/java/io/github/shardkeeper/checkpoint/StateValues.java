@@ -37,6 +37,11 @@ public final class StateValues {
 
 	private static final int INTEGER_DIGITS = 9;
 
+	/** Least number with more digits. */
+	private static final long LONG_LIMIT = 1_000_000_000_000_000_000L;
+
+	private static final long INTEGER_LIMIT = 1_000_000_000;
+
 	/** Longer texts take more time to copy than the mapper takes besides. */
 	private static final int MAX_PLAIN_LENGTH = 1_000;
 
@@ -103,6 +108,27 @@ public final class StateValues {
 			return type.cast(Boolean.valueOf(json));
 		}
 		return this.mapper.readValue(json, type);
+	}
+
+	/**
+	 * Returns whether a value is a whole number that the mapper writes as its digits.
+	 */
+	boolean isPlainNumber(Object value) {
+		return value instanceof Long && plainTypes().longs() || value instanceof Integer && plainTypes().integers();
+	}
+
+	/**
+	 * Converts a whole number without its JSON.
+	 * @return the value; {@code null} if its JSON has to be converted
+	 */
+	<T> @Nullable T read(long number, Class<T> type) {
+		if (type == Long.class && plainTypes().longs() && -LONG_LIMIT < number && number < LONG_LIMIT) {
+			return type.cast(number);
+		}
+		if (type == Integer.class && plainTypes().integers() && -INTEGER_LIMIT < number && number < INTEGER_LIMIT) {
+			return type.cast((int) number);
+		}
+		return null;
 	}
 
 	private PlainTypes plainTypes() {

@@ -30,7 +30,11 @@ public final class StateView implements ShardState, AutoCloseable {
 
 	private static final int MAX_KEY_LENGTH_SHOWN = 100;
 
-	private final Map<String, String> entries;
+	/** With more, a map finds them faster. Most calls write one or two entries. */
+	private static final int MAX_LINKED_WRITES = 8;
+
+	/** JSON, or a {@link Counter}, by key. */
+	private final Map<String, Object> entries;
 
 	private final StateValues values;
 
@@ -43,7 +47,13 @@ public final class StateView implements ShardState, AutoCloseable {
 
 	private final Thread thread;
 
-	private @Nullable Map<String, @Nullable String> writes;
+	/** Last key that was written first, linked to those before it. */
+	private @Nullable Write lastWrite;
+
+	private int writes;
+
+	/** All writes by key, once there are many. */
+	private @Nullable Map<String, Write> writesByKey;
 
 	/** Increments of numbers that were not written otherwise. */
 	private @Nullable Map<String, Long> sums;
@@ -58,7 +68,7 @@ public final class StateView implements ShardState, AutoCloseable {
 
 	private volatile boolean closed;
 
-	StateView(Map<String, String> entries, StateValues values, KeptRecords kept, boolean recordsReads,
+	StateView(Map<String, Object> entries, StateValues values, KeptRecords kept, boolean recordsReads,
 			long keyChanges) {
 		this.entries = entries;
 		this.values = values;
@@ -72,8 +82,23 @@ public final class StateView implements ShardState, AutoCloseable {
 	public <T> Optional<T> get(String key, Class<T> type) {
 		check(key);
 		Objects.requireNonNull(type, "type must not be null");
+		if (!this.recordsReads && (type == Long.class || type == Integer.class)) {
+			T number = readNumber(key, type);
+			if (number != null) {
+				return Optional.of(number);
+			}
+		}
 		String json = read(key);
 		return (json != null) ? Optional.ofNullable(read(key, json, type)) : Optional.empty();
+	}
+
+	/** Returns a number that is not JSON, {@code null} for all other values. */
+	private <T> @Nullable T readNumber(String key, Class<T> type) {
+		Write write = find(key);
+		if (write != null) {
+			return write.isNumber ? this.values.read(write.number, type) : null;
+		}
+		return (this.entries.get(key) instanceof Counter counter) ? this.values.read(counter.value, type) : null;
 	}
 
 	private <T> @Nullable T read(String key, String json, Class<T> type) {
@@ -98,6 +123,10 @@ public final class StateView implements ShardState, AutoCloseable {
 	public void put(String key, Object value) {
 		check(key);
 		Objects.requireNonNull(value, "value must not be null; use remove(key) to remove an entry");
+		if (!this.recordsReads && this.values.isPlainNumber(value)) {
+			write(key, ((Number) value).longValue());
+			return;
+		}
 		try {
 			String json = this.values.write(value);
 			write(key, json);
@@ -120,9 +149,14 @@ public final class StateView implements ShardState, AutoCloseable {
 	@Override
 	public long increment(String key, long delta) {
 		check(key);
-		boolean writtenHere = this.writes != null && this.writes.containsKey(key);
-		if (!this.recordsReads || writtenHere) {
-			long sum = Math.addExact(number(key, writtenHere ? written(key) : this.entries.get(key)), delta);
+		Write write = find(key);
+		if (!this.recordsReads) {
+			long sum = Math.addExact((write != null) ? write.number() : number(key, this.entries.get(key)), delta);
+			write(key, sum);
+			return sum;
+		}
+		if (write != null) {
+			long sum = Math.addExact(write.number(), delta);
 			write(key, Long.toString(sum));
 			return sum;
 		}
@@ -140,16 +174,19 @@ public final class StateView implements ShardState, AutoCloseable {
 		return sum;
 	}
 
-	private static long number(String key, @Nullable String json) {
-		if (json == null) {
+	private static long number(String key, @Nullable Object entry) {
+		if (entry == null) {
 			return 0;
 		}
+		if (entry instanceof Counter counter) {
+			return counter.value;
+		}
 		try {
-			return Long.parseLong(json);
+			return Long.parseLong((String) entry);
 		}
 		catch (NumberFormatException ex) {
 			throw new IllegalArgumentException(
-					"The state under key '%s' is not a whole number: %s".formatted(key, json), ex);
+					"The state under key '%s' is not a whole number: %s".formatted(key, entry), ex);
 		}
 	}
 
@@ -158,15 +195,13 @@ public final class StateView implements ShardState, AutoCloseable {
 		check("-");
 		this.hasReadKeys = true;
 		Set<String> keys = new TreeSet<>(this.entries.keySet());
-		if (this.writes != null) {
-			this.writes.forEach((key, json) -> {
-				if (json != null) {
-					keys.add(key);
-				}
-				else {
-					keys.remove(key);
-				}
-			});
+		for (Write write = this.lastWrite; write != null; write = write.before) {
+			if (write.isRemoval()) {
+				keys.remove(write.key);
+			}
+			else {
+				keys.add(write.key);
+			}
 		}
 		if (this.sums != null) {
 			keys.addAll(this.sums.keySet());
@@ -175,10 +210,11 @@ public final class StateView implements ShardState, AutoCloseable {
 	}
 
 	private @Nullable String read(String key) {
-		if (this.writes != null && this.writes.containsKey(key)) {
-			return written(key);
+		Write write = find(key);
+		if (write != null) {
+			return write.json();
 		}
-		String json = this.entries.get(key);
+		String json = JournaledState.json(this.entries.get(key));
 		if (this.recordsReads) {
 			if (this.reads == null) {
 				this.reads = new HashMap<>();
@@ -195,27 +231,72 @@ public final class StateView implements ShardState, AutoCloseable {
 		return json;
 	}
 
-	private @Nullable String written(String key) {
-		return (this.writes != null) ? this.writes.get(key) : null;
+	private @Nullable Write find(String key) {
+		if (this.writesByKey != null) {
+			return this.writesByKey.get(key);
+		}
+		for (Write write = this.lastWrite; write != null; write = write.before) {
+			if (write.key.equals(key)) {
+				return write;
+			}
+		}
+		return null;
 	}
 
 	private void write(String key, @Nullable String json) {
-		if (this.writes == null) {
-			// Small: most calls write one or two entries.
-			this.writes = new HashMap<>(4);
-		}
-		boolean again = this.writes.containsKey(key) || this.sums != null && this.sums.containsKey(key);
-		long writtenThen = this.written + length(json) - length(this.writes.get(key)) + (again ? 0 : key.length());
-		requireRoom(key, length(json), writtenThen);
-		this.written = writtenThen;
-		this.writes.put(key, json);
+		Write write = written(key, length(json));
+		write.json = json;
+		write.isNumber = false;
 		if (this.sums != null) {
 			this.sums.remove(key);
 		}
 	}
 
+	/** Writes a number; only without other calls. */
+	private void write(String key, long number) {
+		Write write = written(key, length(number));
+		write.json = null;
+		write.number = number;
+		write.isNumber = true;
+	}
+
+	/** Returns the write of a key, which has room for a value of a length. */
+	private Write written(String key, int length) {
+		Write earlier = find(key);
+		boolean again = earlier != null || this.sums != null && this.sums.containsKey(key);
+		long writtenThen = this.written + length - ((earlier != null) ? earlier.length() : 0)
+				+ (again ? 0 : key.length());
+		requireRoom(key, length, writtenThen);
+		this.written = writtenThen;
+		return (earlier != null) ? earlier : addWrite(key);
+	}
+
+	private Write addWrite(String key) {
+		Write added = new Write(key, this.lastWrite);
+		this.lastWrite = added;
+		this.writes++;
+		if (this.writesByKey != null) {
+			this.writesByKey.put(key, added);
+		}
+		else if (this.writes > MAX_LINKED_WRITES) {
+			this.writesByKey = new HashMap<>();
+			for (Write each = added; each != null; each = each.before) {
+				this.writesByKey.put(each.key, each);
+			}
+		}
+		return added;
+	}
+
 	private static int length(@Nullable String json) {
 		return (json != null) ? json.length() : 0;
+	}
+
+	private static int length(long number) {
+		int length = (number < 0) ? 2 : 1;
+		for (long left = number / 10; left != 0; left /= 10) {
+			length++;
+		}
+		return length;
 	}
 
 	private static void requireRoom(String key, int length, long written) {
@@ -249,10 +330,10 @@ public final class StateView implements ShardState, AutoCloseable {
 	}
 
 	public boolean isUntouched() {
-		return this.writes == null && this.sums == null;
+		return this.lastWrite == null && this.sums == null;
 	}
 
-	boolean isCurrent(Map<String, String> now, long keyChangesNow) {
+	boolean isCurrent(Map<String, Object> now, long keyChangesNow) {
 		if (this.hasReadKeys && this.keyChanges != keyChangesNow) {
 			return false;
 		}
@@ -261,19 +342,75 @@ public final class StateView implements ShardState, AutoCloseable {
 			.allMatch((read) -> Objects.equals(now.get(read.getKey()), read.getValue()));
 	}
 
-	/** Returns the changes to apply to the current entries. */
-	Map<String, @Nullable String> writes(Map<String, String> now) {
-		Map<String, @Nullable String> all = (this.writes != null) ? this.writes : new HashMap<>();
+	/** Returns the last of the writes to apply to the current entries. */
+	@Nullable Write writes(Map<String, Object> now) {
 		if (this.sums != null) {
-			this.sums
-				.forEach((key, added) -> all.put(key, Long.toString(Math.addExact(number(key, now.get(key)), added))));
+			this.sums.forEach((key, added) -> {
+				String sum = Long.toString(Math.addExact(number(key, now.get(key)), added));
+				Write write = find(key);
+				((write != null) ? write : addWrite(key)).json = sum;
+			});
 		}
-		return all;
+		return this.lastWrite;
 	}
 
 	@Override
 	public void close() {
 		this.closed = true;
+	}
+
+	/**
+	 * What a call has written under one key last: JSON, a number that is not JSON yet, or
+	 * that the entry is removed.
+	 */
+	static final class Write {
+
+		private final String key;
+
+		/** Write of the key that was written before this one. */
+		private final @Nullable Write before;
+
+		private @Nullable String json;
+
+		private long number;
+
+		private boolean isNumber;
+
+		private Write(String key, @Nullable Write before) {
+			this.key = key;
+			this.before = before;
+		}
+
+		String key() {
+			return this.key;
+		}
+
+		@Nullable Write before() {
+			return this.before;
+		}
+
+		boolean isNumber() {
+			return this.isNumber;
+		}
+
+		private boolean isRemoval() {
+			return !this.isNumber && this.json == null;
+		}
+
+		/** Returns the value as a number, as an increment finds it. */
+		long number() {
+			return this.isNumber ? this.number : StateView.number(this.key, this.json);
+		}
+
+		/** Returns the value, {@code null} for none. */
+		@Nullable String json() {
+			return this.isNumber ? Long.toString(this.number) : this.json;
+		}
+
+		private int length() {
+			return this.isNumber ? StateView.length(this.number) : StateView.length(this.json);
+		}
+
 	}
 
 }

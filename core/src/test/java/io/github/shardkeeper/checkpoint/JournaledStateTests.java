@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.Consumer;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -334,6 +335,95 @@ class JournaledStateTests {
 		assertThat(shared.add(reader)).isEqualTo(JournaledState.Changes.NONE);
 	}
 
+	@Test
+	void changedNumberIsCommittedOncePerCommit() {
+		add("n", 1);
+		add("n", 1);
+		assertThat(this.state.takeUncommitted()).containsOnly(Map.entry("n", "2"));
+		assertThat(this.state.takeUncommitted()).isEmpty();
+		add("n", 0);
+		assertThat(this.state.hasUncommitted()).isFalse();
+		add("n", 3);
+		assertThat(this.state.takeUncommitted()).containsOnly(Map.entry("n", "5"));
+	}
+
+	@Test
+	void numberOfAFailedCallIsDropped() {
+		add("n", 1);
+		StateView failed = this.state.open();
+		failed.increment("n", 5);
+		failed.put("a", 7L);
+		failed.close();
+
+		assertThat(this.state.open().get("n", Long.class)).contains(1L);
+		assertThat(this.state.committableEntries()).containsEntry("a", "1").containsEntry("n", "1");
+		assertThat(this.state.takeUncommitted()).containsOnly(Map.entry("n", "1"));
+	}
+
+	@Test
+	void numberThatIsReplacedBeforeItsRecordIsDoneStaysInTheNextCommit() {
+		add("n", 1);
+		StateView view = this.state.open();
+		view.put("n", "text");
+		JournaledState.Changes later = this.state.add(view);
+
+		assertThat(this.state.committableEntries()).containsEntry("n", "1");
+		assertThat(this.state.takeUncommitted()).containsOnly(Map.entry("n", "1"));
+		this.state.makeCommittable(later);
+		assertThat(this.state.takeUncommitted()).containsOnly(Map.entry("n", "\"text\""));
+	}
+
+	@Test
+	void numberMayBecomeTextOrBeRemovedAndTheOtherWayRound() {
+		add("n", 1);
+		write((view) -> view.put("n", "text"));
+		assertThat(this.state.uncommitted()).containsOnly(Map.entry("n", "\"text\""));
+		assertThat(this.state.uncommittedBytes()).isEqualTo("n\"text\"".length());
+		write((view) -> view.put("n", 3));
+		assertThat(this.state.uncommitted()).containsOnly(Map.entry("n", "3"));
+		write((view) -> view.remove("n"));
+		assertThat(this.state.takeUncommitted()).hasSize(1).containsEntry("n", null);
+		write((view) -> view.increment("n", 4));
+		assertThat(this.state.takeUncommitted()).containsOnly(Map.entry("n", "4"));
+	}
+
+	@Test
+	void numberIsReadAsEveryTypeThatItsJsonIs() {
+		add("n", 5);
+
+		StateView view = this.state.open();
+		assertThat(view.get("n", Long.class)).contains(5L);
+		assertThat(view.get("n", Integer.class)).contains(5);
+		assertThat(view.get("n", Double.class)).contains(5.0);
+		assertThat(view.get("n", String.class)).contains("5");
+		view.increment("n", Long.MAX_VALUE - 5);
+		assertThat(view.get("n", Long.class)).contains(Long.MAX_VALUE);
+		assertThatIllegalArgumentException().isThrownBy(() -> view.get("n", Integer.class));
+	}
+
+	@Test
+	void numberTakesTheRoomOfItsDigits() {
+		String key = "k".repeat(StateView.MAX_ENTRY_LENGTH - 2);
+		StateView view = this.state.open();
+		assertThat(view.increment(key, 99)).isEqualTo(99);
+		assertThatIllegalArgumentException().isThrownBy(() -> view.increment(key, 1))
+			.withMessageContaining("value of 3");
+		assertThatIllegalArgumentException().isThrownBy(() -> view.put(key, -10)).withMessageContaining("value of 3");
+		view.put(key, -9);
+		assertThat(view.get(key, Long.class)).contains(-9L);
+	}
+
+	private void add(String key, long delta) {
+		write((view) -> view.increment(key, delta));
+	}
+
+	private void write(Consumer<StateView> writing) {
+		try (StateView view = this.state.open()) {
+			writing.accept(view);
+			keep(view);
+		}
+	}
+
 	private void keep(StateView view) {
 		assertThat(this.state.addCommittable(view)).isEqualTo(JournaledState.Changes.NONE);
 	}
@@ -349,7 +439,8 @@ class JournaledStateTests {
 			for (int call = 0; call < 20; call++) {
 				Map<String, Long> model = new HashMap<>(kept);
 				try (StateView view = journaled.open()) {
-					for (int step = 0; step < random.nextInt(4); step++) {
+					int steps = random.nextInt(random.nextInt(8) == 0 ? 40 : 4);
+					for (int step = 0; step < steps; step++) {
 						write(view, model, random);
 					}
 					if (random.nextInt(3) > 0) {
@@ -365,7 +456,10 @@ class JournaledStateTests {
 				if (random.nextInt(4) == 0) {
 					commit(journaled, store);
 					assertThat(numbers(store)).as("seed %d, call %d", seed, call).isEqualTo(kept);
+					assertThat(journaled.hasUncommitted()).isFalse();
+					assertThat(journaled.uncommittedBytes()).isZero();
 				}
+				assertThat(numbers(journaled.committableEntries())).as("seed %d, call %d", seed, call).isEqualTo(kept);
 				try (StateView view = journaled.open()) {
 					assertThat(view.keys()).as("seed %d, call %d", seed, call)
 						.containsExactlyInAnyOrderElementsOf(kept.keySet());
@@ -375,8 +469,8 @@ class JournaledStateTests {
 	}
 
 	private static void write(StateView view, Map<String, Long> model, Random random) {
-		String key = "k" + random.nextInt(4);
-		switch (random.nextInt(3)) {
+		String key = "k" + random.nextInt(12);
+		switch (random.nextInt(4)) {
 			case 0 -> {
 				long value = random.nextInt(3);
 				view.put(key, value);
@@ -386,6 +480,7 @@ class JournaledStateTests {
 				view.remove(key);
 				model.remove(key);
 			}
+			case 2 -> assertThat(view.get(key, Long.class)).isEqualTo(Optional.ofNullable(model.get(key)));
 			default -> assertThat(view.increment(key, 1)).isEqualTo(model.merge(key, 1L, Long::sum));
 		}
 	}

@@ -56,7 +56,31 @@ class StateValuesTests {
 			assertThat(converted.write(value)).isEqualTo(json);
 			assertThat((Object) converted.read(json, value.getClass()))
 				.isEqualTo(each.readValue(json, value.getClass()));
+			if (converted.isPlainNumber(value)) {
+				long number = ((Number) value).longValue();
+				assertThat(Long.toString(number)).isEqualTo(json);
+				for (Class<?> type : TYPES) {
+					Object read = converted.read(number, type);
+					assertThat(read).as("%s as %s", json, type)
+						.isEqualTo((read != null) ? each.readValue(json, type) : null);
+				}
+			}
 		}
+	}
+
+	@Test
+	void numberIsReadByAMapperThatReadsNumbersInItsOwnWay() {
+		JsonMapper negating = JsonMapper.builder()
+			.addModule(new SimpleModule().addDeserializer(Long.class, new Negated()))
+			.build();
+		JournaledState state = new JournaledState(Map.of(), new StateValues(negating), false);
+		try (StateView view = state.open()) {
+			view.increment("key", 5);
+			assertThat(view.get("key", Long.class)).contains(-5L);
+			assertThat(view.get("key", Integer.class)).contains(5);
+			state.addCommittable(view);
+		}
+		assertThat(state.open().get("key", Long.class)).contains(-5L);
 	}
 
 	private static List<JsonMapper> mappers() {
@@ -224,6 +248,19 @@ class StateValuesTests {
 			if (number < 0) {
 				throw new IllegalArgumentException("negative");
 			}
+		}
+
+	}
+
+	private static final class Negated extends StdDeserializer<Long> {
+
+		Negated() {
+			super(Long.class);
+		}
+
+		@Override
+		public Long deserialize(JsonParser parser, DeserializationContext context) {
+			return -parser.getLongValue();
 		}
 
 	}
