@@ -356,7 +356,7 @@ final class DeliveryCalls {
 			/** What it adds to the outbox of the shard, and removes from it. */
 			private Outbox.Changes sent = Outbox.Changes.NONE;
 
-			private ShardProgress.PendingCommit contents = new ShardProgress.PendingCommit();
+			private ShardProgress.PendingCommit contents = ShardProgress.PendingCommit.EMPTY;
 
 			private @Nullable Commit commit;
 
@@ -424,12 +424,7 @@ final class DeliveryCalls {
 				}
 				ShardProgress.Published published = progress.takePublished();
 				this.taken = published;
-				ShardProgress.PendingCommit own = new ShardProgress.PendingCommit();
-				this.delivery.records()
-					.stream()
-					.filter(TrackedRecord::isOfQueue)
-					.forEach((record) -> own.removeFromQueue(record.offset()));
-				this.contents = own.after(published.contents());
+				this.contents = withOwn(published.contents());
 				this.sent = progress.outbox().prepareForCall(takeOutput());
 				Commit last = Transacted.this.commits.inTransaction(this.contents,
 						published.window().positionAfter(this.delivery.records()), changes, this.sent);
@@ -445,6 +440,18 @@ final class DeliveryCalls {
 				}
 				taken.close();
 				return taken.records();
+			}
+
+			/** Returns contents with the records of the retry queue that it removes. */
+			private ShardProgress.PendingCommit withOwn(ShardProgress.PendingCommit published) {
+				ShardProgress.PendingCommit own = null;
+				for (TrackedRecord record : this.delivery.records()) {
+					if (record.isOfQueue()) {
+						own = (own != null) ? own : new ShardProgress.PendingCommit();
+						own.removeFromQueue(record.offset());
+					}
+				}
+				return (own != null) ? own.after(published) : published;
 			}
 
 			private void takeTurn() throws InterruptedException {

@@ -204,9 +204,15 @@ final class ShardProgress {
 	 * alone}.
 	 */
 	void publish() {
-		Published now = new Published(this.window.snapshot(), this.pending, this.commitDue, this.uncommittedRecords);
+		// So it is before most calls of a shard that makes one at a time.
+		boolean empty = this.pending.isEmpty();
+		Published now = new Published(this.window.snapshot(), empty ? PendingCommit.EMPTY : this.pending,
+				this.commitDue, this.uncommittedRecords);
 		this.published.updateAndGet((before) -> now.withContentsOf(before));
-		commitPrepared();
+		if (!empty) {
+			this.pending = new PendingCommit();
+		}
+		nothingDue();
 	}
 
 	/** Takes back what was published and no call has committed. While no call runs. */
@@ -430,6 +436,10 @@ final class ShardProgress {
 	/** Starts an empty next commit: one with all contents so far is prepared. */
 	void commitPrepared() {
 		this.pending = new PendingCommit();
+		nothingDue();
+	}
+
+	private void nothingDue() {
 		this.uncommittedRecords = 0;
 		this.commitDue = null;
 		this.idleCommitDue = null;
@@ -460,7 +470,7 @@ final class ShardProgress {
 	 */
 	record Published(OffsetWindow.Snapshot window, PendingCommit contents, @Nullable MonotonicTime due, int records) {
 
-		private static final Published NOTHING = new Published(OffsetWindow.Snapshot.EMPTY, new PendingCommit(), null,
+		private static final Published NOTHING = new Published(OffsetWindow.Snapshot.EMPTY, PendingCommit.EMPTY, null,
 				0);
 
 		private Published withContentsOf(Published earlier) {
@@ -469,13 +479,16 @@ final class ShardProgress {
 		}
 
 		private Published withoutContents() {
-			return (this.due == null) ? this : new Published(this.window, new PendingCommit(), null, 0);
+			return (this.due == null) ? this : new Published(this.window, PendingCommit.EMPTY, null, 0);
 		}
 
 	}
 
 	/** Contents of the next commit, except offset and state. */
 	static final class PendingCommit {
+
+		/** Contents of a commit that has nothing else. Never changed. */
+		static final PendingCommit EMPTY = new PendingCommit();
 
 		private final List<Commit.Retry> retries = new ArrayList<>();
 
@@ -493,6 +506,11 @@ final class ShardProgress {
 
 		/** Whether it contains a move of the source. */
 		private boolean moved;
+
+		boolean isEmpty() {
+			return this.retries.isEmpty() && this.deadLetters.isEmpty() && this.removed.isEmpty()
+					&& this.requeued.isEmpty() && this.seek == 0 && !this.moved;
+		}
 
 		void move() {
 			this.moved = true;
@@ -540,6 +558,9 @@ final class ShardProgress {
 		 * again. Not new ones: they may have been fetched before its answer.
 		 */
 		Set<Offset> changedInQueue() {
+			if (this.removed.isEmpty() && this.requeued.isEmpty()) {
+				return Set.of();
+			}
 			Set<Offset> changed = new LinkedHashSet<>(this.removed);
 			changed.addAll(this.requeued);
 			return changed;
@@ -564,6 +585,9 @@ final class ShardProgress {
 
 		Commit commit(CommitNumber number, @Nullable Offset offset, Set<Offset> ahead,
 				Map<String, @Nullable String> changes) {
+			if (this == EMPTY) {
+				return new Commit(number, offset, ahead, changes, List.of(), Set.of(), List.of(), 0);
+			}
 			return new Commit(number, offset, ahead, changes, List.copyOf(this.retries), Set.copyOf(this.removed),
 					List.copyOf(this.deadLetters), this.seek);
 		}

@@ -95,7 +95,9 @@ final class ShardContents {
 
 	/** Writes what a commit changes beside the shard's row. */
 	void write(ShardId shard, Commit commit, long lastLetter, long nowMillis) {
-		writeState(shard, commit.changes());
+		if (!commit.changes().isEmpty()) {
+			writeState(shard, commit.changes());
+		}
 		for (Offset taken : commit.taken()) {
 			deleteRetry(shard, taken);
 		}
