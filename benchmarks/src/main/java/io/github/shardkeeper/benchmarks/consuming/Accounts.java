@@ -16,7 +16,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
  */
 record Accounts(JdbcTemplate jdbc, Tally tally) {
 
-	private static final int PER_SHARD = 100;
+	static final int PER_SHARD = 100;
 
 	private static final String BOOK = "update account set cents = cents + 1 where id = ?";
 
@@ -49,8 +49,7 @@ record Accounts(JdbcTemplate jdbc, Tally tally) {
 	}
 
 	private static int account(byte[] payload) {
-		ByteBuffer numbers = ByteBuffer.wrap(payload);
-		return numbers.getInt() * PER_SHARD + numbers.getInt() % PER_SHARD;
+		return ByteBuffer.wrap(payload).getInt() * PER_SHARD + Tally.key(payload, PER_SHARD);
 	}
 
 }

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.benchmarks.consuming;
 
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -40,16 +41,25 @@ record Partitions(EmbeddedKafka kafka, RedisProcess redis, String topic, int sha
 		return properties;
 	}
 
-	/** Creates the topic and appends the records. */
+	/** Creates the topic and appends the records, without keys. */
 	void fill() {
+		fill(0);
+	}
+
+	/** Does the same with a number of different keys per partition, in turn. */
+	void fill(int keys) {
 		this.kafka.createTopic(this.topic, this.shards);
 		Map<String, Object> properties = new HashMap<>(this.kafka.clientProperties());
 		properties.put(ProducerConfig.LINGER_MS_CONFIG, 20);
 		ByteArraySerializer bytes = new ByteArraySerializer();
 		try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(properties, bytes, bytes)) {
-			payloads((payloads) -> payloads.forEach((payload) -> producer
-				.send(new ProducerRecord<>(this.topic, ByteBuffer.wrap(payload).getInt(), null, payload))));
+			payloads((payloads) -> payloads.forEach((payload) -> producer.send(
+					new ProducerRecord<>(this.topic, ByteBuffer.wrap(payload).getInt(), key(payload, keys), payload))));
 		}
+	}
+
+	private static byte[] key(byte[] payload, int keys) {
+		return (keys > 0) ? Integer.toString(Tally.key(payload, keys)).getBytes(StandardCharsets.UTF_8) : null;
 	}
 
 }

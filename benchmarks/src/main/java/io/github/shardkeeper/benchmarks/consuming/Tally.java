@@ -2,6 +2,7 @@ package io.github.shardkeeper.benchmarks.consuming;
 
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
@@ -16,7 +17,7 @@ import com.sun.management.OperatingSystemMXBean;
  * payload begins with the number of its shard and its own number there.
  * <p>
  * Calls for different shards may come at the same time; those for one shard come one
- * after the other.
+ * after the other, unless its records have keys.
  */
 final class Tally {
 
@@ -24,6 +25,8 @@ final class Tally {
 		.getPlatformMXBean(OperatingSystemMXBean.class);
 
 	private final int recordsPerShard;
+
+	private final int keys;
 
 	private final Shard[] shards;
 
@@ -40,10 +43,20 @@ final class Tally {
 	private volatile long processorNanosAtEnd;
 
 	Tally(int shards, int recordsPerShard) {
+		this(shards, recordsPerShard, 0);
+	}
+
+	/**
+	 * Creates a tally.
+	 * @param keys how many keys each shard has; 0 if all records of a shard have one
+	 * order. With keys, calls for a shard may come at the same time.
+	 */
+	Tally(int shards, int recordsPerShard, int keys) {
 		this.recordsPerShard = recordsPerShard;
+		this.keys = keys;
 		this.shards = new Shard[shards];
 		for (int i = 0; i < shards; i++) {
-			this.shards[i] = new Shard();
+			this.shards[i] = new Shard(keys);
 		}
 		this.unfinishedShards = new AtomicInteger(shards);
 	}
@@ -55,15 +68,31 @@ final class Tally {
 		return payload;
 	}
 
+	/** Returns the key of a record. */
+	static int key(byte[] payload, int keys) {
+		return number(payload, 4) % keys;
+	}
+
 	/** A record was handled. */
 	void handled(byte[] payload) {
 		Shard shard = this.shards[number(payload, 0)];
 		int number = number(payload, 4);
+		if (this.keys == 0) {
+			handled(shard, number);
+			return;
+		}
+		synchronized (shard) {
+			shard.handledOfKey(number % this.keys, number);
+			handled(shard, number);
+		}
+	}
+
+	private void handled(Shard shard, int number) {
 		if (number == shard.next) {
 			if (number == 0) {
 				begun();
 			}
-			shard.next++;
+			shard.advance();
 		}
 		else {
 			shard.handledOutOfOrder(number);
@@ -114,7 +143,7 @@ final class Tally {
 		long outOfOrder = 0;
 		long repeated = 0;
 		for (Shard shard : this.shards) {
-			outOfOrder += shard.outOfOrder;
+			outOfOrder += (this.keys > 0) ? shard.keysOutOfOrder : shard.outOfOrder;
 			repeated += shard.repeated;
 		}
 		if (!isComplete() || outOfOrder > 0 || repeated > 0) {
@@ -153,6 +182,23 @@ final class Tally {
 
 		private final BitSet early = new BitSet();
 
+		/** Last record of each key. */
+		private final int[] last;
+
+		private long keysOutOfOrder;
+
+		Shard(int keys) {
+			this.last = new int[keys];
+			Arrays.fill(this.last, -1);
+		}
+
+		void handledOfKey(int key, int number) {
+			if (number < this.last[key]) {
+				this.keysOutOfOrder++;
+			}
+			this.last[key] = number;
+		}
+
 		void handledOutOfOrder(int number) {
 			if (number < this.next || this.early.get(number)) {
 				this.repeated++;
@@ -160,9 +206,11 @@ final class Tally {
 			}
 			this.outOfOrder++;
 			this.early.set(number);
-			while (this.early.get(this.next)) {
-				this.next++;
-			}
+		}
+
+		/** Goes on to the first record that was not handled yet. */
+		void advance() {
+			this.next = this.early.nextClearBit(this.next + 1);
 		}
 
 	}

@@ -60,7 +60,7 @@ final class TransactionProcess {
 
 	private static Tally consume(Contender contender, Input input, String group) {
 		System.gc();
-		Tally tally = new Tally(input.shards(), input.recordsPerShard());
+		Tally tally = new Tally(input.shards(), input.recordsPerShard(), contender.isByKey() ? Accounts.PER_SHARD : 0);
 		Map<String, Object> properties = Map.ofEntries(Map.entry("spring.data.redis.port", input.redis()),
 				Map.entry("spring.kafka.bootstrap-servers", input.kafka()),
 				Map.entry("spring.datasource.url", input.database()),
@@ -68,6 +68,7 @@ final class TransactionProcess {
 				Map.entry("shardkeeper.group", group), Map.entry("shardkeeper.jdbc.initialize-schema", "always"),
 				Map.entry("shardkeeper.topics." + input.topic() + ".source", "kafka"),
 				Map.entry("shardkeeper.topics." + input.topic() + ".shards", input.shards()),
+				Map.entry("shardkeeper.consumer.ordering", contender.isByKey() ? "key" : "shard"),
 				Map.entry("shardkeeper.consumer.batch-size", TransactionsBenchmark.BATCH),
 				Map.entry("shardkeeper.consumer.transaction",
 						contender.isExactlyOnce() && !contender.isByHand() ? "jdbc" : "none"),
@@ -98,7 +99,7 @@ final class TransactionProcess {
 
 	private static Class<?> handler(Contender contender) {
 		return switch (contender) {
-			case SINGLE -> OneRecord.class;
+			case SINGLE, SINGLE_BY_KEY -> OneRecord.class;
 			case SINGLE_WITHOUT -> OneRecordInItsTransaction.class;
 			case BATCHES -> ManyRecords.class;
 			case BATCHES_WITHOUT -> ManyRecordsInTheirTransaction.class;

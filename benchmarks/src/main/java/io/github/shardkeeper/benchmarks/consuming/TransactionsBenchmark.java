@@ -40,7 +40,7 @@ public final class TransactionsBenchmark implements Benchmark {
 		return """
 				Records per second of handlers in transactions of PostgreSQL, beside a Spring Kafka listener
 				that stores offsets in the same database.
-				--shards=8 --records=200000 (a tenth for one record per call) --rounds=5 --warm-up=1
+				--shards=8 --records=200000 (a tenth for one record per call) --rounds=5 --warm-up=3
 				The raw figures are left in transactions.csv.""".indent(14).strip();
 	}
 
@@ -49,7 +49,8 @@ public final class TransactionsBenchmark implements Benchmark {
 		options.requireOnly(Set.of("shards", "records", "rounds", "warm-up"));
 		int shards = options.number("shards", 8, 1);
 		int records = options.number("records", 200_000, 10 * shards);
-		int warmUp = options.number("warm-up", 1);
+		// With one record per call, Java compiles during the first 60,000 or so.
+		int warmUp = options.number("warm-up", 3);
 		int rounds = options.number("rounds", 5, 1);
 		try (RawFigures raw = new RawFigures(RAW_FIGURES,
 				List.of("contender", "round", "records_per_second", "processor_micros_per_record", "load_average"))) {
@@ -72,8 +73,8 @@ public final class TransactionsBenchmark implements Benchmark {
 					+ ", PostgreSQL " + database.requestFigures().get("version")));
 			Partitions all = new Partitions(kafka, redis, "batches", shards, records / shards);
 			Partitions tenth = new Partitions(kafka, redis, "single", shards, records / 10 / shards);
-			all.fill();
-			tenth.fill();
+			all.fill(Accounts.PER_SHARD);
+			tenth.fill(Accounts.PER_SHARD);
 			for (Contender contender : Contender.values()) {
 				processes.put(contender, start(contender, contender.inBatches() ? all : tenth, databasePort));
 				measured.put(contender, new Figures());
@@ -150,6 +151,8 @@ public final class TransactionsBenchmark implements Benchmark {
 
 		SINGLE("Shardkeeper, `transaction: jdbc`, one record"),
 
+		SINGLE_BY_KEY("Shardkeeper, `transaction: jdbc`, one record, `ordering: key`"),
+
 		SINGLE_WITHOUT("Shardkeeper without exactly once, one record"),
 
 		SINGLE_BY_HAND("Spring Kafka, offsets by hand, one record"),
@@ -172,6 +175,11 @@ public final class TransactionsBenchmark implements Benchmark {
 
 		boolean inBatches() {
 			return name().startsWith("BATCHES");
+		}
+
+		/** Returns whether only records with the same key have an order. */
+		boolean isByKey() {
+			return this == SINGLE_BY_KEY;
 		}
 
 		boolean isByHand() {

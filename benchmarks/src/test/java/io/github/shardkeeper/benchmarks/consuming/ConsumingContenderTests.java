@@ -95,6 +95,21 @@ class ConsumingContenderTests {
 	}
 
 	@Test
+	void aTallyOfKeysSeesOnlyTheOrderOfEachKey() {
+		Tally interleaved = new Tally(1, 4, 2);
+		for (int number : new int[] { 1, 0, 3, 2 }) {
+			interleaved.handled(Tally.payload(0, number, 100));
+		}
+		Tally swapped = new Tally(1, 4, 2);
+		for (int number : new int[] { 2, 1, 0, 3 }) {
+			swapped.handled(Tally.payload(0, number, 100));
+		}
+
+		interleaved.verify();
+		assertThatIllegalStateException().isThrownBy(swapped::verify).withMessageStartingWith("1 records handled out");
+	}
+
+	@Test
 	void aTallySeesWhatIsMissing() {
 		Tally tally = new Tally(2, 1);
 		tally.handled(Tally.payload(1, 0, 100));
