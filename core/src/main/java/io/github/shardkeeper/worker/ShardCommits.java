@@ -42,9 +42,10 @@ final class ShardCommits {
 			+ "'min-replicas-max-lag'; or a failover lost writes, and another owner began before they were back";
 
 	/**
-	 * Distance to the commit numbers of an abandoned worker with the same token: its
-	 * pending commits must not be taken for ours. There is such a worker if a claim was
-	 * not granted and the store named the shard nevertheless.
+	 * Distance between the commit numbers of workers with the same token, which may have
+	 * read the same last commit: a pending one of an abandoned worker must not be taken
+	 * for ours. There is such a worker if a claim was not granted and the store named the
+	 * shard nevertheless.
 	 */
 	private static final int COMMIT_NUMBER_GAP = 1000;
 
@@ -110,10 +111,8 @@ final class ShardCommits {
 		}
 		this.base = acquired.before();
 		this.acknowledgedOffset = acquired.checkpoint().offset();
-		if (acquired.lastCommit() > 0) {
-			this.attempts = acquired.lastCommit() + COMMIT_NUMBER_GAP;
-			this.acknowledgedCommit = acquired.lastCommit();
-		}
+		this.attempts = acquired.lastCommit() + this.context.nextOwnership() * COMMIT_NUMBER_GAP;
+		this.acknowledgedCommit = acquired.lastCommit();
 	}
 
 	long acquisition() {

@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
 import org.slf4j.Logger;
@@ -85,6 +86,9 @@ public final class WorkerContext {
 	private final FailureLog failures;
 
 	private final Outputs outputs;
+
+	/** Number of ownerships that workers have begun. */
+	private final AtomicLong ownerships = new AtomicLong();
 
 	/**
 	 * Creates a context for handlers that send nothing as parts of their calls; see the
@@ -279,6 +283,11 @@ public final class WorkerContext {
 	/** Returns whether the work for each shard is measured. */
 	public boolean measuresWork() {
 		return this.measuresWork;
+	}
+
+	/** Returns the number of an ownership that begins; each has another one, from 1. */
+	long nextOwnership() {
+		return this.ownerships.incrementAndGet();
 	}
 
 	ShardAcquisition.Permits acquisitions() {

@@ -93,6 +93,8 @@ class ShardWorkerTests {
 
 	private final Application application = new Application();
 
+	private WorkerContext context;
+
 	@BeforeEach
 	void holdLease() {
 		this.lease.renew(this.clock.now());
@@ -417,6 +419,26 @@ class ShardWorkerTests {
 
 		assertThat(checkpoint())
 			.isEqualTo(new Checkpoint(new Offset("4"), Map.of("r1", "true", "r2", "true", "r3", "true", "r4", "true")));
+	}
+
+	/**
+	 * Neither of them has committed anything before, so both continue with one number.
+	 */
+	@Test
+	void lateCommitOfThePredecessorIsNotTakenForTheFirstCommitOfTheShard() {
+		this.application.onRecord = (record, state) -> state.put(record.payload(), true);
+		ShardWorker first = start();
+		this.checkpoints.delayCommits();
+		deliver(1, 1);
+		first.abandon();
+		this.threads.runAll();
+		assertThat(first.ended()).isDone();
+		start();
+		this.checkpoints.deliverCommits();
+		deliver(1, 3);
+
+		assertThat(checkpoint())
+			.isEqualTo(new Checkpoint(new Offset("3"), Map.of("r1", "true", "r2", "true", "r3", "true")));
 	}
 
 	@Test
@@ -1296,12 +1318,15 @@ class ShardWorkerTests {
 		return worker;
 	}
 
+	/** All workers of an instance have one. */
 	private ShardWorker worker(Token token, ShardHandler handler, CompletableFuture<Void> predecessorEnded) {
-		WorkerContext context = new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock,
-				InstantSource.fixed(Instant.EPOCH), this.threads, this.threads.timer(), new JsonMapper(),
-				(topic) -> new Meters(), new BufferBudget(Long.MAX_VALUE), (topic) -> this.settings.get(), new Events(),
-				this::ended, true);
-		return new ShardWorker(SHARD, token, ME, handler, context, predecessorEnded);
+		if (this.context == null) {
+			this.context = new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock,
+					InstantSource.fixed(Instant.EPOCH), this.threads, this.threads.timer(), new JsonMapper(),
+					(topic) -> new Meters(), new BufferBudget(Long.MAX_VALUE), (topic) -> this.settings.get(),
+					new Events(), this::ended, true);
+		}
+		return new ShardWorker(SHARD, token, ME, handler, this.context, predecessorEnded);
 	}
 
 	private void ended(ShardId shard, Token token, Token fence, boolean completed) {

@@ -127,7 +127,7 @@ class TwoHistoriesTests {
 	void overwrittenHistoryUnderAnEarlierTokenIsReported(CapturedOutput output) {
 		commitUpTo5BeforeTheStoreIsReplaced();
 		replaceTheStoreByTheOtherMaster();
-		othersCommit(new Token(1), 9, "4");
+		othersCommit(new Token(1), 1009, "4");
 		this.shard.deliver(6, 6);
 
 		assertThat(output).containsOnlyOnce(" ERROR ")
