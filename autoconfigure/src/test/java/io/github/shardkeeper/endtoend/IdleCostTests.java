@@ -39,17 +39,21 @@ class IdleCostTests {
 
 	@Test
 	void commandsDoNotGrowWithShards() {
-		double few = commandsPerSecond(4);
-		double many = commandsPerSecond(4000);
+		Rates few = perSecond(4);
+		Rates many = perSecond(4000);
 
-		System.out.printf("commands per second of two idle instances: %.1f with 4 shards, %.1f with 4,000%n", few,
-				many);
-		// Two heartbeats per second and instance, and a blocking read every two seconds.
-		assertThat(few).isBetween(4.0, 6.0);
-		assertThat(many).isBetween(few - 0.5, few + 0.5);
+		System.out.printf(
+				"of two idle instances per second: %.1f commands and %.0f bytes with 4 shards, %.1f and %.0f with 4,000%n",
+				few.commands(), few.bytes(), many.commands(), many.bytes());
+		// Two heartbeats per second and instance, and a pulse of both every four to five
+		// seconds.
+		assertThat(few.commands()).isBetween(3.5, 5.0);
+		assertThat(many.commands()).isBetween(few.commands() - 0.5, few.commands() + 0.5);
+		// One read would bring 90,000.
+		assertThat(many.bytes()).isLessThan(1.5 * few.bytes());
 	}
 
-	private static double commandsPerSecond(int shards) {
+	private static Rates perSecond(int shards) {
 		List<ConfigurableApplicationContext> instances = new ArrayList<>();
 		try (EmbeddedRedis redis = EmbeddedRedis.start()) {
 			LettuceConnectionFactory observer = RedisClients.factory(redis);
@@ -58,6 +62,7 @@ class IdleCostTests {
 				instances.add(start(redis, shards));
 				awaitAllConsumed(instances, shards);
 				assertThat(connections(connection)).as("four for each instance, one for this observer").isEqualTo(9);
+				awaitLongReads(connection);
 				return observe(connection);
 			}
 			finally {
@@ -97,15 +102,36 @@ class IdleCostTests {
 		});
 	}
 
+	/** The first reads of a connection are short. */
+	private static void awaitLongReads(RedisConnection connection) {
+		Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> {
+			long pulses = calls(connection, "cmdstat_set");
+			long reads = calls(connection, "cmdstat_xread");
+			Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> calls(connection, "cmdstat_set") > pulses);
+			return calls(connection, "cmdstat_xread") == reads;
+		});
+	}
+
 	/** Counted by Redis itself over a time that Redis itself measures. */
-	private static double observe(RedisConnection connection) {
+	private static Rates observe(RedisConnection connection) {
 		long beginMillis = connection.serverCommands().time();
 		long begin = commands(connection);
+		long beginBytes = bytes(connection);
 		Awaitility.await()
 			.pollInterval(Duration.ofSeconds(1))
 			.atMost(Duration.ofSeconds(60))
 			.until(() -> connection.serverCommands().time() - beginMillis >= SECONDS * 1000);
-		return (commands(connection) - begin) * 1000.0 / (connection.serverCommands().time() - beginMillis);
+		double seconds = (connection.serverCommands().time() - beginMillis) / 1000.0;
+		return new Rates((commands(connection) - begin) / seconds, (bytes(connection) - beginBytes) / seconds);
+	}
+
+	/** Bytes to Redis, with the few of this observer. */
+	private static long bytes(RedisConnection connection) {
+		return Long.parseLong(connection.serverCommands().info("stats").getProperty("total_net_input_bytes"));
+	}
+
+	private static long calls(RedisConnection connection, String command) {
+		return calls(connection.serverCommands().info("commandstats").getProperty(command, "calls=0,"));
 	}
 
 	private static int connections(RedisConnection connection) {
@@ -128,6 +154,16 @@ class IdleCostTests {
 
 	private static long calls(String line) {
 		return Long.parseLong(line.substring(line.indexOf('=') + 1, line.indexOf(',')));
+	}
+
+	/**
+	 * What two instances send.
+	 *
+	 * @param commands commands per second
+	 * @param bytes bytes per second
+	 */
+	private record Rates(double commands, double bytes) {
+
 	}
 
 }

@@ -30,6 +30,9 @@ public final class IdleBenchmark implements Benchmark {
 	/** Tolerance: a command more or less in the counted time. */
 	private static final double FLAT = 1.1;
 
+	/** Two heartbeats per second, and half a command for all else. */
+	private static final double MOST_COMMANDS = 2.5;
+
 	private static final List<String> COLUMNS = List.of("contender", "shards", "window", "bytes_per_second",
 			"processor_millis_per_second", "redis_processor_millis_per_second");
 
@@ -97,7 +100,12 @@ public final class IdleBenchmark implements Benchmark {
 				many.commandsPerSecond() / few.commandsPerSecond(), FLAT);
 		goals.atMost("bytes per second with %,d shards".formatted(byShards.lastKey()),
 				many.bytesPerSecond() / few.bytesPerSecond(), FLAT);
-		return goals.lines();
+		GoalTable commands = new GoalTable("per second", "at most");
+		commands.atMost("commands with %,d shards".formatted(byShards.lastKey()), many.commandsPerSecond(),
+				MOST_COMMANDS);
+		List<String> lines = new ArrayList<>(goals.lines());
+		lines.addAll(commands.lines());
+		return lines;
 	}
 
 	private static String line(Contender contender, int count, Cost cost, @Nullable Rates shardkeeper) {

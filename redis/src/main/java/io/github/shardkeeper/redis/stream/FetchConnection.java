@@ -6,6 +6,7 @@ import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
@@ -25,8 +26,16 @@ import io.github.shardkeeper.redis.stream.XreadOutput.Entries;
  */
 final class FetchConnection {
 
-	/** Maximum time of a blocking read: an idle fetcher costs one command in it. */
+	/**
+	 * Time of a blocking read whose connection nobody else watches, or cannot be woken.
+	 */
 	static final Duration BLOCK = Duration.ofSeconds(2);
+
+	/**
+	 * Time of a blocking read that a {@link ReadPulse} watches: it names all streams, so
+	 * its bytes grow with their number.
+	 */
+	private static final Duration LONG_BLOCK = Duration.ofHours(2);
 
 	/** Shorter, because on a Cluster reads are not woken. */
 	private static final Duration CLUSTER_BLOCK = Duration.ofMillis(200);
@@ -38,9 +47,15 @@ final class FetchConnection {
 
 	private final RedisConnector connector;
 
-	private final Duration block;
+	private final Supplier<ReadPulse> newPulse;
 
 	private volatile @Nullable Connection<byte[]> current;
+
+	/** Of the current connection, or the last one. */
+	private volatile ReadPulse pulse;
+
+	/** Whether a blocked read can be woken, as far as is known. */
+	private volatile boolean wakeable = true;
 
 	/** Whether a read has returned on this connection. */
 	private volatile boolean verified;
@@ -50,9 +65,10 @@ final class FetchConnection {
 	/** Set when Redis knows no client with the id: it changes with a reconnect. */
 	private volatile boolean clientIdInvalid = true;
 
-	FetchConnection(RedisConnector connector) {
+	FetchConnection(RedisConnector connector, Supplier<ReadPulse> newPulse) {
 		this.connector = connector;
-		this.block = connector.isCluster() ? CLUSTER_BLOCK : BLOCK;
+		this.newPulse = newPulse;
+		this.pulse = newPulse.get();
 	}
 
 	boolean isOpen() {
@@ -76,8 +92,9 @@ final class FetchConnection {
 		}
 		try {
 			Connection<byte[]> opened = this.connector.open(RedisStreamSource.CODEC, GRACE);
-			opened.stateful().setTimeout(readTimeout());
+			opened.stateful().setTimeout(timeLimit(this.connector.isCluster() ? CLUSTER_BLOCK : LONG_BLOCK));
 			this.current = opened;
+			this.pulse = this.newPulse.get();
 			this.verified = false;
 			this.clientIdInvalid = true;
 		}
@@ -87,8 +104,18 @@ final class FetchConnection {
 		}
 	}
 
+	/** The first read returns at once, those that follow it may block. */
 	void readSucceeded() {
 		this.verified = true;
+	}
+
+	/** Sets whether Redis lets a blocked read be woken; if not, reads block briefly. */
+	void setWakeable(boolean wakeable) {
+		this.wakeable = wakeable;
+	}
+
+	ReadPulse pulse() {
+		return this.pulse;
 	}
 
 	/** Has the id read again before the next read; any thread may call it. */
@@ -112,21 +139,42 @@ final class FetchConnection {
 		return this.clientId;
 	}
 
-	Duration readTimeout() {
-		return this.block.plus(GRACE);
+	/** Returns how long the next read may block. */
+	Duration block() {
+		if (!this.verified) {
+			// It shows, also without records, that a problem is over.
+			return FIRST_BLOCK;
+		}
+		if (this.connector.isCluster()) {
+			return CLUSTER_BLOCK;
+		}
+		return isWatched() ? LONG_BLOCK : BLOCK;
 	}
 
-	RedisFuture<List<Entries>> read(List<String> streams, List<String> lastIds, int records) {
-		// The first read returns at once: it shows, also without records, that a problem
-		// is over.
+	/** Returns whether reads may block for long: a pulse is heard, and they are woken. */
+	boolean isWatched() {
+		return this.wakeable && this.pulse.isHeard();
+	}
+
+	/** Returns the time within which a read has to return, or is lost. */
+	static Duration timeLimit(Duration block) {
+		return ((block.compareTo(BLOCK) > 0) ? block : BLOCK).plus(GRACE);
+	}
+
+	RedisFuture<List<Entries>> read(List<String> streams, List<String> lastIds, int records, Duration block) {
 		CommandArgs<String, byte[]> arguments = new CommandArgs<>(RedisStreamSource.CODEC).add(CommandKeyword.COUNT)
 			.add(records)
 			.add(CommandKeyword.BLOCK)
-			.add((this.verified ? this.block : FIRST_BLOCK).toMillis())
+			.add(block.toMillis())
 			.add("STREAMS")
 			.addKeys(streams);
 		lastIds.forEach(arguments::add);
 		return current().commands().dispatch(CommandType.XREAD, new XreadOutput(), arguments);
+	}
+
+	/** Has the connection follow its pulse; not while a read blocks it. */
+	void followPulse() {
+		this.pulse.follow(current());
 	}
 
 	void close() {

@@ -26,7 +26,7 @@ final class ReadWakeUp {
 
 	private static final Logger logger = PrintableLogger.of(ReadWakeUp.class);
 
-	/** Time for which to retry while the read has not reached Redis. */
+	/** Time for which to retry at once while the read has not reached Redis. */
 	private static final long RETRY_NANOS = Duration.ofMillis(100).toNanos();
 
 	private static final String OPERATION = "start reading assigned or resumed shards at once, rather than within 2 s";
@@ -45,13 +45,17 @@ final class ReadWakeUp {
 
 	private volatile boolean sent;
 
+	private volatile boolean answered;
+
+	private volatile boolean refused;
+
 	/** 0 before the first attempt; confined to the polling thread. */
 	private long retryUntilNanos;
 
 	/**
 	 * Creates a wake-up that nobody has requested.
 	 * @param onRetry runs when it has to be sent again
-	 * @param onNotFound runs when the last retry has found no blocked client
+	 * @param onNotFound runs when a later attempt has found no blocked client
 	 */
 	ReadWakeUp(RedisLink<byte[]> link, long clientId, LongSupplier nanoTime, Runnable onRetry, Runnable onNotFound) {
 		this.link = link;
@@ -79,7 +83,7 @@ final class ReadWakeUp {
 		try {
 			this.link.sendAll(List.of(command())).get(0).whenComplete((unblocked, failure) -> {
 				if (failure != null) {
-					this.link.refusedOperations().failed(OPERATION, failure);
+					failed(failure);
 					return;
 				}
 				this.link.refusedOperations().succeeded(OPERATION);
@@ -87,22 +91,55 @@ final class ReadWakeUp {
 			});
 		}
 		catch (StoreUnavailableException ex) {
-			// The read ends without it, only later.
 			logger.debug("A blocking read could not be woken", ex);
+			this.sent = false;
 		}
 	}
 
-	private void answered(boolean found, boolean last) {
-		if (found) {
+	private void failed(Throwable failure) {
+		this.link.refusedOperations().failed(OPERATION, failure);
+		if (failure instanceof StoreUnavailableException unavailable && RedisLink.isRefusal(unavailable)) {
+			this.refused = true;
+			this.onRetry.run();
 			return;
 		}
-		if (last) {
-			this.onNotFound.run();
+		this.sent = false;
+	}
+
+	private void answered(boolean found, boolean last) {
+		this.answered = true;
+		if (found) {
 			return;
 		}
 		// The read has not reached Redis yet.
 		this.sent = false;
+		if (last) {
+			// It is slow, or the id is wrong: the next attempts are less frequent.
+			this.onNotFound.run();
+			return;
+		}
 		this.onRetry.run();
+	}
+
+	/** Returns whether Redis lets nobody wake a read. */
+	boolean isRefused() {
+		return this.refused;
+	}
+
+	/** Returns whether Redis has executed an attempt. */
+	boolean isAnswered() {
+		return this.answered;
+	}
+
+	/** Returns whether another attempt has to be made. */
+	boolean isPending() {
+		return this.wanted && !this.sent;
+	}
+
+	/** Returns whether the read should have returned by now, which confines its loss. */
+	boolean isOverdue(Duration limit) {
+		return this.retryUntilNanos != 0
+				&& this.nanoTime.getAsLong() - this.retryUntilNanos + RETRY_NANOS > limit.toNanos();
 	}
 
 	private AsyncCommand<String, byte[], Long> command() {

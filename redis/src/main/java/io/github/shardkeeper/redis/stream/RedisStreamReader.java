@@ -1,5 +1,6 @@
 package io.github.shardkeeper.redis.stream;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -22,6 +23,8 @@ import io.github.shardkeeper.source.ShardReader;
  */
 final class RedisStreamReader implements ShardReader {
 
+	private static final long IDLE_NANOS = FetchConnection.BLOCK.toNanos();
+
 	private final RedisConnector connector;
 
 	private final RedisLink<byte[]> link;
@@ -32,17 +35,23 @@ final class RedisStreamReader implements ShardReader {
 
 	private final Map<String, StreamFetcher> fetchers = new HashMap<>();
 
+	private final String pulseKey;
+
+	private final Duration pulseInterval;
+
 	private final Runnable refreshShardCounts;
 
 	/** One permit per reason to poll again. */
 	private final Semaphore signals = new Semaphore(0);
 
 	RedisStreamReader(RedisConnector connector, RedisLink<byte[]> link, Function<ShardId, String> bucketKey,
-			Function<ShardId, String> streamKey, Runnable refreshShardCounts) {
+			Function<ShardId, String> streamKey, String pulseKey, Duration pulseInterval, Runnable refreshShardCounts) {
 		this.connector = connector;
 		this.link = link;
 		this.fetcherKey = connector.isCluster() ? bucketKey : (shard) -> "";
 		this.streamKey = streamKey;
+		this.pulseKey = pulseKey;
+		this.pulseInterval = pulseInterval;
 		this.refreshShardCounts = refreshShardCounts;
 		if (!connector.isCluster()) {
 			// Connected by the first poll, so that the first shard does not wait for it.
@@ -77,7 +86,7 @@ final class RedisStreamReader implements ShardReader {
 	}
 
 	private StreamFetcher newFetcher() {
-		return new StreamFetcher(this.connector, this.link, this.signals::release);
+		return new StreamFetcher(this.connector, this.link, this.pulseKey, this.pulseInterval, this.signals::release);
 	}
 
 	@Override
@@ -104,7 +113,8 @@ final class RedisStreamReader implements ShardReader {
 			throw exception;
 		}
 		this.refreshShardCounts.run();
-		this.signals.tryAcquire(FetchConnection.BLOCK.toMillis(), TimeUnit.MILLISECONDS);
+		this.signals.tryAcquire(current.stream().mapToLong(StreamFetcher::nanosToNext).min().orElse(IDLE_NANOS),
+				TimeUnit.NANOSECONDS);
 		this.signals.drainPermits();
 		return answered;
 	}

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -65,8 +66,9 @@ import io.github.shardkeeper.text.PrintableLogger;
  * {@code k} if it has no key; its entry id is its offset. Batches that may be repeated
  * are appended with {@code append-once.lua}, see {@link OnceScript}. An entry without
  * {@code v} has an empty payload. Shard counts are kept in Redis, see
- * {@link ShardCounts}. Streams are trimmed with {@code trim-stream.lua}, and
- * {@code read-lag.lua} counts their entries. Thread-safe.
+ * {@link ShardCounts}. Readers are watched with one key, see {@link ReadPulse}. Streams
+ * are trimmed with {@code trim-stream.lua}, and {@code read-lag.lua} counts their
+ * entries. Thread-safe.
  */
 public final class RedisStreamSource
 		implements ShardSource, OnceAppender, SequencedAppender, ShardTopics, ShardTrimmer {
@@ -96,6 +98,8 @@ public final class RedisStreamSource
 	private final ReplicatedLink<byte[]> writes;
 
 	private final String keyPrefix;
+
+	private final String pulseKey;
 
 	private final ShardCounts counts;
 
@@ -136,6 +140,9 @@ public final class RedisStreamSource
 		this.link = connector.dataLink(timeout);
 		this.writes = new ReplicatedLink<>(connector, this.link, timeout, wait);
 		this.keyPrefix = keyPrefix;
+		// The same in all instances, and where each of them may write.
+		this.pulseKey = keyPrefix + ":{" + topics.keySet().stream().min(Comparator.naturalOrder()).orElse("")
+				+ "#0}:pulse";
 		this.sequenced = new SequencedStreams(this.link, this::streamKey,
 				(shard) -> bucketKey(shard) + ":received:" + shard.id());
 		this.onceScript = new OnceScript(this.link, ids);
@@ -215,8 +222,8 @@ public final class RedisStreamSource
 	@Override
 	public ShardReader openReader() {
 		topics();
-		return new RedisStreamReader(this.connector, this.link, this::bucketKey, this::streamKey,
-				this.counts::beginRefreshIfDue);
+		return new RedisStreamReader(this.connector, this.link, this::bucketKey, this::streamKey, this.pulseKey,
+				ReadPulse.INTERVAL, this.counts::beginRefreshIfDue);
 	}
 
 	@Override

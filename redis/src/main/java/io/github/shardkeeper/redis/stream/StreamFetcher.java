@@ -38,6 +38,11 @@ final class StreamFetcher implements AutoCloseable {
 	/** Interval after which the next stream is checked for being deleted or trimmed. */
 	private static final Duration CHECK_INTERVAL = Duration.ofSeconds(10);
 
+	/** Time after which a read that was to be woken is lost. */
+	private static final Duration WAKE_UP_LIMIT = Duration.ofSeconds(5);
+
+	private static final Duration WAKE_UP_RETRY = Duration.ofMillis(100);
+
 	private static final String CHECK = "detect that a stream was deleted, replaced or trimmed before it was read";
 
 	private final RedisConnector connector;
@@ -70,11 +75,16 @@ final class StreamFetcher implements AutoCloseable {
 	/** Time of the next check of streams with a warning; guarded by this. */
 	private long nextWarnedCheckAtNanos = System.nanoTime();
 
-	StreamFetcher(RedisConnector connector, RedisLink<byte[]> link, Runnable onChange) {
+	/** Time of the next look at streams while a read blocks; of the polling thread. */
+	private long nextMaintenanceAtNanos = System.nanoTime();
+
+	StreamFetcher(RedisConnector connector, RedisLink<byte[]> link, String pulseKey, Duration pulseInterval,
+			Runnable onChange) {
 		this.connector = connector;
 		this.link = link;
 		this.onChange = onChange;
-		this.connection = new FetchConnection(connector);
+		this.connection = new FetchConnection(connector,
+				() -> new ReadPulse(link, pulseKey, pulseInterval, System::nanoTime, onChange));
 	}
 
 	synchronized void start(ShardId shard, String stream, String lastId, RecordSink sink) {
@@ -82,7 +92,11 @@ final class StreamFetcher implements AutoCloseable {
 	}
 
 	synchronized void stop(String stream) {
-		this.positions.remove(stream);
+		FetchPosition stopped = this.positions.remove(stream);
+		if (stopped != null && this.read != null) {
+			// The read may block for hours, and must not keep the shard's buffer.
+			this.read.positions.remove(stream, stopped);
+		}
 	}
 
 	synchronized boolean resume(String stream) {
@@ -138,14 +152,7 @@ final class StreamFetcher implements AutoCloseable {
 		Read current = currentRead();
 		if (current != null) {
 			if (!current.future.isDone()) {
-				if (!this.connection.isOpen() || System.nanoTime() - current.deadlineNanos > 0) {
-					connectionLost();
-					throw new StoreUnavailableException("Redis: the connection of a blocking read was lost",
-							new RedisException("XREAD"));
-				}
-				if (!this.connector.isCluster()) {
-					current.wakeUp.sendIfWanted();
-				}
+				watch(current);
 				return false;
 			}
 			deliver(current);
@@ -153,6 +160,63 @@ final class StreamFetcher implements AutoCloseable {
 		}
 		readNext();
 		return current != null;
+	}
+
+	private void watch(Read waiting) throws InterruptedException {
+		if (!this.connection.isOpen() || System.nanoTime() - waiting.deadlineNanos > 0
+				|| this.connection.pulse().isLost() || waiting.wakeUp.isOverdue(WAKE_UP_LIMIT)) {
+			connectionLost();
+			throw new StoreUnavailableException("Redis: the connection of a blocking read was lost",
+					new RedisException("XREAD"));
+		}
+		if (this.connector.isCluster()) {
+			return;
+		}
+		waiting.wakeUp.sendIfWanted();
+		if (waiting.isLong()) {
+			if (waiting.wakeUp.isRefused()) {
+				// Closing the connection is the only other way to end it.
+				this.connection.setWakeable(false);
+				disconnect();
+				readNext();
+				return;
+			}
+			maintain();
+		}
+		this.connection.pulse().beat();
+		if (waiting.isLong() && !this.connection.isWatched()) {
+			waiting.wakeUp.request();
+			waiting.wakeUp.sendIfWanted();
+		}
+	}
+
+	/**
+	 * Does what otherwise happens between two reads, as often as a short read returns.
+	 */
+	private void maintain() {
+		long now = System.nanoTime();
+		if (now - this.nextMaintenanceAtNanos < 0) {
+			return;
+		}
+		this.nextMaintenanceAtNanos = now + FetchConnection.BLOCK.toNanos();
+		synchronized (this) {
+			requestChecks();
+		}
+		sendChecks();
+		if (probe()) {
+			// Not the read that was looked at: it may have been followed by another one.
+			wakeUp();
+		}
+	}
+
+	/** Returns the time until the next poll is due, if nothing happens before. */
+	long nanosToNext() {
+		Read waiting = currentRead();
+		if (waiting == null || this.connector.isCluster()) {
+			return FetchConnection.BLOCK.toNanos();
+		}
+		long next = this.connection.pulse().nanosToNext();
+		return waiting.wakeUp.isPending() ? Math.min(next, WAKE_UP_RETRY.toNanos()) : next;
 	}
 
 	private void deliver(Read returned) throws InterruptedException {
@@ -201,7 +265,8 @@ final class StreamFetcher implements AutoCloseable {
 			return false;
 		}
 		long now = System.nanoTime();
-		if (this.positions.values().stream().anyMatch((position) -> position.isAttentionDue(now))) {
+		if (!this.connector.isCluster() && this.connection.pulse().isFollowDue()
+				|| this.positions.values().stream().anyMatch((position) -> position.isAttentionDue(now))) {
 			return false;
 		}
 		try {
@@ -220,6 +285,13 @@ final class StreamFetcher implements AutoCloseable {
 			return;
 		}
 		this.read = null;
+		if (returned.wakeUp.isAnswered()) {
+			this.connection.setWakeable(true);
+		}
+		else if (returned.wakeUp.isRefused()) {
+			this.connection.setWakeable(false);
+		}
+		this.connection.pulse().answered();
 		requestChecks();
 		returned.positions.values().forEach(FetchPosition::answered);
 		offer(answer, returned);
@@ -249,7 +321,11 @@ final class StreamFetcher implements AutoCloseable {
 	/** Reads each stream alone; returns whether Redis refused one. */
 	private boolean findUnreadable(Read refused) {
 		boolean found = false;
-		for (FetchPosition position : refused.positions.values()) {
+		List<FetchPosition> positions;
+		synchronized (this) {
+			positions = List.copyOf(refused.positions.values());
+		}
+		for (FetchPosition position : positions) {
 			found |= !isReadable(position);
 		}
 		synchronized (this) {
@@ -275,14 +351,18 @@ final class StreamFetcher implements AutoCloseable {
 		return refusal == null;
 	}
 
-	/** Retries streams that could not be read. */
-	private void probe() {
+	/** Retries streams that could not be read; returns whether one can be now. */
+	private boolean probe() {
 		List<FetchPosition> due;
 		synchronized (this) {
 			long now = System.nanoTime();
 			due = this.positions.values().stream().filter((position) -> position.isProbeDue(now)).toList();
 		}
-		due.forEach(this::isReadable);
+		boolean found = false;
+		for (FetchPosition position : due) {
+			found |= isReadable(position);
+		}
+		return found;
 	}
 
 	/**
@@ -328,6 +408,10 @@ final class StreamFetcher implements AutoCloseable {
 			answers.get(i).whenComplete((reply, failure) -> {
 				if (failure != null) {
 					this.connector.refusedOperations().failed(CHECK, failure);
+					if (String.valueOf(failure.getMessage()).contains("WRONGTYPE")) {
+						// A blocked read does not notice it, but the next one is refused.
+						wakeUp();
+					}
 					return;
 				}
 				this.connector.refusedOperations().succeeded(CHECK);
@@ -346,6 +430,9 @@ final class StreamFetcher implements AutoCloseable {
 		}
 		this.connection.open();
 		long clientId = clientId();
+		if (!this.connector.isCluster()) {
+			this.connection.followPulse();
+		}
 		probe();
 		beginRead(clientId);
 		// After the read, so that records do not wait for it.
@@ -382,8 +469,10 @@ final class StreamFetcher implements AutoCloseable {
 		}
 		ReadWakeUp wakeUp = new ReadWakeUp(this.link, clientId, System::nanoTime, this.onChange,
 				this.connection::invalidateClientId);
-		RedisFuture<List<Entries>> future = this.connection.read(streams, lastIds, size.records());
-		Read begun = new Read(future, wanted, wakeUp, System.nanoTime() + this.connection.readTimeout().toNanos());
+		Duration block = this.connection.block();
+		RedisFuture<List<Entries>> future = this.connection.read(streams, lastIds, size.records(), block);
+		Read begun = new Read(future, wanted, wakeUp, block,
+				System.nanoTime() + FetchConnection.timeLimit(block).toNanos());
 		this.read = begun;
 		future.whenComplete((answer, failure) -> ended(begun, (failure == null) ? answer : null));
 	}
@@ -407,7 +496,11 @@ final class StreamFetcher implements AutoCloseable {
 	}
 
 	private record Read(RedisFuture<List<Entries>> future, Map<String, FetchPosition> positions, ReadWakeUp wakeUp,
-			long deadlineNanos) {
+			Duration block, long deadlineNanos) {
+
+		boolean isLong() {
+			return this.block.compareTo(FetchConnection.BLOCK) > 0;
+		}
 
 	}
 

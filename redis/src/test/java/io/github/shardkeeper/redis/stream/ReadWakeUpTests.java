@@ -83,10 +83,24 @@ class ReadWakeUpTests {
 		this.wakeUp.sendIfWanted();
 
 		assertThat(this.ends.tryAcquire(10, TimeUnit.SECONDS)).isTrue();
+		assertThat(this.retries.availablePermits()).as("it is not retried at once").isZero();
+		assertThat(this.wakeUp.isPending()).as("but with the next poll").isTrue();
 		this.wakeUp.sendIfWanted();
-		awaitAnswers();
-		assertThat(this.retries.availablePermits()).as("it is given up").isZero();
-		assertThat(this.ends.availablePermits()).as("and told once").isZero();
+		assertThat(this.ends.tryAcquire(10, TimeUnit.SECONDS)).isTrue();
+	}
+
+	@Test
+	void readIsOverdueSomeTimeAfterTheFirstAttempt() {
+		Duration limit = Duration.ofSeconds(5);
+		this.nanos.addAndGet(Duration.ofMinutes(1).toNanos());
+		assertThat(this.wakeUp.isOverdue(limit)).as("not before").isFalse();
+		this.wakeUp.request();
+		this.wakeUp.sendIfWanted();
+		assertThat(this.wakeUp.isOverdue(limit)).isFalse();
+
+		this.nanos.addAndGet(limit.toNanos() + 1);
+
+		assertThat(this.wakeUp.isOverdue(limit)).isTrue();
 	}
 
 	@Test

@@ -1,0 +1,401 @@
+package io.github.shardkeeper.redis.stream;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.protocol.ProtocolVersion;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.redis.RedisLink;
+import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
+import io.github.shardkeeper.test.Disturbance;
+import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.test.FaultyProxy;
+import io.github.shardkeeper.test.RecordingSink;
+import io.github.shardkeeper.testsupport.Appends;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A reader without records names its streams once, in a read that blocks for hours: what
+ * ends it, and what watches its connection meanwhile. Without these, no test here would
+ * end in time.
+ */
+@OnEveryRedis
+class IdleReaderTests {
+
+	private static final ShardId SHARD = ShardId.of("orders", 0);
+
+	private static final ShardId OTHER = ShardId.of("orders", 1);
+
+	private static final String PULSE = "idle:{orders#0}:pulse";
+
+	/** Shorter than it is, so that a test need not wait for it. */
+	private static final Duration PULSE_INTERVAL = Duration.ofMillis(200);
+
+	/** They take longer than a short read does. */
+	private static final int PULSES_PER_READ = 12;
+
+	private final EmbeddedRedis redis = EmbeddedRedis.start();
+
+	private final List<LettuceConnectionFactory> factories = new ArrayList<>();
+
+	private final List<RedisConnector> connectors = new ArrayList<>();
+
+	private final List<String> failures = new CopyOnWriteArrayList<>();
+
+	private RedisConnector connector;
+
+	private RedisLink<byte[]> link;
+
+	private RedisStreamSource source;
+
+	private RedisStreamReader reader;
+
+	private Thread polling;
+
+	@BeforeEach
+	void connect() {
+		this.connector = connector(this.redis.port(), ClientOptions.create());
+		this.link = this.connector.dataLink(Duration.ofSeconds(5));
+		this.source = new RedisStreamSource(this.connector, "idle", Map.of("orders", 4), Duration.ofSeconds(5));
+	}
+
+	@AfterEach
+	void close() throws InterruptedException {
+		if (this.polling != null) {
+			this.polling.interrupt();
+			this.polling.join();
+			this.reader.close();
+		}
+		this.source.close();
+		this.connectors.forEach(RedisConnector::stop);
+		this.factories.forEach(LettuceConnectionFactory::destroy);
+		this.redis.close();
+	}
+
+	@Test
+	void idleStreamsAreNamedOnce() {
+		poll(this.connector);
+		RecordingSink sink = start(SHARD);
+		awaitLongRead();
+
+		append(SHARD);
+
+		assertThat(sink.await(1)).hasSize(1);
+		assertThat(this.failures).isEmpty();
+	}
+
+	@Test
+	void pulsesAreSharedByAllReaders() {
+		poll(this.connector);
+		start(SHARD);
+		awaitLongRead();
+		RedisConnector second = connector(this.redis.port(), ClientOptions.create());
+		RedisStreamReader other = reader(second);
+		other.start(OTHER, null, new RecordingSink(true));
+		Thread pollingToo = startPolling(other);
+		try {
+			awaiting().until(() -> clients("xread") == 2);
+			long reads = calls("xread");
+			long pulses = calls("set");
+			awaiting().until(() -> calls("set") >= pulses + PULSES_PER_READ);
+
+			// The second one may still make a short read and then a long one.
+			assertThat(calls("xread")).isLessThanOrEqualTo(reads + 2);
+		}
+		finally {
+			pollingToo.interrupt();
+			other.close();
+		}
+	}
+
+	@Test
+	void shardStartedDuringALongReadIsReadAtOnce() {
+		append(OTHER);
+		poll(this.connector);
+		start(SHARD);
+		awaitLongRead();
+
+		assertThat(start(OTHER).await(1)).hasSize(1);
+
+		assertThat(this.failures).isEmpty();
+	}
+
+	@Test
+	void shardIsReadAlsoWhereAReadMayNotBeWoken() {
+		append(OTHER);
+		poll(this.connector);
+		start(SHARD);
+		awaitLongRead();
+		permit("-client|unblock");
+
+		assertThat(start(OTHER).await(1)).hasSize(1);
+
+		assertThat(this.failures).isEmpty();
+		assertThat(this.connector.refusedOperations().reasons().toString()).contains("start reading",
+				"+client|unblock");
+		awaitShortReads();
+		permit("+client|unblock");
+		append(ShardId.of("orders", 2));
+		assertThat(start(ShardId.of("orders", 2)).await(1)).hasSize(1);
+		awaitLongRead();
+		assertThat(this.connector.refusedOperations().reasons()).isEmpty();
+	}
+
+	@Test
+	void readsAreShortWhereKeysMayNotBeFollowed() {
+		permit("-client|tracking");
+		poll(this.connector);
+		start(SHARD);
+
+		awaitShortReads();
+
+		assertThat(calls("set")).isZero();
+		assertThat(this.failures).isEmpty();
+		awaiting().untilAsserted(() -> assertThat(this.connector.refusedOperations().reasons().toString())
+			.contains("longer than 2 s", "+client|tracking"));
+		permit("+client|tracking");
+		awaitLongRead();
+		assertThat(this.connector.refusedOperations().reasons()).isEmpty();
+	}
+
+	@Test
+	void readsAreShortOnceThePulseIsRefused() {
+		poll(this.connector);
+		RecordingSink sink = start(SHARD);
+		awaitLongRead();
+
+		permit("-set");
+
+		awaitShortReads();
+		append(SHARD);
+		assertThat(sink.await(1)).hasSize(1);
+		assertThat(this.failures).isEmpty();
+		permit("+set");
+		awaitLongRead();
+	}
+
+	@Test
+	void readsAreShortWithoutPushes() {
+		poll(connector(this.redis.port(), ClientOptions.builder().protocolVersion(ProtocolVersion.RESP2).build()));
+		RecordingSink sink = start(SHARD);
+		awaiting().until(() -> calls("set") >= 2);
+
+		awaitShortReads();
+
+		append(SHARD);
+		assertThat(sink.await(1)).hasSize(1);
+		assertThat(this.failures).isEmpty();
+	}
+
+	@Test
+	void silentConnectionOfALongReadIsReplaced() {
+		try (FaultyProxy network = new FaultyProxy(this.redis.port(), "{nothing}")) {
+			// Only the connection of the read: pulses are written as before.
+			poll(connector(network.port(), ClientOptions.create()));
+			RecordingSink sink = start(SHARD);
+			awaitLongRead();
+
+			network.disturb(Disturbance.hold(Disturbance.ALL));
+			append(SHARD);
+
+			awaiting().until(() -> !this.failures.isEmpty());
+			assertThat(this.failures.get(0)).contains("the connection of a blocking read was lost");
+			network.heal();
+			assertThat(sink.await(1)).hasSize(1);
+			awaitLongRead();
+		}
+	}
+
+	@Test
+	void readIsNotLostWhileRedisHangsBriefly() {
+		poll(this.connector);
+		RecordingSink sink = start(SHARD);
+		awaitLongRead();
+		List<String> before = ids("xread");
+
+		// As long as a script or a fork may take.
+		this.redis.call((commands) -> commands.clientPause(1_000));
+		long pulses = calls("set");
+		awaiting().until(() -> calls("set") >= pulses + PULSES_PER_READ);
+
+		append(SHARD);
+		assertThat(sink.await(1)).hasSize(1);
+		assertThat(this.failures).isEmpty();
+		assertThat(ids("xread")).hasSize(1).isEqualTo(before);
+	}
+
+	@Test
+	void replacedStreamIsFoundDuringALongRead() {
+		append(SHARD);
+		poll(this.connector);
+		start(SHARD).await(1);
+		awaitLongRead();
+
+		String stream = "idle:{orders#0}:stream:0";
+		this.redis.call((commands) -> commands.del(stream));
+		this.redis.call((commands) -> commands.set(stream, "no stream"));
+
+		awaiting().untilAsserted(() -> assertThat(this.reader.problems()).containsOnlyKeys(SHARD));
+		RecordingSink other = start(OTHER);
+		awaitLongRead();
+		this.redis.call((commands) -> commands.del(stream));
+		append(SHARD);
+		awaiting().untilAsserted(() -> assertThat(this.reader.problems()).isEmpty());
+		append(OTHER);
+		assertThat(other.await(1)).hasSize(1);
+	}
+
+	@Test
+	void closingDoesNotWaitForALongRead() throws InterruptedException {
+		poll(this.connector);
+		start(SHARD);
+		awaitLongRead();
+
+		this.polling.interrupt();
+		this.polling.join();
+		this.reader.close();
+
+		awaiting().until(() -> clients("xread") == 0);
+	}
+
+	private RedisConnector connector(int port, ClientOptions options) {
+		LettuceConnectionFactory factory = new LettuceConnectionFactory(
+				new RedisStandaloneConfiguration("127.0.0.1", port),
+				LettuceClientConfiguration.builder().clientOptions(options).build());
+		factory.afterPropertiesSet();
+		factory.start();
+		this.factories.add(factory);
+		RedisConnector created = new RedisConnector(factory);
+		this.connectors.add(created);
+		return created;
+	}
+
+	/** Opens the reader, on its own way to Redis, and polls it. */
+	private void poll(RedisConnector forReads) {
+		this.reader = reader(forReads);
+		this.polling = startPolling(this.reader);
+	}
+
+	private RedisStreamReader reader(RedisConnector forReads) {
+		return new RedisStreamReader(forReads, this.link, (shard) -> "",
+				(shard) -> "idle:{orders#%s}:stream:%1$s".formatted(shard.id()), PULSE, PULSE_INTERVAL, () -> {
+				});
+	}
+
+	private Thread startPolling(RedisStreamReader polled) {
+		Thread thread = new Thread(() -> {
+			while (!Thread.currentThread().isInterrupted()) {
+				try {
+					polled.poll();
+				}
+				catch (StoreUnavailableException ex) {
+					this.failures.add(String.valueOf(ex.getMessage()));
+				}
+				catch (InterruptedException ex) {
+					return;
+				}
+			}
+		}, "polling");
+		thread.start();
+		return thread;
+	}
+
+	private RecordingSink start(ShardId shard) {
+		RecordingSink sink = new RecordingSink(true);
+		this.reader.start(shard, null, sink);
+		return sink;
+	}
+
+	private void append(ShardId shard) {
+		Appends.append(this.source, List.of(new NewRecord(shard, "k", new byte[1])));
+	}
+
+	/** Waits until pulses replace reads. */
+	private void awaitLongRead() {
+		awaiting().until(() -> {
+			long reads = calls("xread");
+			long pulses = calls("set");
+			awaiting().until(() -> calls("set") >= pulses + PULSES_PER_READ || calls("xread") > reads);
+			return calls("xread") == reads;
+		});
+	}
+
+	/** Waits until reads do without pulses, as far as these are not tried again. */
+	private void awaitShortReads() {
+		awaiting().until(() -> {
+			long reads = calls("xread");
+			long pulses = calls("set");
+			awaiting().until(() -> calls("xread") >= reads + 2 || calls("set") >= pulses + PULSES_PER_READ);
+			return calls("xread") >= reads + 2 && calls("set") < pulses + PULSES_PER_READ;
+		});
+	}
+
+	private static ConditionFactory awaiting() {
+		return Awaitility.await().atMost(Duration.ofSeconds(60));
+	}
+
+	/** Calls of a command, as Redis counts them. */
+	private long calls(String command) {
+		Matcher line = Pattern.compile("cmdstat_%s:calls=(\\d+)".formatted(command))
+			.matcher(this.redis.call((commands) -> commands.info("commandstats")));
+		return line.find() ? Long.parseLong(line.group(1)) : 0;
+	}
+
+	private int clients(String lastCommand) {
+		return ids(lastCommand).size();
+	}
+
+	private List<String> ids(String lastCommand) {
+		return this.redis.call((commands) -> commands.clientList())
+			.lines()
+			.filter((line) -> line.contains("cmd=" + lastCommand + " "))
+			.map((line) -> line.substring(0, line.indexOf(' ')))
+			.toList();
+	}
+
+	private void permit(String rule) {
+		CommandArgs<String, String> arguments = new CommandArgs<>(StringCodec.UTF8).add("SETUSER").add("default");
+		rules(rule).forEach(arguments::add);
+		this.redis
+			.call((commands) -> commands.dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8), arguments));
+	}
+
+	/** Redis 6.2 can only grant subcommands one by one. */
+	private static List<String> rules(String rule) {
+		String removed = rule.startsWith("-client|") ? rule.substring(1) : "";
+		if (removed.isEmpty()) {
+			return rule.startsWith("+client|") ? List.of("+client") : List.of(rule);
+		}
+		List<String> rules = new ArrayList<>(List.of("-client"));
+		Stream.of("client|id", "client|unblock", "client|tracking", "client|list", "client|setinfo")
+			.filter((other) -> !other.equals(removed))
+			.forEach((other) -> rules.add("+" + other));
+		return rules;
+	}
+
+}
