@@ -70,8 +70,12 @@ class GarbageKeysTests {
 	private static final Set<String> OF_CONTROL_PLANE = Set.of("group", "members", "sessions", "told", "loads",
 			"reported", "shards", "changes", "concerns", "concernsAt");
 
-	/** Read only while somebody waits for a lock that another instance holds. */
-	private static final Set<String> UNREAD = Set.of("shardkeeper:{visits-app}:lockTickets");
+	/**
+	 * Read only while somebody waits for a lock that another instance holds, and never,
+	 * but written.
+	 */
+	private static final Set<String> UNREAD = Set.of("shardkeeper:{visits-app}:lockTickets",
+			"shardkeeper:{visits#0}:pulse");
 
 	private static final Set<String> READ_AT_THE_START = Set.of("shardkeeper:{visits-app/visits}:topic");
 
