@@ -392,7 +392,7 @@ class IdleReaderTests {
 			return rule.startsWith("+client|") ? List.of("+client") : List.of(rule);
 		}
 		List<String> rules = new ArrayList<>(List.of("-client"));
-		Stream.of("client|id", "client|unblock", "client|tracking", "client|list", "client|setinfo")
+		Stream.of("client|id", "client|unblock", "client|tracking", "client|list")
 			.filter((other) -> !other.equals(removed))
 			.forEach((other) -> rules.add("+" + other));
 		return rules;
