@@ -32,6 +32,8 @@ class IdleCostTests {
 
 	private static final int SECONDS = 8;
 
+	private static final int QUIET_PULSES = 3;
+
 	private static final Set<String> OBSERVED_OR_INNER = Set.of("cmdstat_time", "cmdstat_info", "cmdstat_hget",
 			"cmdstat_hmget", "cmdstat_zadd", "cmdstat_zscore", "cmdstat_zrange", "cmdstat_zrevrange",
 			"cmdstat_zrangebyscore", "cmdstat_pubsub", "cmdstat_hlen", "cmdstat_zcard", "cmdstat_hset", "cmdstat_hdel",
@@ -62,7 +64,7 @@ class IdleCostTests {
 				instances.add(start(redis, shards));
 				awaitAllConsumed(instances, shards);
 				assertThat(connections(connection)).as("four for each instance, one for this observer").isEqualTo(9);
-				awaitLongReads(connection);
+				awaitQuiet(connection);
 				return observe(connection);
 			}
 			finally {
@@ -102,13 +104,19 @@ class IdleCostTests {
 		});
 	}
 
-	/** The first reads of a connection are short. */
-	private static void awaitLongReads(RedisConnection connection) {
-		Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> {
+	/**
+	 * Waits until Redis has seen no read and no entry of the moves' history for several
+	 * pulses of four to five seconds: the first reads of a connection are short, and what
+	 * owners have done is written ten seconds later if no record comes.
+	 */
+	private static void awaitQuiet(RedisConnection connection) {
+		Awaitility.await().atMost(Duration.ofSeconds(90)).until(() -> {
 			long pulses = calls(connection, "cmdstat_set");
-			long reads = calls(connection, "cmdstat_xread");
-			Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> calls(connection, "cmdstat_set") > pulses);
-			return calls(connection, "cmdstat_xread") == reads;
+			long before = calls(connection, "cmdstat_xread") + calls(connection, "cmdstat_xadd");
+			Awaitility.await()
+				.atMost(Duration.ofSeconds(60))
+				.until(() -> calls(connection, "cmdstat_set") >= pulses + QUIET_PULSES);
+			return calls(connection, "cmdstat_xread") + calls(connection, "cmdstat_xadd") == before;
 		});
 	}
 

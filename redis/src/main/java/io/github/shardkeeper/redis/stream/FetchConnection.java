@@ -10,6 +10,8 @@ import java.util.function.Supplier;
 
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
+import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandKeyword;
 import io.lettuce.core.protocol.CommandType;
@@ -32,10 +34,12 @@ final class FetchConnection {
 	static final Duration BLOCK = Duration.ofSeconds(2);
 
 	/**
-	 * Time of a blocking read that a {@link ReadPulse} watches: it names all streams, so
-	 * its bytes grow with their number.
+	 * Times of blocking reads that a {@link ReadPulse} watches: a read names all streams,
+	 * so its bytes grow with their number. Each time that passes without records is
+	 * followed by the next one. The pulse only shows that the connection brings
+	 * something: that it also takes something is shown by the answer to the read before.
 	 */
-	private static final Duration LONG_BLOCK = Duration.ofHours(2);
+	private static final List<Duration> WATCHED_BLOCKS = List.of(BLOCK, Duration.ofMinutes(2), Duration.ofHours(2));
 
 	/** Shorter, because on a Cluster reads are not woken. */
 	private static final Duration CLUSTER_BLOCK = Duration.ofMillis(200);
@@ -56,6 +60,12 @@ final class FetchConnection {
 
 	/** Whether a blocked read can be woken, as far as is known. */
 	private volatile boolean wakeable = true;
+
+	/** Index of the time for which a watched read may block. */
+	private volatile int level;
+
+	/** Time for which the client's own time limit of commands lets a read block. */
+	private volatile Duration longestBlock = longestOfAll();
 
 	/** Whether a read has returned on this connection. */
 	private volatile boolean verified;
@@ -92,7 +102,9 @@ final class FetchConnection {
 		}
 		try {
 			Connection<byte[]> opened = this.connector.open(RedisStreamSource.CODEC, GRACE);
-			opened.stateful().setTimeout(timeLimit(this.connector.isCluster() ? CLUSTER_BLOCK : LONG_BLOCK));
+			opened.stateful().setTimeout(timeLimit(longestOfAll()));
+			this.longestBlock = longestBlock(opened.stateful().getOptions().getTimeoutOptions());
+			this.level = 0;
 			this.current = opened;
 			this.pulse = this.newPulse.get();
 			this.verified = false;
@@ -102,6 +114,28 @@ final class FetchConnection {
 			// A client that is being stopped throws IllegalStateException.
 			throw RedisFailure.unavailable(ex);
 		}
+	}
+
+	private static Duration longestOfAll() {
+		return WATCHED_BLOCKS.get(WATCHED_BLOCKS.size() - 1);
+	}
+
+	/**
+	 * The application may have given its client one time limit for all commands, which
+	 * that of the connection does not replace.
+	 */
+	private static Duration longestBlock(TimeoutOptions timeouts) {
+		if (!timeouts.isTimeoutCommands() || timeouts.isApplyConnectionTimeout()) {
+			return longestOfAll();
+		}
+		long limit = timeouts.getSource()
+			.getTimeout(
+					new Command<>(CommandType.XREAD, new XreadOutput(), new CommandArgs<>(RedisStreamSource.CODEC)));
+		if (limit <= 0) {
+			return longestOfAll();
+		}
+		Duration half = Duration.of(limit, timeouts.getSource().getTimeUnit().toChronoUnit()).dividedBy(2);
+		return (half.compareTo(longestOfAll()) < 0) ? half : longestOfAll();
 	}
 
 	/** The first read returns at once, those that follow it may block. */
@@ -139,16 +173,24 @@ final class FetchConnection {
 		return this.clientId;
 	}
 
+	/** Notes that a read has brought records, or that its time has passed without. */
+	void readReturned(boolean withRecords, Duration block) {
+		if (withRecords) {
+			this.level = 0;
+		}
+		else if (block.equals(WATCHED_BLOCKS.get(this.level))) {
+			this.level = Math.min(this.level + 1, WATCHED_BLOCKS.size() - 1);
+		}
+	}
+
 	/** Returns how long the next read may block. */
 	Duration block() {
 		if (!this.verified) {
 			// It shows, also without records, that a problem is over.
 			return FIRST_BLOCK;
 		}
-		if (this.connector.isCluster()) {
-			return CLUSTER_BLOCK;
-		}
-		return isWatched() ? LONG_BLOCK : BLOCK;
+		Duration wanted = this.connector.isCluster() ? CLUSTER_BLOCK : WATCHED_BLOCKS.get(isWatched() ? this.level : 0);
+		return (wanted.compareTo(this.longestBlock) < 0) ? wanted : this.longestBlock;
 	}
 
 	/** Returns whether reads may block for long: a pulse is heard, and they are woken. */

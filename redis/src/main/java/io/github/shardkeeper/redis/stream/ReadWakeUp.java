@@ -2,6 +2,7 @@ package io.github.shardkeeper.redis.stream;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 import io.lettuce.core.UnblockType;
@@ -41,11 +42,11 @@ final class ReadWakeUp {
 
 	private final Runnable onNotFound;
 
+	private final Consumer<Boolean> onPermission;
+
 	private volatile boolean wanted;
 
 	private volatile boolean sent;
-
-	private volatile boolean answered;
 
 	private volatile boolean refused;
 
@@ -56,17 +57,25 @@ final class ReadWakeUp {
 	 * Creates a wake-up that nobody has requested.
 	 * @param onRetry runs when it has to be sent again
 	 * @param onNotFound runs when a later attempt has found no blocked client
+	 * @param onPermission receives whether Redis lets a read be woken, after each
+	 * attempt: the read may have returned before its answer
 	 */
-	ReadWakeUp(RedisLink<byte[]> link, long clientId, LongSupplier nanoTime, Runnable onRetry, Runnable onNotFound) {
+	ReadWakeUp(RedisLink<byte[]> link, long clientId, LongSupplier nanoTime, Runnable onRetry, Runnable onNotFound,
+			Consumer<Boolean> onPermission) {
 		this.link = link;
 		this.clientId = clientId;
 		this.nanoTime = nanoTime;
 		this.onRetry = onRetry;
 		this.onNotFound = onNotFound;
+		this.onPermission = onPermission;
 	}
 
 	void request() {
 		this.wanted = true;
+	}
+
+	boolean isRequested() {
+		return this.wanted;
 	}
 
 	void sendIfWanted() {
@@ -100,6 +109,7 @@ final class ReadWakeUp {
 		this.link.refusedOperations().failed(OPERATION, failure);
 		if (failure instanceof StoreUnavailableException unavailable && RedisLink.isRefusal(unavailable)) {
 			this.refused = true;
+			this.onPermission.accept(false);
 			this.onRetry.run();
 			return;
 		}
@@ -107,7 +117,7 @@ final class ReadWakeUp {
 	}
 
 	private void answered(boolean found, boolean last) {
-		this.answered = true;
+		this.onPermission.accept(true);
 		if (found) {
 			return;
 		}
@@ -124,11 +134,6 @@ final class ReadWakeUp {
 	/** Returns whether Redis lets nobody wake a read. */
 	boolean isRefused() {
 		return this.refused;
-	}
-
-	/** Returns whether Redis has executed an attempt. */
-	boolean isAnswered() {
-		return this.answered;
 	}
 
 	/** Returns whether another attempt has to be made. */

@@ -176,7 +176,6 @@ final class StreamFetcher implements AutoCloseable {
 		if (waiting.isLong()) {
 			if (waiting.wakeUp.isRefused()) {
 				// Closing the connection is the only other way to end it.
-				this.connection.setWakeable(false);
 				disconnect();
 				readNext();
 				return;
@@ -285,13 +284,10 @@ final class StreamFetcher implements AutoCloseable {
 			return;
 		}
 		this.read = null;
-		if (returned.wakeUp.isAnswered()) {
-			this.connection.setWakeable(true);
-		}
-		else if (returned.wakeUp.isRefused()) {
-			this.connection.setWakeable(false);
-		}
 		this.connection.pulse().answered();
+		if (!answer.isEmpty() || !returned.wakeUp.isRequested()) {
+			this.connection.readReturned(!answer.isEmpty(), returned.block);
+		}
 		requestChecks();
 		returned.positions.values().forEach(FetchPosition::answered);
 		offer(answer, returned);
@@ -468,7 +464,7 @@ final class StreamFetcher implements AutoCloseable {
 			return;
 		}
 		ReadWakeUp wakeUp = new ReadWakeUp(this.link, clientId, System::nanoTime, this.onChange,
-				this.connection::invalidateClientId);
+				this.connection::invalidateClientId, this.connection::setWakeable);
 		Duration block = this.connection.block();
 		RedisFuture<List<Entries>> future = this.connection.read(streams, lastIds, size.records(), block);
 		Read begun = new Read(future, wanted, wakeUp, block,

@@ -1,15 +1,22 @@
 package io.github.shardkeeper.redis.stream;
 
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import io.lettuce.core.ClientOptions;
+import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.CommandArgs;
@@ -105,6 +112,50 @@ class IdleReaderTests {
 
 		append(SHARD);
 
+		assertThat(sink.await(1)).hasSize(1);
+		assertThat(this.failures).isEmpty();
+	}
+
+	/**
+	 * A pulse does not show whether the connection still takes a read: only the answer to
+	 * the one before does, which therefore is a short one.
+	 */
+	@Test
+	void readsBlockForLongOnlyAfterAShortOneWithoutRecords() throws Exception {
+		try (Commands seen = new Commands(this.redis.port())) {
+			poll(this.connector);
+			RecordingSink sink = start(SHARD);
+
+			assertThat(blocks(seen)).startsWith("10", "2000").endsWith("2000", "120000");
+
+			append(SHARD);
+			assertThat(sink.await(1)).hasSize(1);
+			assertThat(blocks(seen)).containsOnly("2000", "120000").startsWith("2000");
+		}
+	}
+
+	/** Returns the times for which reads block, until a long one. */
+	private static List<String> blocks(Commands seen) throws IOException {
+		List<String> blocks = new ArrayList<>();
+		while (!blocks.contains("120000")) {
+			Matcher read = Pattern.compile("\"XREAD\" .*\"BLOCK\" \"(\\d+)\"").matcher(seen.next());
+			if (read.find()) {
+				blocks.add(read.group(1));
+			}
+		}
+		return blocks;
+	}
+
+	@Test
+	void readsEndBeforeATimeLimitOfAllCommands() {
+		Duration limit = Duration.ofSeconds(1);
+		poll(connector(this.redis.port(),
+				ClientOptions.builder().timeoutOptions(TimeoutOptions.enabled(limit)).build()));
+		RecordingSink sink = start(SHARD);
+
+		awaiting().until(() -> calls("xread") >= 6 || !this.failures.isEmpty());
+
+		append(SHARD);
 		assertThat(sink.await(1)).hasSize(1);
 		assertThat(this.failures).isEmpty();
 	}
@@ -396,6 +447,33 @@ class IdleReaderTests {
 			.filter((other) -> !other.equals(removed))
 			.forEach((other) -> rules.add("+" + other));
 		return rules;
+	}
+
+	/** Commands that Redis executes. */
+	private static final class Commands implements AutoCloseable {
+
+		private final Socket socket;
+
+		private final BufferedReader lines;
+
+		Commands(int port) throws IOException {
+			this.socket = new Socket("127.0.0.1", port);
+			this.socket.setSoTimeout(60_000);
+			this.socket.getOutputStream().write("MONITOR\r\n".getBytes(StandardCharsets.UTF_8));
+			this.lines = new BufferedReader(
+					new InputStreamReader(this.socket.getInputStream(), StandardCharsets.UTF_8));
+			assertThat(next()).isEqualTo("+OK");
+		}
+
+		String next() throws IOException {
+			return Objects.requireNonNull(this.lines.readLine(), "Redis has closed the connection");
+		}
+
+		@Override
+		public void close() throws IOException {
+			this.socket.close();
+		}
+
 	}
 
 }

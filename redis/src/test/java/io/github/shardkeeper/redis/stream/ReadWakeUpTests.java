@@ -1,6 +1,8 @@
 package io.github.shardkeeper.redis.stream;
 
 import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -35,6 +37,8 @@ class ReadWakeUpTests {
 
 	private final Semaphore ends = new Semaphore(0);
 
+	private final Queue<Boolean> permissions = new ConcurrentLinkedQueue<>();
+
 	private EmbeddedRedis redis;
 
 	private LettuceConnectionFactory connections;
@@ -51,7 +55,8 @@ class ReadWakeUpTests {
 		this.connections = RedisClients.factory(this.redis);
 		this.connector = new RedisConnector(this.connections);
 		this.link = new RedisLink<>(this.connector, CODEC, Duration.ofSeconds(30));
-		this.wakeUp = new ReadWakeUp(this.link, NOBODY, this.nanos::get, this.retries::release, this.ends::release);
+		this.wakeUp = new ReadWakeUp(this.link, NOBODY, this.nanos::get, this.retries::release, this.ends::release,
+				this.permissions::add);
 	}
 
 	@AfterEach
@@ -85,6 +90,7 @@ class ReadWakeUpTests {
 		assertThat(this.ends.tryAcquire(10, TimeUnit.SECONDS)).isTrue();
 		assertThat(this.retries.availablePermits()).as("it is not retried at once").isZero();
 		assertThat(this.wakeUp.isPending()).as("but with the next poll").isTrue();
+		assertThat(this.permissions).as("Redis refuses none of them").hasSize(3).containsOnly(true);
 		this.wakeUp.sendIfWanted();
 		assertThat(this.ends.tryAcquire(10, TimeUnit.SECONDS)).isTrue();
 	}
