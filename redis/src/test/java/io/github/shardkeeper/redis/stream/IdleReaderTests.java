@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -63,6 +62,10 @@ class IdleReaderTests {
 	/** Shorter than it is, so that a test need not wait for it. */
 	private static final Duration PULSE_INTERVAL = Duration.ofMillis(200);
 
+	private static final String SHORT = "2000";
+
+	private static final String LONG = "120000";
+
 	/** They take longer than a short read does. */
 	private static final int PULSES_PER_READ = 12;
 
@@ -78,6 +81,8 @@ class IdleReaderTests {
 
 	private RedisLink<byte[]> link;
 
+	private Reads reads;
+
 	private RedisStreamSource source;
 
 	private RedisStreamReader reader;
@@ -85,14 +90,16 @@ class IdleReaderTests {
 	private Thread polling;
 
 	@BeforeEach
-	void connect() {
+	void connect() throws IOException {
+		this.reads = new Reads(this.redis.port());
 		this.connector = connector(this.redis.port(), ClientOptions.create());
 		this.link = this.connector.dataLink(Duration.ofSeconds(5));
 		this.source = new RedisStreamSource(this.connector, "idle", Map.of("orders", 4), Duration.ofSeconds(5));
 	}
 
 	@AfterEach
-	void close() throws InterruptedException {
+	void close() throws InterruptedException, IOException {
+		this.reads.close();
 		if (this.polling != null) {
 			this.polling.interrupt();
 			this.polling.join();
@@ -109,6 +116,10 @@ class IdleReaderTests {
 		poll(this.connector);
 		RecordingSink sink = start(SHARD);
 		awaitLongRead();
+		int reads = this.reads.blocks.size();
+		long pulses = calls("set");
+		awaiting().until(() -> calls("set") >= pulses + PULSES_PER_READ);
+		assertThat(this.reads.blocks).hasSize(reads);
 
 		append(SHARD);
 
@@ -121,29 +132,19 @@ class IdleReaderTests {
 	 * the one before does, which therefore is a short one.
 	 */
 	@Test
-	void readsBlockForLongOnlyAfterAShortOneWithoutRecords() throws Exception {
-		try (Commands seen = new Commands(this.redis.port())) {
-			poll(this.connector);
-			RecordingSink sink = start(SHARD);
+	void readsBlockForLongOnlyAfterAShortOneWithoutRecords() {
+		poll(this.connector);
+		RecordingSink sink = start(SHARD);
+		awaitLongRead();
+		List<String> first = List.copyOf(this.reads.blocks);
+		assertThat(first).startsWith("10", SHORT).endsWith(SHORT, LONG);
 
-			assertThat(blocks(seen)).startsWith("10", "2000").endsWith("2000", "120000");
+		append(SHARD);
 
-			append(SHARD);
-			assertThat(sink.await(1)).hasSize(1);
-			assertThat(blocks(seen)).containsOnly("2000", "120000").startsWith("2000");
-		}
-	}
-
-	/** Returns the times for which reads block, until a long one. */
-	private static List<String> blocks(Commands seen) throws IOException {
-		List<String> blocks = new ArrayList<>();
-		while (!blocks.contains("120000")) {
-			Matcher read = Pattern.compile("\"XREAD\" .*\"BLOCK\" \"(\\d+)\"").matcher(seen.next());
-			if (read.find()) {
-				blocks.add(read.group(1));
-			}
-		}
-		return blocks;
+		assertThat(sink.await(1)).hasSize(1);
+		awaiting().until(() -> this.reads.blocks.size() > first.size());
+		awaitLongRead();
+		assertThat(this.reads.blocks.subList(first.size(), this.reads.blocks.size())).startsWith(SHORT).endsWith(LONG);
 	}
 
 	@Test
@@ -386,23 +387,21 @@ class IdleReaderTests {
 		Appends.append(this.source, List.of(new NewRecord(shard, "k", new byte[1])));
 	}
 
-	/** Waits until pulses replace reads. */
+	/** Waits until the last read is a long one. */
 	private void awaitLongRead() {
 		awaiting().until(() -> {
-			long reads = calls("xread");
-			long pulses = calls("set");
-			awaiting().until(() -> calls("set") >= pulses + PULSES_PER_READ || calls("xread") > reads);
-			return calls("xread") == reads;
+			List<String> blocks = List.copyOf(this.reads.blocks);
+			return !blocks.isEmpty() && blocks.get(blocks.size() - 1).equals(LONG);
 		});
 	}
 
-	/** Waits until reads do without pulses, as far as these are not tried again. */
+	/** Waits until one short read follows another. */
 	private void awaitShortReads() {
+		int before = this.reads.blocks.size();
 		awaiting().until(() -> {
-			long reads = calls("xread");
-			long pulses = calls("set");
-			awaiting().until(() -> calls("xread") >= reads + 2 || calls("set") >= pulses + PULSES_PER_READ);
-			return calls("xread") >= reads + 2 && calls("set") < pulses + PULSES_PER_READ;
+			List<String> blocks = List.copyOf(this.reads.blocks);
+			return blocks.size() >= before + 2
+					&& blocks.subList(blocks.size() - 2, blocks.size()).equals(List.of(SHORT, SHORT));
 		});
 	}
 
@@ -449,24 +448,29 @@ class IdleReaderTests {
 		return rules;
 	}
 
-	/** Commands that Redis executes. */
-	private static final class Commands implements AutoCloseable {
+	/** The milliseconds for which reads may block, as Redis receives them. */
+	private static final class Reads implements AutoCloseable {
+
+		private static final Pattern READ = Pattern.compile("\"XREAD\" .*\"BLOCK\" \"(\\d+)\"");
+
+		private final List<String> blocks = new CopyOnWriteArrayList<>();
 
 		private final Socket socket;
 
-		private final BufferedReader lines;
+		private final Thread thread;
 
-		Commands(int port) throws IOException {
+		Reads(int port) throws IOException {
 			this.socket = new Socket("127.0.0.1", port);
-			this.socket.setSoTimeout(60_000);
 			this.socket.getOutputStream().write("MONITOR\r\n".getBytes(StandardCharsets.UTF_8));
-			this.lines = new BufferedReader(
+			BufferedReader lines = new BufferedReader(
 					new InputStreamReader(this.socket.getInputStream(), StandardCharsets.UTF_8));
-			assertThat(next()).isEqualTo("+OK");
-		}
-
-		String next() throws IOException {
-			return Objects.requireNonNull(this.lines.readLine(), "Redis has closed the connection");
+			assertThat(lines.readLine()).isEqualTo("+OK");
+			this.thread = new Thread(() -> lines.lines().map(READ::matcher).filter(Matcher::find).forEach((read) -> {
+				this.blocks.add(read.group(1));
+			}), "reads");
+			this.thread.setDaemon(true);
+			this.thread.setUncaughtExceptionHandler((thread, failure) -> this.blocks.add(failure.toString()));
+			this.thread.start();
 		}
 
 		@Override
