@@ -84,8 +84,7 @@ class IdleCostTests {
 			.registerShutdownHook(false)
 			.run("--shardkeeper.group=idle", "--shardkeeper.topics.orders.shards=" + shards,
 					"--spring.main.banner-mode=off", "--logging.level.root=warn",
-					"--management.metrics.shardkeeper.sample-interval=0s",
-					"--spring.data.redis.port=" + redis.port());
+					"--management.metrics.shardkeeper.sample-interval=0s", "--spring.data.redis.port=" + redis.port());
 	}
 
 	private static void awaitAllConsumed(List<ConfigurableApplicationContext> instances, int shards) {
