@@ -3,6 +3,7 @@ package io.github.shardkeeper.redis.stream;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.lang.ref.WeakReference;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -194,6 +195,29 @@ class IdleReaderTests {
 
 		assertThat(start(OTHER).await(1)).hasSize(1);
 
+		assertThat(this.failures).isEmpty();
+	}
+
+	@Test
+	void idleStreamsThatAreStoppedEndNoReadAndAreNotHeldByIt() {
+		poll(this.connector);
+		WeakReference<RecordingSink> stopped = new WeakReference<>(start(SHARD));
+		RecordingSink other = start(OTHER);
+		awaitLongRead();
+		List<String> before = List.copyOf(this.reads.blocks);
+
+		this.reader.stop(SHARD);
+
+		awaiting().until(() -> {
+			System.gc();
+			return stopped.get() == null;
+		});
+		assertThat(this.reads.blocks).isEqualTo(before);
+		// A record of the stopped stream ends the read, and harms nothing.
+		append(SHARD);
+		awaiting().until(() -> this.reads.blocks.size() > before.size());
+		append(OTHER);
+		assertThat(other.await(1)).hasSize(1);
 		assertThat(this.failures).isEmpty();
 	}
 
