@@ -2,9 +2,11 @@ package io.github.shardkeeper.autoconfigure;
 
 import java.time.Duration;
 import java.util.function.BiConsumer;
+import java.util.stream.Stream;
 
 import io.lettuce.core.RedisClient;
 
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -15,6 +17,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.support.DefaultLifecycleProcessor;
+import org.springframework.core.SpringProperties;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -70,7 +74,7 @@ class RedisStoreConfiguration {
 
 		@Bean
 		RedisConnector shardkeeperRedisConnector(ObjectProvider<RedisConnectionFactory> factory,
-				@Qualifier(SCRIPT_METERS) ObjectProvider<BiConsumer<String, Duration>> meters) {
+				@Qualifier(SCRIPT_METERS) ObjectProvider<BiConsumer<String, Duration>> meters, BeanFactory beans) {
 			RedisConnectionFactory unique = factory.getIfUnique();
 			if (unique == null) {
 				throw new ShardkeeperConfigurationException(
@@ -80,7 +84,22 @@ class RedisStoreConfiguration {
 			}
 			RedisConnector connector = new RedisConnector(unique);
 			meters.ifAvailable(connector::onScriptAnswered);
+			if (beans.containsBean(SourceSelection.beanName("redis")) && isStarted()) {
+				// The shards of its topics are looked up when the application starts.
+				connector.connectAhead();
+			}
 			return connector;
+		}
+
+		/**
+		 * Returns whether the beans are started: not for a checkpoint of the process,
+		 * which fails if a connection is open, or for a class data archive.
+		 */
+		private static boolean isStarted() {
+			return Stream
+				.of(DefaultLifecycleProcessor.CHECKPOINT_PROPERTY_NAME, DefaultLifecycleProcessor.EXIT_PROPERTY_NAME)
+				.map(SpringProperties::getProperty)
+				.noneMatch(DefaultLifecycleProcessor.ON_REFRESH_VALUE::equalsIgnoreCase);
 		}
 
 		@Bean
@@ -88,7 +107,7 @@ class RedisStoreConfiguration {
 		RedisCoordinationStore shardkeeperCoordinationStore(RedisConnector connector, ShardkeeperProperties properties,
 				CoordinationSettings settings) {
 			return new RedisCoordinationStore(connector, properties.keyPrefix(), settings.group(),
-					controlTimeout(settings), wait(properties));
+					controlTimeout(settings), wait(properties), properties.redis().trustEmpty());
 		}
 
 		private static Duration controlTimeout(CoordinationSettings settings) {

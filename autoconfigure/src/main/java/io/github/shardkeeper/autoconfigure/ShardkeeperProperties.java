@@ -84,7 +84,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	}
 
 	/**
-	 * Replication of changes in Redis.
+	 * What is expected of Redis.
 	 *
 	 * @param waitForReplicas Number of replicas that must have a change of ownership
 	 * before the new owner consumes. With 0, a failover may undo a change that was just
@@ -93,9 +93,13 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * tried again. At least 1ms, at most a third of the lease. Defaults to 1s, or a third
 	 * of the lease if that is less.
 	 * @param recordIds Ids of records that are sent with Outgoing.withId.
+	 * @param trustEmpty Whether a Redis without any key of the group counts as new, for
+	 * tests and demonstrations: the first instance then assigns the shards at once
+	 * instead of after a lease. A Redis that was emptied looks the same, and a shard may
+	 * then be consumed by two instances at the same time.
 	 */
 	public record Redis(@DefaultValue("0") int waitForReplicas, @Nullable Duration waitTimeout,
-			@DefaultValue RecordIds recordIds) {
+			@DefaultValue RecordIds recordIds, @DefaultValue("false") boolean trustEmpty) {
 
 		private static final int WAITS_PER_LEASE = 3;
 

@@ -36,6 +36,7 @@ import io.lettuce.core.sentinel.api.StatefulRedisSentinelConnection;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextRefreshedEvent;
@@ -51,7 +52,8 @@ import io.github.shardkeeper.text.PrintableLogger;
  * {@code spring.data.redis.*}. The application uses none of them, and its timers and
  * traces of commands do not see them. Thread-safe.
  */
-public final class RedisConnector implements SmartLifecycle, ApplicationListener<ContextRefreshedEvent> {
+public final class RedisConnector
+		implements SmartLifecycle, ApplicationListener<ContextRefreshedEvent>, DisposableBean {
 
 	private static final Logger logger = PrintableLogger.of(RedisConnector.class);
 
@@ -166,6 +168,16 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	 */
 	public RedisLink<byte[]> dataLink(Duration timeout) {
 		return this.dataLinks.computeIfAbsent(timeout, (limit) -> new RedisLink<>(this, DATA_CODEC, limit));
+	}
+
+	/**
+	 * Begins to open the connection of {@link #dataLink} and does not wait for it: the
+	 * first connection of a process takes a third of a second, because the client loads
+	 * its classes. A failure is reported only to calls that wait for this attempt; later
+	 * calls begin another one.
+	 */
+	public void connectAhead() {
+		dataLink(DATA_TIMEOUT).connectAhead();
 	}
 
 	/**
@@ -370,6 +382,13 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 			.exceptionally((failure) -> null)
 			.join();
 		this.client.stop();
+	}
+
+	/** Closes what was opened, or is being opened, ahead of a start that has failed. */
+	@Override
+	public void destroy() {
+		this.dataLinks.values().forEach(RedisLink::close);
+		stop();
 	}
 
 	@Override

@@ -214,6 +214,11 @@ public final class RedisLink<V> implements AutoCloseable {
 		return atStart((patience) -> dispatch(commands, patience).await(patience, onRefused));
 	}
 
+	/** Begins to open the connection; a call that comes later waits for the rest. */
+	void connectAhead() {
+		this.connection.opened();
+	}
+
 	/**
 	 * Runs a script, by its hash where Redis knows it; all its keys are in one slot.
 	 * @throws StoreUnavailableException when there is no answer in time, or an error

@@ -107,6 +107,9 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	private final int reportsAtOnce;
 
+	/** Whether a Redis without the group's keys counts as one that never had them. */
+	private final boolean trustsEmpty;
+
 	/**
 	 * Whether the last heartbeat was refused, or its answer could not be read, although
 	 * Redis may have renewed the session.
@@ -121,11 +124,29 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	/** Creates a store that waits for replicas after each change of ownership. */
 	public RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout,
 			ReplicaWait wait) {
-		this(connector, keyPrefix, group, timeout, wait, ControlScripts.STANDARD, READ_AT_ONCE, WRITTEN_AT_ONCE);
+		this(connector, keyPrefix, group, timeout, wait, false);
+	}
+
+	/**
+	 * Creates a store that may take an empty Redis for a new one.
+	 * @param trustsEmpty whether the first member of a group that has no keys may assign
+	 * shards at once; a Redis that was emptied while members consume looks the same, and
+	 * a shard may then have two owners for up to a lease
+	 */
+	public RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout,
+			ReplicaWait wait, boolean trustsEmpty) {
+		this(connector, keyPrefix, group, timeout, wait, trustsEmpty, ControlScripts.STANDARD, READ_AT_ONCE,
+				WRITTEN_AT_ONCE);
 	}
 
 	RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout, ReplicaWait wait,
 			ControlScripts scripts, int readAtOnce, int writtenAtOnce) {
+		this(connector, keyPrefix, group, timeout, wait, false, scripts, readAtOnce, writtenAtOnce);
+	}
+
+	private RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout,
+			ReplicaWait wait, boolean trustsEmpty, ControlScripts scripts, int readAtOnce, int writtenAtOnce) {
+		this.trustsEmpty = trustsEmpty;
 		this.connector = connector;
 		this.link = new RedisLink<>(connector, StringCodec.UTF8, timeout);
 		this.ownership = new ReplicatedLink<>(connector, this.link, timeout, wait);
@@ -195,7 +216,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	public void joinGroup(MemberId member, MemberDescription description, Duration lease, Duration timeout,
 			Duration longestLease, boolean alone) {
 		List<Object> reply = run(this.scripts.joinGroup(), member.value(), millis(lease), millis(timeout),
-				DescriptionFormat.write(description), millis(longestLease), flag(alone));
+				DescriptionFormat.write(description), millis(longestLease), flag(alone), flag(this.trustsEmpty));
 		switch ((String) reply.get(0)) {
 			case "INUSE" -> throw new InstanceInUseException(new MemberId((String) reply.get(1)));
 			case "FORMAT" -> throw new ShardkeeperConfigurationException(
@@ -207,6 +228,10 @@ public final class RedisCoordinationStore implements CoordinationStore {
 							+ "This instance joins when all of them have stopped")
 						.formatted(this.group, reply.get(1), reply.get(2)),
 					null);
+			case "TRUSTED" ->
+				logger.warn("Group '{}' has no keys in Redis and is taken for a new one, so its shards are "
+						+ "assigned at once: 'shardkeeper.redis.trust-empty' is true. If this Redis was emptied, other "
+						+ "instances may still consume them", this.group);
 			case "UPGRADED" -> logger.info("The keys of group '{}' in Redis are kept in format {} now, instead of {}",
 					this.group, reply.get(2), reply.get(1));
 			default -> {

@@ -1,18 +1,22 @@
 -- Adds a member. Creates a new group, or rebuilds one whose keys do not agree. Repeatable.
 --
 -- ARGV     1 member, 2 lease (millis), 3 timeout (millis), 4 description (JSON), 5 longest lease of the group that the
---          member knows (millis), 0 for none, 6 '1' if no other process may run under its instance id
+--          member knows (millis), 0 for none, 6 '1' if no other process may run under its instance id, 7 '1' if a
+--          group without keys counts as new
 -- result   {'OK', what was wrong with the group's keys, a sentence each}; {'UPGRADED', format before, format now};
+--          {'TRUSTED'} if the group had no keys and was taken for a new one;
 --          {'RUNNING', the group's format, number of its members} while members of an earlier version run, whose format
 --          this one replaces once they have stopped; {'INUSE', another member of its instance, whose process runs}; or
 --          {'FORMAT', the group's format, the format of this script}
 -- keeps    a group is read and written in one format only; a new group, perhaps after Redis was emptied, assigns
 --          nothing for the longest lease, in which members claim what they hold, and a member that joins meanwhile and
---          knows a longer lease extends that period; tokens, histories and epochs keep rising
+--          knows a longer lease extends that period; tokens, histories and epochs keep rising. Not so where ARGV 7 says
+--          that it is new: a member that has known the group before says nothing of the kind, whatever its settings
 -- cost     O(members)
 
 local id, lease, timeout, description, longest = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 local alone = ARGV[6] == '1'
+local trusted = ARGV[7] == '1' and state == 'NONE' and longest == 0
 -- In this format each member's concerns have a key of their own.
 local FORMAT_BEFORE = '2'
 
@@ -65,7 +69,9 @@ local function begin()
   redis.call('HSET', TOLD, NO_ENTRY, '')
   redis.call('HSET', LOADS, NO_ENTRY, '')
   redis.call('ZADD', REPORTED, 0, NO_ENTRY)
-  openClaims(math.max(tonumber(lease), longest))
+  if not trusted then
+    openClaims(math.max(tonumber(lease), longest))
+  end
 end
 
 if state ~= 'WHOLE' then
@@ -91,5 +97,8 @@ membershipChanged()
 finish()
 if state == 'OTHER' then
   return {'UPGRADED', FORMAT_BEFORE, FORMAT}
+end
+if trusted then
+  return {'TRUSTED'}
 end
 return {'OK', unpack(faults)}

@@ -1,0 +1,94 @@
+package io.github.shardkeeper.redis;
+
+import java.time.Duration;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.redis.testsupport.RedisClients;
+import io.github.shardkeeper.test.EmbeddedRedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A connection that is opened before somebody needs it.
+ */
+class ConnectAheadTests {
+
+	private final EmbeddedRedis redis = EmbeddedRedis.start();
+
+	private LettuceConnectionFactory factory;
+
+	private RedisConnector connector;
+
+	@BeforeEach
+	void create() {
+		this.factory = RedisClients.factory(this.redis);
+		this.connector = new RedisConnector(this.factory);
+	}
+
+	@AfterEach
+	void close() {
+		this.connector.destroy();
+		this.factory.destroy();
+		this.redis.close();
+	}
+
+	@Test
+	void firstUseFindsTheConnection() {
+		this.connector.connectAhead();
+		awaitConnections(1);
+
+		String answer = this.connector.dataLink(RedisConnector.DATA_TIMEOUT).call((commands) -> commands.ping());
+		assertThat(answer).isEqualTo("PONG");
+		assertThat(connections()).isOne();
+	}
+
+	@Test
+	void failureAheadIsTheFailureOfTheFirstUse() {
+		this.redis.close();
+		String expected = failure(new RedisConnector(this.factory));
+
+		this.connector.connectAhead();
+		assertThat(failure(this.connector)).isEqualTo(expected).contains("Connection refused");
+		// A later use tries again.
+		assertThat(failure(this.connector)).isEqualTo(expected);
+	}
+
+	@Test
+	void connectionOfAStartThatHasFailedIsClosed() {
+		this.connector.connectAhead();
+		awaitConnections(1);
+
+		this.connector.destroy();
+		awaitConnections(0);
+	}
+
+	private static String failure(RedisConnector connector) {
+		StoreUnavailableException[] thrown = new StoreUnavailableException[1];
+		assertThatExceptionOfType(StoreUnavailableException.class)
+			.isThrownBy(() -> connector.dataLink(RedisConnector.DATA_TIMEOUT).call((commands) -> commands.ping()))
+			.satisfies((ex) -> thrown[0] = ex);
+		return String.valueOf(thrown[0].getMessage());
+	}
+
+	private void awaitConnections(int expected) {
+		Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> connections() == expected);
+	}
+
+	/** All but the one that asks. */
+	private int connections() {
+		String clients = this.redis.call((commands) -> commands.info("clients"));
+		return clients.lines()
+			.filter((line) -> line.startsWith("connected_clients:"))
+			.mapToInt((line) -> Integer.parseInt(line.substring("connected_clients:".length()).strip()))
+			.sum() - 1;
+	}
+
+}
