@@ -60,15 +60,17 @@ class StartCostTests {
 	void start(TestInfo test) throws IOException, InterruptedException {
 		boolean consumes = test.getTags().contains("consumes");
 		Path log = this.directory.resolve("instance.log");
-		List<String> command = new ArrayList<>(List.of(
-				Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1",
-				"-XX:+UseSerialGC", "-Xlog:class+load:file=" + this.directory.resolve("classes.log"), "-cp",
-				System.getProperty("java.class.path"), Instance.class.getName(), Boolean.toString(consumes),
-				"--spring.main.banner-mode=off", "--shardkeeper.group=started-" + this.directory.getFileName(),
-				"--shardkeeper.redis.trust-empty=true",
-				// Its meters read the group from time to time, on a thread of their own.
-				"--spring.autoconfigure.exclude=" + ShardkeeperActuatorAutoConfiguration.class.getName(), "--spring.data.redis.port=" + EmbeddedRedis.shared().port(),
-				"--shardkeeper.topics.orders.shards=" + SHARDS));
+		List<String> command = new ArrayList<>(
+				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1",
+						"-XX:+UseSerialGC", "-Xlog:class+load:file=" + this.directory.resolve("classes.log"), "-cp",
+						System.getProperty("java.class.path"), Instance.class.getName(), Boolean.toString(consumes),
+						"--spring.main.banner-mode=off", "--shardkeeper.group=started-" + this.directory.getFileName(),
+						"--shardkeeper.redis.trust-empty=true",
+						// Its meters read the group from time to time, on a thread of
+						// their own.
+						"--spring.autoconfigure.exclude=" + ShardkeeperActuatorAutoConfiguration.class.getName(),
+						"--spring.data.redis.port=" + EmbeddedRedis.shared().port(),
+						"--shardkeeper.topics.orders.shards=" + SHARDS));
 		Process process = new ProcessBuilder(command).redirectErrorStream(true)
 			.redirectOutput(Redirect.to(log.toFile()))
 			.start();
@@ -121,7 +123,8 @@ class StartCostTests {
 		Set<String> classes = classes();
 		assertThat(classes).contains("io.github.shardkeeper.redis.stream.RedisStreamSource");
 		// Conditions look for these two.
-		classes.removeAll(Set.of("io.github.shardkeeper.kafka.KafkaShardSource", "io.github.shardkeeper.sls.SlsShardSource"));
+		classes.removeAll(
+				Set.of("io.github.shardkeeper.kafka.KafkaShardSource", "io.github.shardkeeper.sls.SlsShardSource"));
 		assertThat(classes)
 			.noneMatch((name) -> UNCONFIGURED.stream().anyMatch((room) -> name.startsWith(PACKAGE + room + ".")));
 	}
