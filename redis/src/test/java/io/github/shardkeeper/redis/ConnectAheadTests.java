@@ -70,6 +70,25 @@ class ConnectAheadTests {
 		awaitConnections(0);
 	}
 
+	@Test
+	void connectionThatIsStillBeingOpenedIsClosedOnceItIsOpen() {
+		this.redis.freeze();
+		this.connector.connectAhead();
+		this.connector.destroy();
+
+		this.redis.thaw();
+		// Other attempts of this client succeed: it was not the client that ended it.
+		this.factory.getConnection().close();
+		Awaitility.await()
+			.atMost(Duration.ofSeconds(30))
+			.until(() -> Thread.getAllStackTraces()
+				.keySet()
+				.stream()
+				.noneMatch((thread) -> thread.getName().equals("shardkeeper-connect")));
+		this.factory.resetConnection();
+		awaitConnections(0);
+	}
+
 	private static String failure(RedisConnector connector) {
 		StoreUnavailableException[] thrown = new StoreUnavailableException[1];
 		assertThatExceptionOfType(StoreUnavailableException.class)
