@@ -135,6 +135,10 @@ final class FetchConnection {
 			return longestOfAll();
 		}
 		Duration half = Duration.of(limit, timeouts.getSource().getTimeUnit().toChronoUnit()).dividedBy(2);
+		if (half.compareTo(FIRST_BLOCK) < 0) {
+			// Redis takes 0 ms for no limit.
+			return FIRST_BLOCK;
+		}
 		return (half.compareTo(longestOfAll()) < 0) ? half : longestOfAll();
 	}
 
