@@ -339,7 +339,9 @@ class JournaledStateTests {
 	void changedNumberIsCommittedOncePerCommit() {
 		add("n", 1);
 		add("n", 1);
+		assertThat(this.state.hasUncommitted()).isTrue();
 		assertThat(this.state.takeUncommitted()).containsOnly(Map.entry("n", "2"));
+		assertThat(this.state.hasUncommitted()).isFalse();
 		assertThat(this.state.takeUncommitted()).isEmpty();
 		add("n", 0);
 		assertThat(this.state.hasUncommitted()).isFalse();
