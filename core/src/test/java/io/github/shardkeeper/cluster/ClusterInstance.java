@@ -48,6 +48,12 @@ public final class ClusterInstance implements AutoCloseable {
 	/** Longer than a busy machine stops a process: most stories count on one session. */
 	public static final Duration LEASE = Duration.ofSeconds(2);
 
+	/**
+	 * Who leads and has no answer for twice this time observes the others' silence anew:
+	 * on a busy machine, too, one that is cut off has to be missed some time.
+	 */
+	private static final Duration HEARTBEAT_INTERVAL = Duration.ofMillis(200);
+
 	private final ShardCoordinator coordinator;
 
 	private final ClusterSession session;
@@ -71,7 +77,7 @@ public final class ClusterInstance implements AutoCloseable {
 
 	public ClusterInstance(String name, MemoryCoordinationStore store, MemoryCluster cluster, Duration length) {
 		this.cluster = cluster;
-		CoordinationSettings settings = new CoordinationSettings("group", name, Duration.ofMillis(50), length,
+		CoordinationSettings settings = new CoordinationSettings("group", name, HEARTBEAT_INTERVAL, length,
 				length.multipliedBy(3), Duration.ofMillis(10), ApplicationVersion.UNKNOWN, HandoverRules.DEFAULT, 1,
 				null);
 		MemberRuntime runtime = MemberRuntime
