@@ -33,6 +33,9 @@ public final class TransactionsBenchmark implements Benchmark {
 
 	static final int BATCH = 100;
 
+	/** Contenders with one record per call get this part of the records. */
+	private static final int SINGLE_PART = 4;
+
 	private static final Path RAW_FIGURES = Path.of("transactions.csv");
 
 	@Override
@@ -40,7 +43,7 @@ public final class TransactionsBenchmark implements Benchmark {
 		return """
 				Records per second of handlers in transactions of PostgreSQL, beside a Spring Kafka listener
 				that stores offsets in the same database.
-				--shards=8 --records=200000 (a tenth for one record per call) --rounds=5 --warm-up=3
+				--shards=8 --records=200000 (a quarter for one record per call) --rounds=5 --warm-up=4
 				The raw figures are left in transactions.csv.""".indent(14).strip();
 	}
 
@@ -48,14 +51,14 @@ public final class TransactionsBenchmark implements Benchmark {
 	public void run(Options options) throws Exception {
 		options.requireOnly(Set.of("shards", "records", "rounds", "warm-up"));
 		int shards = options.number("shards", 8, 1);
-		int records = options.number("records", 200_000, 10 * shards);
-		// With one record per call, Java compiles during the first 60,000 or so.
-		int warmUp = options.number("warm-up", 3);
+		int records = options.number("records", 200_000, SINGLE_PART * shards);
+		// With one record per call, Java compiles during the first 200,000 or so.
+		int warmUp = options.number("warm-up", 4);
 		int rounds = options.number("rounds", 5, 1);
 		try (RawFigures raw = new RawFigures(RAW_FIGURES,
 				List.of("contender", "round", "records_per_second", "processor_micros_per_record", "load_average"))) {
 			System.out.printf(Locale.ROOT,
-					"%d shards, %,d records of %d bytes (a tenth for one per call), %d rounds after %d for warming up%n",
+					"%d shards, %,d records of %d bytes (a quarter for one per call), %d rounds after %d for warming up%n",
 					shards, records, Records.PAYLOAD_BYTES, rounds, warmUp);
 			lines(measure(shards, records, warmUp, rounds, raw)).forEach(System.out::println);
 		}
@@ -72,11 +75,11 @@ public final class TransactionsBenchmark implements Benchmark {
 			System.out.printf("%s%n", Machine.describeWith("Redis " + redis.version() + ", " + KafkaProcess.version()
 					+ ", PostgreSQL " + database.requestFigures().get("version")));
 			Partitions all = new Partitions(kafka, redis, "batches", shards, records / shards);
-			Partitions tenth = new Partitions(kafka, redis, "single", shards, records / 10 / shards);
+			Partitions fewer = new Partitions(kafka, redis, "single", shards, records / SINGLE_PART / shards);
 			all.fill(Accounts.PER_SHARD);
-			tenth.fill(Accounts.PER_SHARD);
+			fewer.fill(Accounts.PER_SHARD);
 			for (Contender contender : Contender.values()) {
-				processes.put(contender, start(contender, contender.inBatches() ? all : tenth, databasePort));
+				processes.put(contender, start(contender, contender.inBatches() ? all : fewer, databasePort));
 				measured.put(contender, new Figures());
 			}
 			List<Contender> order = new ArrayList<>(List.of(Contender.values()));

@@ -46,6 +46,13 @@ final class ReadPulse {
 	/** Largest part of it that is added at random, so that not all write at once. */
 	private static final int JITTER_PART = 4;
 
+	/**
+	 * Time for which a new connection does without: nobody needs a pulse before a read
+	 * has waited that long, and the first records of a shard that moves here should not
+	 * wait until the classes for it are loaded.
+	 */
+	private static final Duration REST = FetchConnection.BLOCK;
+
 	/** Time within which a push has to follow a write, or the connection is lost. */
 	private static final Duration ANSWER = Duration.ofSeconds(3);
 
@@ -101,7 +108,7 @@ final class ReadPulse {
 			.plusNanos(ThreadLocalRandom.current().nextLong(interval.dividedBy(JITTER_PART).toNanos()));
 		this.nanoTime = nanoTime;
 		this.onChange = onChange;
-		this.followAtNanos = nanoTime.getAsLong();
+		this.followAtNanos = nanoTime.getAsLong() + REST.toNanos();
 		this.retryAtNanos = this.followAtNanos;
 	}
 
