@@ -48,7 +48,7 @@ public final class JournaledState {
 	private long uncommittedBytes;
 
 	/** Changes that are added but not committable, the oldest first. */
-	private final Deque<Changes> uncommittable = new ArrayDeque<>();
+	private final Deque<Changes> uncommittable = new ArrayDeque<>(1);
 
 	public JournaledState(Map<String, String> entries, StateValues values, boolean shared) {
 		this.shared = shared;

@@ -67,7 +67,7 @@ final class DeliveryResults {
 	private final Queue<List<TrackedRecord>> acknowledged = new ConcurrentLinkedQueue<>();
 
 	/** Handled records in the order of their calls; only manual with state. */
-	private final Deque<TrackedRecord> handled = new ArrayDeque<>();
+	private final Deque<TrackedRecord> handled = new ArrayDeque<>(1);
 
 	/** Whether the shard halts at a record until it has another owner. */
 	private boolean halted;

@@ -22,7 +22,8 @@ final class OffsetWindow {
 
 	private final int limit;
 
-	private final Deque<TrackedRecord> records = new ArrayDeque<>();
+	/** Begins small, as all queues of a shard: in a large group most are idle. */
+	private final Deque<TrackedRecord> records = new ArrayDeque<>(1);
 
 	/**
 	 * Identities of records done by an earlier owner and not read again yet, in order.

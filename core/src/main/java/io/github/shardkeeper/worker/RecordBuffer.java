@@ -27,7 +27,7 @@ final class RecordBuffer {
 	private final BufferBudget.Share share;
 
 	/** Guarded by this, as are the next four fields. */
-	private final Deque<Read> reads = new ArrayDeque<>();
+	private final Deque<Read> reads = new ArrayDeque<>(1);
 
 	private int records;
 

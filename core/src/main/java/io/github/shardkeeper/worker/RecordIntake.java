@@ -34,10 +34,10 @@ final class RecordIntake {
 
 	private final BufferBudget.Share share;
 
-	private final Deque<Delivery> parts = new ArrayDeque<>();
+	private final Deque<Delivery> parts = new ArrayDeque<>(1);
 
 	/** Deliveries that may neither be handled nor wait in the retry queue. */
-	private final Deque<Delivery> heldBack = new ArrayDeque<>();
+	private final Deque<Delivery> heldBack = new ArrayDeque<>(1);
 
 	/** Number of records of the retry queue taken up since the last other one. */
 	private int ofQueueInARow;

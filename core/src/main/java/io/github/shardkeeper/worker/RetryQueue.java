@@ -92,7 +92,7 @@ sealed interface RetryQueue {
 
 		private final BufferBudget budget;
 
-		private final Deque<FailedRecord> due = new ArrayDeque<>();
+		private final Deque<FailedRecord> due = new ArrayDeque<>(1);
 
 		private final Set<Offset> open = new HashSet<>();
 

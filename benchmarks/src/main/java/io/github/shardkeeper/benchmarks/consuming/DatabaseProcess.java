@@ -11,8 +11,8 @@ import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import io.github.shardkeeper.benchmarks.ChildProcess.Figures;
 
 /**
- * A process that starts a PostgreSQL at its defaults, and stops it when it ends. Has no
- * state.
+ * A process that starts a PostgreSQL for tests, and stops it when it ends. It does not
+ * wait for its disk: {@code fsync} and {@code synchronous_commit} are off. Has no state.
  */
 final class DatabaseProcess {
 
