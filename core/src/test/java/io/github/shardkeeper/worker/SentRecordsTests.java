@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 
 import org.junit.jupiter.api.Test;
 
@@ -325,13 +326,26 @@ class SentRecordsTests {
 		assertThat(other.targets().received(MAILS)).containsExactly("5 records");
 	}
 
+	/** Each call ends while those of earlier records are open. */
 	@Test
 	void concurrentCallsSendInTheOrderInWhichTheyAreDone() {
 		ConsumingShard other = new ConsumingShard(this.bean, new TestSettings().ordering(Ordering.KEY, 4));
-		other.deliver(1, 4);
+		this.bean.onCall = (record) -> {
+			if (Set.of("a1", "b2").contains(record)) {
+				other.threads().runOne();
+			}
+		};
+		other.offer(1, "a", "a1");
+		other.offer(2, "b", "b2");
+		other.offer(3, "c", "c3");
+		other.offer(4, "a", "a4");
+		other.run();
 
-		assertThat(other.targets().received(INVOICES)).containsExactlyInAnyOrder("invoice of r1", "invoice of r2",
-				"invoice of r3", "invoice of r4");
+		assertThat(this.bean.handled).containsExactly("a1", "b2", "c3", "a4");
+		assertThat(other.targets().received(INVOICES)).containsExactly("invoice of c3", "invoice of b2",
+				"invoice of a1", "invoice of a4");
+		assertThat(other.targets().received(MAILS)).containsExactly("mail of c3", "mail of b2", "mail of a1",
+				"mail of a4");
 	}
 
 	@Test
@@ -361,10 +375,14 @@ class SentRecordsTests {
 
 		private boolean alternates;
 
+		private Consumer<String> onCall = (record) -> {
+		};
+
 		@ShardConsumer("orders")
 		void handle(ShardRecord<String> record, ShardState state, ShardOutput output) {
 			this.handled.add(record.payload());
 			this.last = output;
+			this.onCall.accept(record.payload());
 			boolean odd = this.alternates && Integer.parseInt(record.offset().value()) % 2 == 1;
 			output.send("invoices", odd ? "1" : "0", this.prefix + "invoice of " + record.payload());
 			if (!this.alternates) {
