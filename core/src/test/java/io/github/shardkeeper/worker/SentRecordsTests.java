@@ -21,6 +21,7 @@ import io.github.shardkeeper.schedule.TopicSchedule;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
 
 import static io.github.shardkeeper.output.TestTargets.INVOICES;
@@ -31,6 +32,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /** Records that handlers send as parts of their calls, with failures in between. */
 class SentRecordsTests {
+
+	private static final Duration SECOND = Duration.ofSeconds(1);
 
 	private static final Duration MINUTE = Duration.ofMinutes(1);
 
@@ -346,6 +349,55 @@ class SentRecordsTests {
 				"invoice of a1", "invoice of a4");
 		assertThat(other.targets().received(MAILS)).containsExactly("mail of c3", "mail of b2", "mail of a1",
 				"mail of a4");
+	}
+
+	/** Its failed calls have sent before they failed. */
+	@Test
+	void keyThatWaitsSendsOnceItIsHandledAndInItsOrder() {
+		ConsumingShard other = new ConsumingShard(this.bean, parking());
+		this.bean.failing.add("a1");
+		offerOneThatFailsAndOthers(other);
+		other.pass(SECOND);
+		assertThat(this.bean.handled).containsExactly("a1", "b3", "a1");
+		assertThat(other.targets().received(INVOICES)).containsExactly("invoice of b3");
+
+		this.bean.failing.clear();
+		other.pass(SECOND.multipliedBy(10));
+		other.offer(5, "a", "a5");
+		other.run();
+		other.pass(MINUTE);
+
+		assertThat(other.targets().received(INVOICES)).containsExactly("invoice of b3", "invoice of a1",
+				"invoice of a2", "invoice of a4", "invoice of a5");
+		assertThat(other.targets().received(MAILS)).hasSize(5);
+	}
+
+	@Test
+	void keyThatWaitsSendsByTheNextOwnerAfterWhatIsInTheOutbox() {
+		ConsumingShard other = new ConsumingShard(this.bean, parking());
+		other.targets().refuse(INVOICES);
+		this.bean.failing.add("a1");
+		offerOneThatFailsAndOthers(other);
+		this.bean.failing.clear();
+		other.restart();
+		other.targets().refuse(null);
+		other.pass(MINUTE);
+
+		assertThat(other.targets().received(INVOICES)).containsExactly("invoice of b3", "invoice of a1",
+				"invoice of a2", "invoice of a4");
+		assertThat(other.targets().received(MAILS)).hasSize(4);
+	}
+
+	private static TestSettings parking() {
+		return new TestSettings().maxAttempts(1).onFailure(OnFailure.PARK_KEY, SECOND, SECOND.multipliedBy(10));
+	}
+
+	private static void offerOneThatFailsAndOthers(ConsumingShard shard) {
+		shard.offer(1, "a", "a1");
+		shard.offer(2, "a", "a2");
+		shard.offer(3, "b", "b3");
+		shard.offer(4, "a", "a4");
+		shard.run();
 	}
 
 	@Test
