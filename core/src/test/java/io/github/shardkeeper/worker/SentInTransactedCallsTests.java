@@ -15,6 +15,7 @@ import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.output.TestTargets;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
 import io.github.shardkeeper.worker.TransactedCallsTests.Outcome;
 import io.github.shardkeeper.worker.TransactedCallsTests.Transactions;
@@ -80,6 +81,30 @@ class SentInTransactedCallsTests {
 		assertThat(this.targets.received(MAILS)).containsExactly("r1", "r3");
 		assertThat(shard.deadLetters()).containsExactly("2 after 2");
 		assertThat(this.targets.received(INVOICES)).containsExactly("r1", "r3");
+	}
+
+	/** Their rows and what they send are rolled back with each attempt that fails. */
+	@Test
+	void keyThatWaitsSendsOnceItIsHandledAndInItsOrder() {
+		ConsumingShard shard = consume(
+				new TestSettings().maxAttempts(1).onFailure(OnFailure.PARK_KEY, SECOND, SECOND.multipliedBy(10)));
+		this.bean.failing.add("a1");
+		shard.offer(1, "a", "a1");
+		shard.offer(2, "a", "a2");
+		shard.offer(3, "b", "b3");
+		shard.run();
+		shard.pass(SECOND);
+		assertThat(this.targets.received(MAILS)).containsExactly("b3");
+
+		this.bean.failing.clear();
+		shard.pass(SECOND.multipliedBy(10));
+		shard.offer(4, "a", "a4");
+		shard.run();
+		shard.pass(SECOND.multipliedBy(60));
+
+		assertThat(this.transactions.rows).containsExactly("b3", "a1", "a2", "a4");
+		assertThat(this.targets.received(MAILS)).containsExactly("b3", "a1", "a2", "a4");
+		assertThat(this.targets.received(INVOICES)).containsExactly("b3", "a1", "a2", "a4");
 	}
 
 	@Test
