@@ -5,11 +5,15 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.stream.LongStream;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
@@ -17,6 +21,7 @@ import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Outbox.Changes;
 import io.github.shardkeeper.checkpoint.Outbox.Entry;
 import io.github.shardkeeper.checkpoint.Outbox.Place;
+import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.coordination.StoreServer;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -173,6 +178,28 @@ public abstract class OutboxContract {
 			.isEqualTo(CommitReply.COMMITTED);
 
 		assertThat(payloads(page(null, 10))).containsExactly("a");
+	}
+
+	/**
+	 * What is handled again is sent again, so its numbers must not be those of before.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void seekLeavesRecordsAndNumbers(boolean clearsState) {
+		commit(OLD, add(OLD, entry(OLD, 1, INVOICES, 1, "waits")));
+		SeekRequest request = Objects.requireNonNull(this.store.seek(SHARD, new Offset("3"), clearsState));
+		long last = this.attempts++;
+		assertThat(this.store
+			.commit(SHARD, OLD,
+					new Commit(new CommitNumber(last + 1, last, 0), request.after(), Set.of(), Map.of(), List.of(),
+							Set.of(), List.of(), request.number()))
+			.join()).isEqualTo(CommitReply.COMMITTED);
+		assertThat(this.store.read(SHARD).offset()).isEqualTo(new Offset("3"));
+		assertThat(payloads(page(null, 10))).containsExactly("waits");
+
+		assertThat(acquire(OLD)).isEqualTo(new Outbox(OLD.value(), new Place(OLD.value(), 1), Map.of(INVOICES, 1L), 1));
+		commit(OLD, add(OLD, entry(OLD, 2, INVOICES, 2, "sent again")));
+		assertThat(payloads(page(null, 10))).containsExactly("waits", "sent again");
 	}
 
 	@Test
