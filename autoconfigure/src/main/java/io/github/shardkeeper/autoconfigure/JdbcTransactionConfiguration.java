@@ -22,6 +22,7 @@ import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
 import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Condition;
 import org.springframework.context.annotation.ConditionContext;
@@ -101,17 +102,17 @@ class JdbcTransactionConfiguration {
 			return beans.getBean(name, PlatformTransactionManager.class);
 		}
 
+		/**
+		 * Creates the tables itself: a bean that creates them would come before the
+		 * EntityManagerFactory, and after the transaction manager, which with JPA comes
+		 * after the EntityManagerFactory. Migrations of the application come before.
+		 */
 		@Bean
-		DataSourceScriptDatabaseInitializer shardkeeperDatabaseInitializer(Database database,
-				ShardkeeperSettings settings) {
-			return new TablesInitializer(database.dataSource(), settings.properties().jdbc());
-		}
-
-		@Bean
+		@DependsOnDatabaseInitialization
 		TransactedStores shardkeeperTransactedStores(Database database, ShardkeeperSettings settings,
-				CoordinationSettings coordination, ListableBeanFactory beans,
-				DataSourceScriptDatabaseInitializer shardkeeperDatabaseInitializer) {
+				CoordinationSettings coordination, ListableBeanFactory beans) throws Exception {
 			ShardkeeperProperties.Jdbc jdbc = settings.properties().jdbc();
+			new TablesInitializer(database.dataSource(), jdbc).afterPropertiesSet();
 			JdbcDataPlane plane = new JdbcDataPlane(database.transactionManager(), database.dataSource(),
 					jdbc.tablePrefix(), coordination.group(), jdbc.lockWait());
 			plane.checkTransactions(concurrentTopic(settings));

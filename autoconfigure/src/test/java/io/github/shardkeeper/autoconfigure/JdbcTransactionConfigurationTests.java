@@ -1,5 +1,6 @@
 package io.github.shardkeeper.autoconfigure;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 
@@ -15,9 +16,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceInitializationAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
+import org.springframework.boot.sql.init.DatabaseInitializationSettings;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.init.ScriptUtils;
@@ -113,6 +120,38 @@ class JdbcTransactionConfigurationTests {
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
 				assertThat(tables()).hasSize(created ? 7 : 0).allMatch((name) -> name.startsWith("MY_SHARDS_"));
+			});
+	}
+
+	/** As that of JPA, whose EntityManagerFactory waits for all scripts. */
+	@Test
+	void transactionManagerMayWaitForTheScriptsOfTheApplication() {
+		this.runner.withConfiguration(AutoConfigurations.of(DataSourceInitializationAutoConfiguration.class))
+			.withUserConfiguration(ManagerAfterScripts.class)
+			.withPropertyValues(JDBC)
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(tables()).hasSize(7);
+			});
+	}
+
+	/**
+	 * Flyway, for example, refuses a schema that contains tables already. The bean is
+	 * lazy, so that it does not come first by chance.
+	 */
+	@Test
+	void scriptsOfTheApplicationFindNoTables() {
+		List<String> found = new ArrayList<>(List.of("not asked"));
+		this.runner.withConfiguration(AutoConfigurations.of(DataSourceInitializationAutoConfiguration.class))
+			.withPropertyValues(JDBC)
+			.withBean("migration", DataSourceScriptDatabaseInitializer.class, () -> new Migration(this.database, () -> {
+				found.clear();
+				found.addAll(tables());
+			}), (bean) -> bean.setLazyInit(true))
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(found).isEmpty();
+				assertThat(tables()).hasSize(7);
 			});
 	}
 
@@ -288,6 +327,34 @@ class JdbcTransactionConfigurationTests {
 		@Override
 		public void rollback(TransactionStatus status) {
 			this.transactions.rollback(status);
+		}
+
+	}
+
+	private static final class Migration extends DataSourceScriptDatabaseInitializer {
+
+		private final Runnable script;
+
+		Migration(DataSource dataSource, Runnable script) {
+			super(dataSource, new DatabaseInitializationSettings());
+			this.script = script;
+		}
+
+		@Override
+		public boolean initializeDatabase() {
+			this.script.run();
+			return true;
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class ManagerAfterScripts {
+
+		@Bean
+		@DependsOnDatabaseInitialization
+		PlatformTransactionManager manager(DataSource dataSource) {
+			return new JdbcTransactionManager(dataSource);
 		}
 
 	}
