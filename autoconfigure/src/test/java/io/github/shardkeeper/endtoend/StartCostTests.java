@@ -66,6 +66,9 @@ class StartCostTests {
 						System.getProperty("java.class.path"), Instance.class.getName(), Boolean.toString(consumes),
 						"--spring.main.banner-mode=off", "--shardkeeper.group=started-" + this.directory.getFileName(),
 						"--shardkeeper.redis.trust-empty=true",
+						// Other tests have a topic with this name and another number of
+						// shards.
+						"--shardkeeper.key-prefix=started-" + this.directory.getFileName(),
 						// Its meters read the group from time to time, on a thread of
 						// their own.
 						"--spring.autoconfigure.exclude=" + ShardkeeperActuatorAutoConfiguration.class.getName(),
@@ -142,6 +145,11 @@ class StartCostTests {
 		private static final String BACKGROUND = "shardkeeper-background";
 
 		public static void main(String[] arguments) throws InterruptedException {
+			// The threads of the instance would keep the process.
+			Thread.setDefaultUncaughtExceptionHandler((thread, ex) -> {
+				ex.printStackTrace();
+				System.exit(1);
+			});
 			boolean consumes = Boolean.parseBoolean(arguments[0]);
 			SpringApplicationBuilder application = new SpringApplicationBuilder(Instance.class)
 				.sources(consumes ? new Class<?>[] { Consuming.class } : new Class<?>[0])
