@@ -18,6 +18,7 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisFailure;
 import io.github.shardkeeper.redis.RedisLink;
+import io.github.shardkeeper.redis.WrongKeyType;
 import io.github.shardkeeper.redis.stream.XreadOutput.Entries;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardReader.RecordSink;
@@ -404,7 +405,7 @@ final class StreamFetcher implements AutoCloseable {
 			answers.get(i).whenComplete((reply, failure) -> {
 				if (failure != null) {
 					this.connector.refusedOperations().failed(CHECK, failure);
-					if (String.valueOf(failure.getMessage()).contains("WRONGTYPE")) {
+					if (failure.getCause() != null && WrongKeyType.isReason(failure.getCause())) {
 						// A blocked read does not notice it, but the next one is refused.
 						wakeUp();
 					}
