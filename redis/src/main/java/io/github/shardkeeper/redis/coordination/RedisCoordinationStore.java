@@ -140,12 +140,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	}
 
 	RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout, ReplicaWait wait,
-			ControlScripts scripts, int readAtOnce, int writtenAtOnce) {
-		this(connector, keyPrefix, group, timeout, wait, false, scripts, readAtOnce, writtenAtOnce);
-	}
-
-	private RedisCoordinationStore(RedisConnector connector, String keyPrefix, String group, Duration timeout,
-			ReplicaWait wait, boolean trustsEmpty, ControlScripts scripts, int readAtOnce, int writtenAtOnce) {
+			boolean trustsEmpty, ControlScripts scripts, int readAtOnce, int writtenAtOnce) {
 		this.trustsEmpty = trustsEmpty;
 		this.connector = connector;
 		this.link = new RedisLink<>(connector, StringCodec.UTF8, timeout);

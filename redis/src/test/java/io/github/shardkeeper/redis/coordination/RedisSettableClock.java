@@ -32,7 +32,7 @@ final class RedisSettableClock extends RedisServer {
 
 	CoordinationStore store(int batch) {
 		return new RedisCoordinationStore(RedisClients.sharedConnector(), PREFIX, this.group, Duration.ofSeconds(60),
-				ReplicaWait.NONE, SCRIPTS, batch, batch);
+				ReplicaWait.NONE, false, SCRIPTS, batch, batch);
 	}
 
 	void setTime(Instant time) {
