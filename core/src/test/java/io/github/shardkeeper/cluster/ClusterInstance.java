@@ -49,8 +49,9 @@ public final class ClusterInstance implements AutoCloseable {
 	public static final Duration LEASE = Duration.ofSeconds(2);
 
 	/**
-	 * Who leads and has no answer for twice this time observes the others' silence anew:
-	 * on a busy machine, too, one that is cut off has to be missed some time.
+	 * A leader that has no answer for twice this time begins again to measure how long
+	 * others are silent. So it is long enough for a busy machine: otherwise a member that
+	 * is cut off would never be declared dead.
 	 */
 	private static final Duration HEARTBEAT_INTERVAL = Duration.ofMillis(200);
 
