@@ -77,9 +77,20 @@ public final class ClusterInstance implements AutoCloseable {
 	}
 
 	public ClusterInstance(String name, MemoryCoordinationStore store, MemoryCluster cluster, Duration length) {
+		this(name, store, cluster, length, length);
+	}
+
+	/**
+	 * Creates an instance that others declare dead later than it has to be certain of its
+	 * session: a story in which it comes back in time does not depend on the machine.
+	 * @param length the time after an answer for which it is certain of its session
+	 * @param silence the time without a heartbeat after which others declare it dead
+	 */
+	public ClusterInstance(String name, MemoryCoordinationStore store, MemoryCluster cluster, Duration length,
+			Duration silence) {
 		this.cluster = cluster;
-		CoordinationSettings settings = new CoordinationSettings("group", name, HEARTBEAT_INTERVAL, length,
-				length.multipliedBy(3), Duration.ofMillis(10), ApplicationVersion.UNKNOWN, HandoverRules.DEFAULT, 1,
+		CoordinationSettings settings = new CoordinationSettings("group", name, HEARTBEAT_INTERVAL, silence,
+				silence.multipliedBy(3), Duration.ofMillis(10), ApplicationVersion.UNKNOWN, HandoverRules.DEFAULT, 1,
 				null);
 		MemberRuntime runtime = MemberRuntime
 			.of(new LoopThreads(MonotonicClock.SYSTEM, LoopMeters.NONE, LoopThreads.DEFAULT_STALL_LIMIT));

@@ -220,7 +220,8 @@ class StoredLocksTests {
 
 	@Test
 	void lockIsHeldAgainWhenTheSameSessionHasItsLeaseBack() {
-		ClusterInstance a = instance("a");
+		ClusterInstance a = instance(
+				new ClusterInstance("a", this.store, this.cluster, ClusterInstance.LEASE, Duration.ofMinutes(1)));
 		ClusterInstance b = instance("b");
 		ClusterLock lock = a.locks().get("l");
 		ClusterLock other = b.locks().get("l");
@@ -593,7 +594,10 @@ class StoredLocksTests {
 	}
 
 	private ClusterInstance instance(String name) {
-		ClusterInstance instance = new ClusterInstance(name, this.store, this.cluster);
+		return instance(new ClusterInstance(name, this.store, this.cluster));
+	}
+
+	private ClusterInstance instance(ClusterInstance instance) {
 		this.instances.add(instance);
 		return instance;
 	}
