@@ -207,13 +207,17 @@ final class FetchConnection {
 		return ((block.compareTo(BLOCK) > 0) ? block : BLOCK).plus(GRACE);
 	}
 
+	/**
+	 * Reads streams.
+	 * @param block the time for which it waits for records, zero if it does not wait
+	 */
 	RedisFuture<List<Entries>> read(List<String> streams, List<String> lastIds, int records, Duration block) {
 		CommandArgs<String, byte[]> arguments = new CommandArgs<>(RedisStreamSource.CODEC).add(CommandKeyword.COUNT)
-			.add(records)
-			.add(CommandKeyword.BLOCK)
-			.add(block.toMillis())
-			.add("STREAMS")
-			.addKeys(streams);
+			.add(records);
+		if (!block.isZero()) {
+			arguments.add(CommandKeyword.BLOCK).add(block.toMillis());
+		}
+		arguments.add("STREAMS").addKeys(streams);
 		lastIds.forEach(arguments::add);
 		return current().commands().dispatch(CommandType.XREAD, new XreadOutput(), arguments);
 	}

@@ -20,9 +20,20 @@ final class ReadSize {
 	/** Approximate bytes that Redis sends with each entry. */
 	private static final int OVERHEAD_BYTES = 40;
 
+	private final long budgetBytes;
+
 	private long sumOfAverages;
 
 	private int unread;
+
+	/**
+	 * Creates the size of a read.
+	 * @param reads the number of reads that are in flight at the same time, and share the
+	 * budget
+	 */
+	ReadSize(int reads) {
+		this.budgetBytes = BUDGET_BYTES / reads;
+	}
 
 	/** Adds a stream; its average is 0 while it is not known. */
 	void add(long averageBytes, boolean firstRead) {
@@ -31,7 +42,7 @@ final class ReadSize {
 	}
 
 	int records() {
-		long fitting = (this.sumOfAverages > 0) ? BUDGET_BYTES / this.sumOfAverages : MAX_RECORDS;
+		long fitting = (this.sumOfAverages > 0) ? this.budgetBytes / this.sumOfAverages : MAX_RECORDS;
 		return (int) Math.max(1, Math.min(fitting, (this.unread > 0) ? FIRST_RECORDS / this.unread : MAX_RECORDS));
 	}
 

@@ -25,8 +25,10 @@ import io.github.shardkeeper.source.ShardReader.RecordSink;
 import io.github.shardkeeper.text.PrintableLogger;
 
 /**
- * Reads streams with one blocking {@code XREAD} at a time; a {@link ReadWakeUp} ends it
- * when a stream is added or resumed.
+ * Reads streams with one blocking {@code XREAD} over all of them; a {@link ReadWakeUp}
+ * ends it when a stream is added or resumed. While answers are long, it reads the streams
+ * in two halves and does not block: Redis puts one answer together while the client
+ * decodes the other. No stream is in two reads.
  * <p>
  * The thread of the client that decodes an answer also delivers it, and sends the next
  * read: to wake another thread takes longer than both. What may block or fails is left to
@@ -44,6 +46,12 @@ final class StreamFetcher implements AutoCloseable {
 
 	private static final Duration WAKE_UP_RETRY = Duration.ofMillis(100);
 
+	/**
+	 * Number of records in an answer from which on reading in halves is faster, and the
+	 * next answer is likely to be as long.
+	 */
+	private static final int LONG_ANSWER = ReadSize.MAX_RECORDS;
+
 	private static final String CHECK = "detect that a stream was deleted, replaced or trimmed before it was read";
 
 	private final RedisConnector connector;
@@ -58,8 +66,13 @@ final class StreamFetcher implements AutoCloseable {
 	/** By stream key; guarded by this. */
 	private final Map<String, FetchPosition> positions = new HashMap<>();
 
-	/** Guarded by this. */
-	private @Nullable Read read;
+	/**
+	 * Reads that are in flight, in the order in which they were sent; guarded by this.
+	 */
+	private final List<Read> reads = new ArrayList<>();
+
+	/** Whether the answer that came last was a long one. Guarded by this. */
+	private boolean longAnswer;
 
 	/** Whether the client's thread has delivered since the last poll. Guarded by this. */
 	private boolean delivered;
@@ -94,9 +107,9 @@ final class StreamFetcher implements AutoCloseable {
 
 	synchronized void stop(String stream) {
 		FetchPosition stopped = this.positions.remove(stream);
-		if (stopped != null && this.read != null) {
-			// The read may block for hours, and must not keep the shard's buffer.
-			this.read.positions.remove(stream, stopped);
+		if (stopped != null) {
+			// A read may block for hours, and must not keep the shard's buffer.
+			this.reads.forEach((read) -> read.positions.remove(stream, stopped));
 		}
 	}
 
@@ -107,15 +120,16 @@ final class StreamFetcher implements AutoCloseable {
 
 	/** Ends the read that is blocked, so that the next one includes all streams. */
 	void wakeUp() {
-		Read waiting = currentRead();
-		if (waiting != null) {
+		Read waiting = firstRead();
+		if (waiting != null && waiting.isBlocking()) {
 			waiting.wakeUp.request();
 		}
 		this.onChange.run();
 	}
 
-	private synchronized @Nullable Read currentRead() {
-		return this.read;
+	/** Returns the read that is answered next, {@code null} if none is in flight. */
+	private synchronized @Nullable Read firstRead() {
+		return this.reads.isEmpty() ? null : this.reads.get(0);
 	}
 
 	synchronized Map<ShardId, String> problems() {
@@ -150,7 +164,7 @@ final class StreamFetcher implements AutoCloseable {
 	}
 
 	private boolean pollRead() throws InterruptedException {
-		Read current = currentRead();
+		Read current = firstRead();
 		if (current != null) {
 			if (!current.future.isDone()) {
 				watch(current);
@@ -159,7 +173,9 @@ final class StreamFetcher implements AutoCloseable {
 			deliver(current);
 			this.connection.readSucceeded();
 		}
-		readNext();
+		if (firstRead() == null) {
+			readNext();
+		}
 		return current != null;
 	}
 
@@ -211,7 +227,7 @@ final class StreamFetcher implements AutoCloseable {
 
 	/** Returns the time until the next poll is due, if nothing happens before. */
 	long nanosToNext() {
-		Read waiting = currentRead();
+		Read waiting = firstRead();
 		if (waiting == null || this.connector.isCluster()) {
 			return FetchConnection.BLOCK.toNanos();
 		}
@@ -252,7 +268,7 @@ final class StreamFetcher implements AutoCloseable {
 	 * all is done.
 	 */
 	private synchronized boolean deliverAndReadOn(Read returned, List<Entries> answer) {
-		if (this.read != returned || !this.connection.isVerified()) {
+		if (!this.reads.contains(returned) || !this.connection.isVerified()) {
 			return false;
 		}
 		try {
@@ -270,7 +286,7 @@ final class StreamFetcher implements AutoCloseable {
 			return false;
 		}
 		try {
-			beginRead(this.connection.knownClientId());
+			beginReads(this.connection.knownClientId());
 			return true;
 		}
 		catch (RuntimeException | OutOfMemoryError ex) {
@@ -280,11 +296,11 @@ final class StreamFetcher implements AutoCloseable {
 	}
 
 	private synchronized void accept(List<Entries> answer, Read returned) {
-		if (this.read != returned) {
+		if (!this.reads.remove(returned)) {
 			// The other thread was faster.
 			return;
 		}
-		this.read = null;
+		this.longAnswer = answer.stream().mapToInt((entries) -> entries.records().size()).sum() >= LONG_ANSWER;
 		this.connection.pulse().answered();
 		if (!answer.isEmpty() || !returned.wakeUp.isRequested()) {
 			this.connection.readReturned(!answer.isEmpty(), returned.block);
@@ -326,7 +342,7 @@ final class StreamFetcher implements AutoCloseable {
 			found |= !isReadable(position);
 		}
 		synchronized (this) {
-			this.read = null;
+			this.reads.remove(refused);
 		}
 		return found;
 	}
@@ -431,7 +447,7 @@ final class StreamFetcher implements AutoCloseable {
 			this.connection.followPulse();
 		}
 		probe();
-		beginRead(clientId);
+		beginReads(clientId);
 		// After the read, so that records do not wait for it.
 		sendChecks();
 	}
@@ -447,30 +463,53 @@ final class StreamFetcher implements AutoCloseable {
 		}
 	}
 
-	private synchronized void beginRead(long clientId) {
-		if (this.read != null) {
+	/** Begins the reads that are to follow the answer that came last. */
+	private synchronized void beginReads(long clientId) {
+		List<FetchPosition> free = this.positions.values()
+			.stream()
+			.filter((position) -> position.isReadable() && !isInFlight(position))
+			.toList();
+		if (!this.reads.isEmpty()) {
+			// A blocking read would have to wait until the streams of the others end,
+			// too.
+			if (this.longAnswer) {
+				beginRead(free, clientId, Duration.ZERO);
+			}
+		}
+		else if (this.longAnswer && free.size() > 1) {
+			int half = free.size() / 2;
+			beginRead(free.subList(0, half), clientId, Duration.ZERO);
+			beginRead(free.subList(half, free.size()), clientId, Duration.ZERO);
+		}
+		else {
+			beginRead(free, clientId, this.connection.block());
+		}
+	}
+
+	private boolean isInFlight(FetchPosition position) {
+		return this.reads.stream().anyMatch((read) -> read.positions.get(position.stream()) == position);
+	}
+
+	private void beginRead(List<FetchPosition> readable, long clientId, Duration block) {
+		if (readable.isEmpty()) {
 			return;
 		}
 		Map<String, FetchPosition> wanted = new HashMap<>();
-		ReadSize size = new ReadSize();
+		ReadSize size = new ReadSize(block.isZero() ? 2 : 1);
 		List<String> streams = new ArrayList<>();
 		List<String> lastIds = new ArrayList<>();
-		this.positions.values().stream().filter(FetchPosition::isReadable).forEach((position) -> {
+		readable.forEach((position) -> {
 			wanted.put(position.stream(), position);
 			streams.add(position.stream());
 			lastIds.add(position.lastId());
 			position.addTo(size);
 		});
-		if (streams.isEmpty()) {
-			return;
-		}
 		ReadWakeUp wakeUp = new ReadWakeUp(this.link, clientId, System::nanoTime, this.onChange,
 				this.connection::invalidateClientId, this.connection::setWakeable);
-		Duration block = this.connection.block();
 		RedisFuture<List<Entries>> future = this.connection.read(streams, lastIds, size.records(), block);
 		Read begun = new Read(future, wanted, wakeUp, block,
 				System.nanoTime() + FetchConnection.timeLimit(block).toNanos());
-		this.read = begun;
+		this.reads.add(begun);
 		future.whenComplete((answer, failure) -> ended(begun, (failure == null) ? answer : null));
 	}
 
@@ -481,7 +520,8 @@ final class StreamFetcher implements AutoCloseable {
 
 	private void disconnect() {
 		synchronized (this) {
-			this.read = null;
+			this.reads.clear();
+			this.longAnswer = false;
 			this.positions.values().forEach(FetchPosition::disconnected);
 		}
 		this.connection.close();
@@ -492,8 +532,17 @@ final class StreamFetcher implements AutoCloseable {
 		disconnect();
 	}
 
+	/**
+	 * A read that is in flight.
+	 *
+	 * @param block the time for which it may block, zero if it does not
+	 */
 	private record Read(RedisFuture<List<Entries>> future, Map<String, FetchPosition> positions, ReadWakeUp wakeUp,
 			Duration block, long deadlineNanos) {
+
+		boolean isBlocking() {
+			return !this.block.isZero();
+		}
 
 		boolean isLong() {
 			return this.block.compareTo(FetchConnection.BLOCK) > 0;

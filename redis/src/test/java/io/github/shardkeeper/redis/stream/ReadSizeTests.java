@@ -28,8 +28,17 @@ class ReadSizeTests {
 	}
 
 	@Test
+	void readsInFlightShareTheBudget() {
+		ReadSize half = new ReadSize(2);
+		half.add(1024 * 1024, false);
+		half.add(1024 * 1024, false);
+
+		assertThat(half.records()).isEqualTo(2);
+	}
+
+	@Test
 	void unreadStreamBeginsWithFewRecords() {
-		ReadSize size = new ReadSize();
+		ReadSize size = new ReadSize(1);
 		size.add(140, false);
 		size.add(0, true);
 
@@ -38,7 +47,7 @@ class ReadSizeTests {
 
 	@Test
 	void unreadStreamsShareTheFirstRecords() {
-		ReadSize size = new ReadSize();
+		ReadSize size = new ReadSize(1);
 		for (int i = 0; i < 5; i++) {
 			size.add(0, true);
 		}
@@ -99,7 +108,7 @@ class ReadSizeTests {
 	}
 
 	private static int records(int streams, long averageBytes) {
-		ReadSize size = new ReadSize();
+		ReadSize size = new ReadSize(1);
 		for (int i = 0; i < streams; i++) {
 			size.add(averageBytes, false);
 		}

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.lettuce.core.ClientOptions;
@@ -38,6 +39,7 @@ import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
+import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.test.Disturbance;
 import io.github.shardkeeper.test.EmbeddedRedis;
 import io.github.shardkeeper.test.FaultyProxy;
@@ -47,16 +49,23 @@ import io.github.shardkeeper.testsupport.Appends;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A reader without records names its streams once, in a read that blocks for hours: what
- * ends it, and what watches its connection meanwhile. Without these, no test here would
- * end in time.
+ * Reads that a reader sends. Without records it names its streams once, in a read that
+ * blocks for hours: what ends it, and what watches its connection meanwhile. Without
+ * these, no test of it would end in time. While answers are long it reads in halves.
  */
 @OnEveryRedis
-class IdleReaderTests {
+class RedisStreamReaderTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 0);
 
 	private static final ShardId OTHER = ShardId.of("orders", 1);
+
+	private static final List<ShardId> ALL = IntStream.range(0, 4)
+		.mapToObj((number) -> ShardId.of("orders", number))
+		.toList();
+
+	/** Records of a shard, for several long answers. */
+	private static final int MANY = 3_000;
 
 	private static final String PULSE = "idle:{orders#0}:pulse";
 
@@ -359,6 +368,122 @@ class IdleReaderTests {
 		awaiting().until(() -> clients("xread") == 0);
 	}
 
+	@Test
+	void longAnswersAreReadInHalves() {
+		ALL.forEach((shard) -> append(shard, MANY));
+		this.reader = reader(this.connector);
+		List<RecordingSink> sinks = new ArrayList<>(ALL.subList(0, 3).stream().map(this::start).toList());
+		this.polling = startPolling(this.reader);
+		awaiting().until(() -> sinks.get(0).delivered() > ReadSize.MAX_RECORDS);
+		sinks.add(start(ALL.get(3)));
+
+		sinks.forEach((sink) -> assertAll(sink.await(MANY)));
+
+		awaitLongRead();
+		assertThat(sinks).allSatisfy((sink) -> assertThat(sink.pending()).isEmpty());
+		assertThat(this.reads.withoutBlock).isNotEmpty()
+			.allSatisfy((streams) -> assertThat(streams).isLessThanOrEqualTo(2));
+		assertThat(this.failures).isEmpty();
+	}
+
+	@Test
+	void longAnswersOfOneStreamAmongIdleOnesAreRead() {
+		append(OTHER, MANY);
+		this.reader = reader(this.connector);
+		List<RecordingSink> sinks = ALL.stream().map(this::start).toList();
+		this.polling = startPolling(this.reader);
+
+		assertAll(sinks.get(1).await(MANY));
+
+		awaitLongRead();
+		long reads = calls("xread");
+		long pulses = calls("set");
+		awaiting().until(() -> calls("set") >= pulses + PULSES_PER_READ);
+		assertThat(calls("xread")).isEqualTo(reads);
+		append(SHARD);
+		assertThat(sinks.get(0).await(1)).hasSize(1);
+		assertThat(this.failures).isEmpty();
+	}
+
+	@Test
+	void streamThatIsStoppedAndStartedAgainWhileAnswersAreLongIsReadFromItsNewPosition() {
+		ALL.forEach((shard) -> append(shard, MANY));
+		this.reader = reader(this.connector);
+		List<RecordingSink> sinks = ALL.stream().map(this::start).toList();
+		this.polling = startPolling(this.reader);
+		awaiting().until(() -> sinks.get(0).delivered() > ReadSize.MAX_RECORDS);
+
+		this.reader.stop(SHARD);
+		RecordingSink again = start(SHARD);
+
+		assertAll(again.await(MANY));
+		sinks.subList(1, 4).forEach((sink) -> assertAll(sink.await(MANY)));
+		awaitLongRead();
+		assertThat(again.pending()).isEmpty();
+		assertThat(this.failures).isEmpty();
+	}
+
+	@Test
+	void streamsWithoutRoomAreReadOnceTheyAreResumed() {
+		ALL.forEach((shard) -> append(shard, MANY));
+		this.reader = reader(this.connector);
+		List<RecordingSink> sinks = ALL.stream().map((shard) -> {
+			RecordingSink sink = new RecordingSink(false);
+			this.reader.start(shard, null, sink);
+			return sink;
+		}).toList();
+		this.polling = startPolling(this.reader);
+
+		awaiting().pollInterval(Duration.ofMillis(5)).until(() -> {
+			ALL.forEach(this.reader::resume);
+			return sinks.stream().allMatch((sink) -> sink.delivered() >= MANY);
+		});
+
+		sinks.forEach((sink) -> assertAll(sink.await(MANY)));
+		assertThat(sinks).allSatisfy((sink) -> assertThat(sink.pending()).isEmpty());
+		assertThat(this.failures).isEmpty();
+	}
+
+	@Test
+	void streamThatCannotBeReadDoesNotStopTheOtherHalf() {
+		ALL.forEach((shard) -> append(shard, MANY));
+		this.reader = reader(this.connector);
+		List<RecordingSink> sinks = ALL.stream().map((shard) -> {
+			RecordingSink sink = new RecordingSink(true);
+			// Has no room in the midst of long answers.
+			this.reader.start(shard, null,
+					(records) -> sink.offer(records) && sink.delivered() < 2 * ReadSize.MAX_RECORDS);
+			return sink;
+		}).toList();
+		this.polling = startPolling(this.reader);
+		awaiting().until(() -> sinks.stream().allMatch((sink) -> sink.delivered() >= 2 * ReadSize.MAX_RECORDS));
+
+		String stream = "idle:{orders#3}:stream:3";
+		this.redis.call((commands) -> commands.del(stream));
+		this.redis.call((commands) -> commands.set(stream, "no stream"));
+		awaiting().pollInterval(Duration.ofMillis(5)).until(() -> {
+			ALL.forEach(this.reader::resume);
+			return sinks.subList(0, 3).stream().allMatch((sink) -> sink.delivered() >= MANY);
+		});
+
+		sinks.subList(0, 3).forEach((sink) -> assertAll(sink.await(MANY)));
+		awaiting().untilAsserted(() -> assertThat(this.reader.problems()).containsOnlyKeys(ALL.get(3)));
+		assertThat(sinks.subList(0, 3)).allSatisfy((sink) -> assertThat(sink.pending()).isEmpty());
+	}
+
+	/** In their order, each of them once. */
+	private static void assertAll(List<SourceRecord> records) {
+		assertThat(records).extracting(SourceRecord::key)
+			.containsExactlyElementsOf(IntStream.range(0, MANY).mapToObj(Integer::toString).toList());
+	}
+
+	private void append(ShardId shard, int count) {
+		Appends.append(this.source,
+				IntStream.range(0, count)
+					.mapToObj((number) -> new NewRecord(shard, Integer.toString(number), new byte[1]))
+					.toList());
+	}
+
 	private RedisConnector connector(int port, ClientOptions options) {
 		LettuceConnectionFactory factory = new LettuceConnectionFactory(
 				new RedisStandaloneConfiguration("127.0.0.1", port),
@@ -472,12 +597,17 @@ class IdleReaderTests {
 		return rules;
 	}
 
-	/** The milliseconds for which reads may block, as Redis receives them. */
+	/** Reads as Redis receives them. */
 	private static final class Reads implements AutoCloseable {
 
-		private static final Pattern READ = Pattern.compile("\"XREAD\" .*\"BLOCK\" \"(\\d+)\"");
+		private static final Pattern READ = Pattern
+			.compile("\"XREAD\" \"COUNT\" \"\\d+\" (?:\"BLOCK\" \"(\\d+)\" )?\"STREAMS\" (.*)");
 
+		/** The milliseconds for which reads may block. */
 		private final List<String> blocks = new CopyOnWriteArrayList<>();
+
+		/** The number of streams of reads that do not block. */
+		private final List<Integer> withoutBlock = new CopyOnWriteArrayList<>();
 
 		private final Socket socket;
 
@@ -489,12 +619,21 @@ class IdleReaderTests {
 			BufferedReader lines = new BufferedReader(
 					new InputStreamReader(this.socket.getInputStream(), StandardCharsets.UTF_8));
 			assertThat(lines.readLine()).isEqualTo("+OK");
-			this.thread = new Thread(() -> lines.lines().map(READ::matcher).filter(Matcher::find).forEach((read) -> {
-				this.blocks.add(read.group(1));
-			}), "reads");
+			this.thread = new Thread(() -> lines.lines().map(READ::matcher).filter(Matcher::find).forEach(this::add),
+					"reads");
 			this.thread.setDaemon(true);
 			this.thread.setUncaughtExceptionHandler((thread, failure) -> this.blocks.add(failure.toString()));
 			this.thread.start();
+		}
+
+		private void add(Matcher read) {
+			if (read.group(1) != null) {
+				this.blocks.add(read.group(1));
+			}
+			else {
+				// Each is named, and has an offset.
+				this.withoutBlock.add(read.group(2).split(" ").length / 2);
+			}
 		}
 
 		@Override
