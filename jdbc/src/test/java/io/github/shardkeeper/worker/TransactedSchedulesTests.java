@@ -49,6 +49,7 @@ import io.github.shardkeeper.checkpoint.CallTransactions;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
+import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.handler.ShardHandler;
@@ -67,6 +68,7 @@ import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.SequencedAppender;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.testsupport.SettableClock;
+import io.github.shardkeeper.testsupport.UnreliableNetwork;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
@@ -79,16 +81,17 @@ import static org.assertj.core.api.Assertions.assertThat;
  * freeze in the middle of a call and wake up when others have replaced them; calls of
  * other keys begin and end while one is open; handlers fail; the end of a transaction may
  * be lost, or its answer, or it may take effect later; and so may each request to append
- * what the calls send to other topics. Afterwards each record has one row or one dead
- * letter, in the order of its key, the state has counted each row, and each target has
- * one record for each row. Each rule that keeps it so is broken on purpose once, and that
- * is found.
+ * what the calls send to other topics. A process may begin again with the shard under the
+ * same token, while a commit of its abandoned worker is on its way. Afterwards each
+ * record has one row or one dead letter, in the order of its key, the state has counted
+ * each row, and each target has one record for each row. Each rule that keeps it so is
+ * broken on purpose once, and that is found.
  */
 class TransactedSchedulesTests {
 
 	private static final int SCHEDULES = 600;
 
-	private static final int MOST_SCHEDULES = 3_000;
+	private static final int MOST_SCHEDULES = 10_000;
 
 	private static HikariDataSource database;
 
@@ -105,7 +108,7 @@ class TransactedSchedulesTests {
 		database.setMinimumIdle(0);
 		TestDatabase.H2.createTables(database);
 		JdbcTemplate jdbc = new JdbcTemplate(database);
-		jdbc.execute("create table booked (seq bigint generated always as identity, run varchar(50) not null, "
+		jdbc.execute("create table booked (seq bigint generated always as identity, run varchar(100) not null, "
 				+ "id int not null, record_key varchar(10) not null)");
 		jdbc.execute("create index booked_run on booked (run)");
 	}
@@ -130,15 +133,20 @@ class TransactedSchedulesTests {
 	void everyRecordIsBookedOnceAndInTheOrderOfItsKey() {
 		int owners = 0;
 		int interleaved = 0;
+		int overtaken = 0;
 		for (long seed = 1; seed <= SCHEDULES; seed++) {
 			Schedule schedule = new Schedule(seed, null);
 			owners += schedule.run();
 			interleaved += schedule.interleaved;
+			overtaken += schedule.overtaken;
 		}
-		System.out.printf("%d schedules with %d owners; %d steps were made within open transactions%n", SCHEDULES,
-				owners, interleaved);
+		System.out.printf(
+				"%d schedules with %d owners; %d steps were made within open transactions; "
+						+ "%d commits had no answer when a process began again under its token%n",
+				SCHEDULES, owners, interleaved, overtaken);
 		assertThat(owners).isGreaterThan(2 * SCHEDULES);
 		assertThat(interleaved).isGreaterThan(5 * SCHEDULES);
+		assertThat(overtaken).isGreaterThan(SCHEDULES / 5);
 	}
 
 	@ParameterizedTest
@@ -163,6 +171,8 @@ class TransactedSchedulesTests {
 
 		/** Otherwise an open transaction of an earlier owner is committed. */
 		THE_COMMIT_REQUIRES_THE_TOKEN,
+		/** Otherwise a late commit of one is taken for the first of the next. */
+		WORKERS_UNDER_ONE_TOKEN_NUMBER_THEIR_COMMITS_APART,
 		/** Otherwise an earlier owner commits after the new one has read. */
 		THE_TOKEN_IS_RAISED_BEFORE_THE_OFFSET_IS_READ,
 		/** Otherwise the rows of a call stay though it was rolled back. */
@@ -216,6 +226,9 @@ class TransactedSchedulesTests {
 
 		private final Targets targets = new Targets();
 
+		/** To the store and to the targets, as far as nobody waits for the answer. */
+		private final UnreliableNetwork requests;
+
 		private boolean calm;
 
 		private boolean failing;
@@ -223,6 +236,9 @@ class TransactedSchedulesTests {
 		private int depth;
 
 		private int interleaved;
+
+		/** Commits that were not answered when their worker was abandoned. */
+		private int overtaken;
 
 		private Owner owner;
 
@@ -235,6 +251,7 @@ class TransactedSchedulesTests {
 			this.run = broken + "-" + seed;
 			this.broken = broken;
 			this.random = new Random(seed);
+			this.requests = new UnreliableNetwork(this.random);
 			this.byKey = this.random.nextInt(3) > 0;
 			DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 			beans.registerSingleton("handler", new Booking());
@@ -317,7 +334,7 @@ class TransactedSchedulesTests {
 		}
 
 		private void step() {
-			switch (this.random.nextInt(10)) {
+			switch (this.random.nextInt(11)) {
 				case 0, 1, 2 -> feed(1 + this.random.nextInt(6));
 				case 3 -> this.failing = this.random.nextBoolean();
 				case 4 -> arrive();
@@ -328,6 +345,14 @@ class TransactedSchedulesTests {
 				}
 				case 6 -> List.copyOf(this.frozen).forEach(Owner::run);
 				case 7 -> this.owner.pass(Duration.ofMillis(this.random.nextInt(8_000)));
+				case 8 -> {
+					if (this.random.nextBoolean()) {
+						this.owner.beginAgain();
+					}
+					else {
+						beginTwice();
+					}
+				}
 				default -> this.owner.runOne();
 			}
 			if (this.random.nextInt(3) == 0) {
@@ -359,6 +384,7 @@ class TransactedSchedulesTests {
 		}
 
 		private void arrive() {
+			this.requests.arrive();
 			int number = this.random.nextInt(1 + this.late.size());
 			for (int i = 0; i < number && !this.late.isEmpty(); i++) {
 				this.late.remove(this.random.nextInt(this.late.size())).run();
@@ -377,10 +403,24 @@ class TransactedSchedulesTests {
 			this.owner.run();
 		}
 
+		/**
+		 * A new owner begins again before its first commit is answered, which removes
+		 * what an earlier owner has sent, or stores a failed record.
+		 */
+		private void beginTwice() {
+			replace();
+			this.owner.pass(Duration.ofMillis(this.random.nextInt(8_000)));
+			this.owner.beginAgain();
+			arrive();
+			this.failing = this.random.nextBoolean();
+			feed(1 + this.random.nextInt(6));
+		}
+
 		private void settle() {
 			this.calm = true;
+			this.requests.calm();
 			this.failing = false;
-			while (!this.late.isEmpty()) {
+			while (!this.late.isEmpty() || !this.requests.isEmpty()) {
 				arrive();
 			}
 			replace();
@@ -435,7 +475,13 @@ class TransactedSchedulesTests {
 
 			private final CheckpointStore store;
 
-			private final ShardWorker worker;
+			private final Token token = new Token(++Schedule.this.tokens);
+
+			private WorkerContext context;
+
+			private ShardWorker worker;
+
+			private CompletableFuture<CommitReply> lastCommit = CompletableFuture.completedFuture(null);
 
 			private boolean dead;
 
@@ -450,20 +496,51 @@ class TransactedSchedulesTests {
 						InstantSource.fixed(Instant.parse("2026-01-01T00:00:00Z")));
 				this.store = this.plane.checkpoints(null);
 				schedule.stores.add(this.store);
-				TestSettings settings = new TestSettings().ordering(schedule.byKey ? Ordering.KEY : Ordering.SHARD, 4)
-					.maxAttempts((schedule.seed % 2 == 0) ? TestSettings.ENDLESS : 1);
-				ConsumerSettings consumer = settings.onFailure(OnFailure.DEAD_LETTER).get();
 				this.lease.renew(this.clock.now());
-				WorkerContext context = new WorkerContext("group", network(), this.reader, this.lease, this.clock,
+				this.context = context();
+				this.worker = worker(CompletableFuture.completedFuture(null));
+			}
+
+			private WorkerContext context() {
+				Schedule schedule = Schedule.this;
+				ConsumerSettings consumer = new TestSettings()
+					.ordering(schedule.byKey ? Ordering.KEY : Ordering.SHARD, 4)
+					.maxAttempts((schedule.seed % 2 == 0) ? TestSettings.ENDLESS : 1)
+					.onFailure(OnFailure.DEAD_LETTER)
+					.get();
+				return new WorkerContext("group", network(), this.reader, this.lease, this.clock,
 						InstantSource.fixed(Instant.EPOCH), this.threads, this.threads.timer(), new JsonMapper(),
 						ConsumerMeters.NONE, new BufferBudget(Long.MAX_VALUE), (topic) -> consumer, ConsumerEvents.NONE,
 						(shard, token, fence, completed) -> {
 						}, false, new Outputs(schedule.targets, 20, 1_000_000));
-				this.worker = new ShardWorker(SHARD, new Token(++schedule.tokens), MemberId.of("me", "1"),
-						schedule.handler, context, CompletableFuture.completedFuture(null));
 			}
 
-			/** The store, whose answers come at once: its threads are no part of this. */
+			private ShardWorker worker(CompletableFuture<Void> predecessorEnded) {
+				return new ShardWorker(SHARD, this.token, MemberId.of("me", "1"), Schedule.this.handler, this.context,
+						predecessorEnded);
+			}
+
+			/**
+			 * Its claim is not granted, so it abandons the shard; then it hears that it
+			 * has the shard nevertheless.
+			 */
+			void beginAgain() {
+				as(() -> {
+					ShardWorker abandoned = this.worker;
+					Schedule.this.overtaken += this.lastCommit.isDone() ? 0 : 1;
+					if (Schedule.this.broken == Rule.WORKERS_UNDER_ONE_TOKEN_NUMBER_THEIR_COMMITS_APART) {
+						this.context = context();
+					}
+					this.worker = worker(abandoned.ended());
+					abandoned.abandon();
+				});
+				run();
+			}
+
+			/**
+			 * The store, whose threads are no part of this: what others wait for is
+			 * answered at once.
+			 */
 			private CheckpointStore network() {
 				return (CheckpointStore) Proxy.newProxyInstance(CheckpointStore.class.getClassLoader(),
 						new Class<?>[] { CheckpointStore.class }, (proxy, method, arguments) -> {
@@ -474,15 +551,20 @@ class TransactedSchedulesTests {
 								return acquire((ShardId) arguments[0], (Token) arguments[1]);
 							}
 							if (method.getName().equals("commit")) {
-								return now(() -> this.store
-									.commit((ShardId) arguments[0], (Token) arguments[1], commit((Commit) arguments[2]))
-									.join());
+								return send((ShardId) arguments[0], (Token) arguments[1],
+										commit((Commit) arguments[2]));
 							}
 							if (method.getName().equals("transactions")) {
 								return new Transactions(this);
 							}
 							return invoke(this.store, method, arguments);
 						});
+			}
+
+			private CompletableFuture<CommitReply> send(ShardId shard, Token token, Commit commit) {
+				this.lastCommit = Schedule.this.requests.transfer(() -> this.store.commit(shard, token, commit).join(),
+						() -> new StoreUnavailableException("lost, caused by the test", null));
+				return this.lastCommit;
 			}
 
 			private Commit commit(Commit commit) {
@@ -651,27 +733,8 @@ class TransactedSchedulesTests {
 
 			@Override
 			public CompletableFuture<Reply> append(Sequence sequence, Batch batch) {
-				Schedule schedule = Schedule.this;
-				CompletableFuture<Reply> answer = new CompletableFuture<>();
-				Runnable lost = () -> answer
-					.completeExceptionally(new SendFailedException("lost, caused by the test", null, true));
-				switch (schedule.calm ? 0 : schedule.random.nextInt(6)) {
-					case 0, 1 -> answer.complete(appendNow(sequence, batch));
-					case 2 -> schedule.late.add(() -> answer.complete(appendNow(sequence, batch)));
-					case 3 -> {
-						Reply reply = appendNow(sequence, batch);
-						schedule.late.add(() -> answer.complete(reply));
-					}
-					case 4 -> {
-						appendNow(sequence, batch);
-						schedule.late.add(lost);
-					}
-					default -> schedule.late.add(() -> {
-						lost.run();
-						schedule.late.add(() -> appendNow(sequence, batch));
-					});
-				}
-				return answer;
+				return Schedule.this.requests.transfer(() -> appendNow(sequence, batch),
+						() -> new SendFailedException("lost, caused by the test", null, true));
 			}
 
 			private Reply appendNow(Sequence sequence, Batch batch) {
