@@ -38,7 +38,7 @@ import io.github.shardkeeper.test.EmbeddedRedis;
 final class ChaosGroup implements AutoCloseable {
 
 	/** Much longer than anything may take on any machine. */
-	private static final Duration LONGEST_WAIT = Duration.ofSeconds(90);
+	private static final Duration LONGEST_WAIT = Duration.ofMinutes(3);
 
 	/** So that the calls for the shards do not all begin at the same time. */
 	private static final int SLICES = 10;
@@ -148,8 +148,8 @@ final class ChaosGroup implements AutoCloseable {
 	}
 
 	private boolean isBalanced() {
-		int shards = this.shards + this.partitions + 3 * UnreliableHandlers.SHARDS + Bookings.SHARDS
-				+ Forwarding.SHARDS;
+		int shards = this.shards + this.partitions + 3 * UnreliableHandlers.SHARDS
+				+ Bookings.TOPICS.size() * Bookings.SHARDS + Forwarding.SHARDS;
 		GroupChanges group = this.store.readChanges(0, -1);
 		List<GroupMember> members = members(group);
 		Map<MemberId, Long> loads = group.ownerships()
@@ -179,7 +179,7 @@ final class ChaosGroup implements AutoCloseable {
 		return this.forwarded;
 	}
 
-	/** What is written to a database. */
+	/** What is written to a database, and sent from its transactions. */
 	BookedGroup booked() {
 		return this.booked;
 	}

@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterEach;
@@ -38,15 +39,17 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Kafka that is the source of one topic, while one thing after the other goes wrong,
  * sometimes two at a time. Afterwards a {@link TraceChecker} checks the traces of the
  * handlers, {@link RecordOutcomes} the records of {@link UnreliableHandlers},
- * {@link BookedGroup} the rows that handlers have written to a database, and
- * {@link ForwardedGroup} the records that they have sent as parts of their calls.
+ * {@link BookedGroup} the rows that handlers have written to a database and the records
+ * that they have sent in the same transactions, and {@link ForwardedGroup} the records
+ * that they have sent as parts of other calls.
  * <p>
  * Options are system properties: {@value #DURATION} (one minute by default; from three
  * minutes on at least until every kind of fault was there once) and {@value #SEED}, which
- * decides the faults, their order and their lengths, as a run prints it; and
- * {@value #DATABASE}, {@code H2} or {@code POSTGRESQL}, of {@link Bookings}; and
- * {@value #PROFILE}, that of the sessions, {@code STANDARD} or {@code FAST_FAILOVER}.
- * Traces and logs stay in {@code target/chaos}.
+ * decides the faults, their order and their lengths, as a run prints it;
+ * {@value #FAULTS}, the kinds of faults, with commas, all by default; {@value #DATABASE},
+ * that of {@link Bookings}, {@code POSTGRESQL} or {@code H2}; and {@value #PROFILE}, that
+ * of the sessions, {@code STANDARD} or {@code FAST_FAILOVER}. Traces and logs stay in
+ * {@code target/chaos}.
  */
 @RunAlone
 class ChaosTests {
@@ -54,6 +57,8 @@ class ChaosTests {
 	private static final String DURATION = "shardkeeper.chaos.duration";
 
 	private static final String SEED = "shardkeeper.chaos.seed";
+
+	private static final String FAULTS = "shardkeeper.chaos.faults";
 
 	private static final String DATABASE = "shardkeeper.chaos.database";
 
@@ -92,7 +97,12 @@ class ChaosTests {
 
 	private final long seed = Long.getLong(SEED, ThreadLocalRandom.current().nextLong(1_000_000));
 
+	private final Set<Kind> kinds = kinds(System.getProperty(FAULTS, ""));
+
 	private final Profile profile = Profile.valueOf(System.getProperty(PROFILE, Profile.STANDARD.name()));
+
+	private final TestDatabase database = TestDatabase
+		.valueOf(System.getProperty(DATABASE, TestDatabase.POSTGRESQL.name()));
 
 	private final ChaosReport report = new ChaosReport();
 
@@ -126,8 +136,7 @@ class ChaosTests {
 		this.kafka = EmbeddedKafka.start();
 		this.group = new ChaosGroup(this.redis, this.kafka, "chaos", INSTANCES.size(), SHARDS, PARTITIONS,
 				Duration.ofMillis(150),
-				new BookedGroup(TestDatabase.valueOf(System.getProperty(DATABASE, TestDatabase.H2.name())),
-						this.directory.resolve("database").toAbsolutePath()));
+				new BookedGroup(this.redis, this.database, this.directory.resolve("database").toAbsolutePath()));
 		List<String> arguments = new ArrayList<>(ARGUMENTS);
 		arguments.addAll(Forwarding.ARGUMENTS);
 		arguments.add("--shardkeeper.session.profile=" + this.profile);
@@ -135,6 +144,13 @@ class ChaosTests {
 		arguments.add("--spring.kafka.bootstrap-servers=" + this.kafka.bootstrapServers());
 		this.faults = new FaultInjector(this.redis, this.kafka, this.instances, this.proxies, this.group,
 				(instance) -> Stream.concat(arguments.stream(), onLeave(instance)).toList());
+	}
+
+	private static Set<Kind> kinds(String names) {
+		return names.isEmpty() ? EnumSet.allOf(Kind.class)
+				: Stream.of(names.split(","))
+					.map(Kind::valueOf)
+					.collect(Collectors.toCollection(() -> EnumSet.noneOf(Kind.class)));
 	}
 
 	private static Stream<String> onLeave(String instance) {
@@ -158,22 +174,24 @@ class ChaosTests {
 	@Test
 	void promisesHoldUnderEveryFault() {
 		System.out.printf(
-				"chaos: seed %d for %d s; %d instances, %d shards, %d partitions in Kafka, profile %s, lease %.1f s, session timeout %.1f s%n",
-				this.seed, this.duration.toSeconds(), INSTANCES.size(), SHARDS, PARTITIONS, this.profile,
+				"chaos: seed %d for %d s; %d instances, %d shards, %d partitions in Kafka, rows in %s, profile %s, lease %.1f s, session timeout %.1f s%n",
+				this.seed, this.duration.toSeconds(), INSTANCES.size(), SHARDS, PARTITIONS, this.database, this.profile,
 				seconds(this.profile.lease), seconds(SESSION_TIMEOUT));
 		this.begin = Trace.nowMicros();
 		INSTANCES.forEach(this.faults::startInstance);
 		this.group.awaitRest();
 		this.report.disrupted("the start", this.begin, Trace.nowMicros());
-		FaultPlan plan = new FaultPlan(this.seed, INSTANCES.size(), this.profile.lease);
+		FaultPlan plan = new FaultPlan(this.seed, this.kinds, INSTANCES.size(), this.profile.lease);
 		Set<Kind> missing = (this.duration.compareTo(LONG) < 0) ? EnumSet.noneOf(Kind.class)
-				: EnumSet.allOf(Kind.class);
-		while (elapsed().compareTo(this.duration) < 0 || !missing.isEmpty()) {
+				: EnumSet.copyOf(this.kinds);
+		do {
 			Round round = plan.next();
 			run(round);
 			round.faults().forEach((fault) -> missing.remove(fault.kind()));
 			this.faults.pause(round.rest());
 		}
+		// At least one round, however long the start took.
+		while (elapsed().compareTo(this.duration) < 0 || !missing.isEmpty());
 		Map<String, Long> fed = this.group.stopFeeding();
 		this.group.awaitAllCommitted(fed);
 		System.out.printf("chaos: %s%n", this.group.unreliable().awaitSettledAndCheck());

@@ -47,6 +47,9 @@ record Fault(Kind kind, int instance, boolean toLeader, Duration length) {
 		/** {@code SIGSTOP} of Kafka's only broker. */
 		KAFKA_FREEZE(500, 5000, Concerns.KAFKA, false),
 
+		/** End of the database's server, started again on the same data. */
+		DATABASE_RESTART(200, 4000, Concerns.DATABASE, false),
+
 		/**
 		 * All connections reset, and let in again before the lease ends; with a shorter
 		 * lease than 3 s proportionally sooner.
@@ -145,7 +148,7 @@ record Fault(Kind kind, int instance, boolean toLeader, Duration length) {
 
 	private enum Concerns {
 
-		PROCESS, PATIENT_PROCESS, HASTY_PROCESS, ALL_PROCESSES, REDIS, KAFKA, NETWORK
+		PROCESS, PATIENT_PROCESS, HASTY_PROCESS, ALL_PROCESSES, REDIS, KAFKA, DATABASE, NETWORK
 
 	}
 

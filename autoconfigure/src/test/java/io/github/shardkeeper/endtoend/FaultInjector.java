@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 import io.github.shardkeeper.endtoend.TraceChecker.Freeze;
+import io.github.shardkeeper.jdbc.RestartedDatabase;
 import io.github.shardkeeper.test.Disturbance;
 import io.github.shardkeeper.test.Disturbance.Role;
 import io.github.shardkeeper.test.EmbeddedKafka;
@@ -21,7 +22,7 @@ import io.github.shardkeeper.test.FaultyProxy;
 
 /**
  * Makes things go wrong, and puts them right again. Thread-safe, but for two faults of
- * one instance, of Redis or of Kafka at a time.
+ * one instance, of Redis, of Kafka or of the database at a time.
  */
 final class FaultInjector implements AutoCloseable {
 
@@ -97,6 +98,7 @@ final class FaultInjector implements AutoCloseable {
 			case REDIS_KILL -> killRedis(length);
 			case KAFKA_KILL -> killKafka(length);
 			case KAFKA_FREEZE -> freezeKafka(length);
+			case DATABASE_RESTART -> restartDatabase(length);
 			case RESET, DISCONNECTION -> disturb(instance, Disturbance.refuse(Disturbance.ALL), () -> pause(length));
 			case SHORT_SILENCE -> disturb(instance, Disturbance.hold(Disturbance.ALL), () -> pause(length));
 			case LONG_SILENCE ->
@@ -174,6 +176,13 @@ final class FaultInjector implements AutoCloseable {
 		finally {
 			this.kafka.thaw();
 		}
+	}
+
+	private void restartDatabase(Duration length) {
+		RestartedDatabase database = this.group.booked().database();
+		database.stop();
+		pause(length);
+		database.startAgain();
 	}
 
 	private void disturb(String instance, Disturbance disturbance, Runnable meanwhile) {

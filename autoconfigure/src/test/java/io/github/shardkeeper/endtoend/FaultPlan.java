@@ -3,11 +3,12 @@ package io.github.shardkeeper.endtoend;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 
 import io.github.shardkeeper.endtoend.Fault.Kind;
 
@@ -26,35 +27,42 @@ final class FaultPlan {
 
 	private final Random random;
 
+	private final Set<Kind> kinds;
+
 	private final int instances;
 
 	private final Duration lease;
 
 	private final Deque<Kind> turns = new ArrayDeque<>();
 
-	FaultPlan(long seed, int instances, Duration lease) {
+	/**
+	 * Creates a plan.
+	 * @param kinds the kinds of faults, in the order of their declaration
+	 */
+	FaultPlan(long seed, Set<Kind> kinds, int instances, Duration lease) {
 		this.random = new Random(seed);
+		this.kinds = kinds;
 		this.instances = instances;
 		this.lease = lease;
 	}
 
 	Round next() {
 		if (this.turns.isEmpty()) {
-			List<Kind> kinds = new ArrayList<>(Arrays.asList(Kind.values()));
-			Collections.shuffle(kinds, this.random);
-			this.turns.addAll(kinds);
+			List<Kind> shuffled = new ArrayList<>(this.kinds);
+			Collections.shuffle(shuffled, this.random);
+			this.turns.addAll(shuffled);
 		}
 		List<Fault> faults = new ArrayList<>();
 		faults.add(fault(this.turns.remove()));
 		if (this.random.nextInt(3) == 0) {
-			faults.add(companion(faults.get(0)));
+			companion(faults.get(0)).ifPresent(faults::add);
 		}
 		return new Round(faults, millis(0, LONGEST_WAIT_MILLIS), millis(0, LONGEST_REST_MILLIS));
 	}
 
-	private Fault companion(Fault first) {
-		List<Kind> kinds = Arrays.stream(Kind.values()).filter(first.kind()::goesWith).toList();
-		return fault(kinds.get(this.random.nextInt(kinds.size())));
+	private Optional<Fault> companion(Fault first) {
+		List<Kind> others = this.kinds.stream().filter(first.kind()::goesWith).toList();
+		return others.isEmpty() ? Optional.empty() : Optional.of(fault(others.get(this.random.nextInt(others.size()))));
 	}
 
 	private Fault fault(Kind kind) {

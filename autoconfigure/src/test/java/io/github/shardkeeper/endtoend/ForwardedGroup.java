@@ -50,16 +50,20 @@ final class ForwardedGroup implements AutoCloseable {
 			Awaitility.await("all of shard %d is sent on".formatted(shard))
 				.atMost(LONGEST_WAIT)
 				.pollInterval(Duration.ofMillis(500))
-				.untilAsserted(() -> assertThat(received(number)).hasSizeGreaterThanOrEqualTo((int) sent));
-			assertThat(received(shard)).as("%s/%d", Forwarding.TARGET, shard)
+				.untilAsserted(() -> assertThat(received(this.redis, Forwarding.TARGET, number))
+					.hasSizeGreaterThanOrEqualTo((int) sent));
+			assertThat(received(this.redis, Forwarding.TARGET, shard)).as("%s/%d", Forwarding.TARGET, shard)
 				.isEqualTo(LongStream.rangeClosed(1, sent).mapToObj((each) -> each + " " + each).toList());
 		}
 		return "forwarding: each of %d records was sent on once, in order".formatted(fed);
 	}
 
-	private List<String> received(int shard) {
-		String stream = "shardkeeper:{%s#%d}:stream:%d".formatted(Forwarding.TARGET, shard, shard);
-		List<StreamMessage<String, String>> entries = this.redis
+	/**
+	 * Returns the payloads of all records of a shard, one of the first 16 of its topic.
+	 */
+	static List<String> received(EmbeddedRedis redis, String topic, int shard) {
+		String stream = "shardkeeper:{%s#%d}:stream:%d".formatted(topic, shard, shard);
+		List<StreamMessage<String, String>> entries = redis
 			.call((commands) -> commands.xrange(stream, Range.unbounded()));
 		return entries.stream().map((entry) -> entry.getBody().get("v")).toList();
 	}

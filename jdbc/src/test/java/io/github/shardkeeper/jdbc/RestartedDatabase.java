@@ -22,6 +22,15 @@ public interface RestartedDatabase extends AutoCloseable {
 	/** Stops the server and starts it again. */
 	void restart();
 
+	/**
+	 * Stops the server. It keeps what it has acknowledged, and may keep transactions
+	 * whose commit it has not answered.
+	 */
+	void stop();
+
+	/** Starts the server after {@link #stop}. */
+	void startAgain();
+
 	@Override
 	void close();
 

@@ -77,6 +77,18 @@ final class RestartedH2 implements RestartedDatabase {
 	@Override
 	public void restart() {
 		kill();
+		startAgain();
+	}
+
+	/** In order. */
+	@Override
+	public void stop() {
+		this.server.destroy();
+		this.server.onExit().join();
+	}
+
+	@Override
+	public void startAgain() {
 		this.server = start();
 	}
 

@@ -2,12 +2,20 @@ package io.github.shardkeeper.jdbc;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import org.awaitility.Awaitility;
 
-/** A PostgreSQL server. It stops in order. Confined to one thread. */
+/**
+ * A PostgreSQL server. A restart stops it in order; {@link #stop} is like a crash.
+ * Confined to one thread.
+ */
 final class RestartedPostgresql implements RestartedDatabase {
+
+	private static final Duration LONGEST_WAIT = Duration.ofMinutes(1);
 
 	private final Path data;
 
@@ -24,7 +32,10 @@ final class RestartedPostgresql implements RestartedDatabase {
 	private EmbeddedPostgres start(int wanted) {
 		EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder()
 			.setDataDirectory(this.data)
-			.setCleanDataDirectory(false);
+			.setCleanDataDirectory(false)
+			.setPGStartupWait(LONGEST_WAIT)
+			// Written before a commit is answered, so that a crash loses none.
+			.setServerConfig("synchronous_commit", "on");
 		if (wanted != 0) {
 			builder.setPort(wanted);
 		}
@@ -44,6 +55,34 @@ final class RestartedPostgresql implements RestartedDatabase {
 	@Override
 	public void restart() {
 		close();
+		startAgain();
+	}
+
+	/**
+	 * Immediately: PostgreSQL ends the processes of all connections without an answer,
+	 * and recovers from its log at the next start.
+	 */
+	@Override
+	public void stop() {
+		Path process = this.data.resolve("postmaster.pid");
+		try {
+			String id = Files.readAllLines(process).get(0).trim();
+			new ProcessBuilder("kill", "-QUIT", id).start().waitFor();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException(ex);
+		}
+		Awaitility.await("the end of PostgreSQL").atMost(LONGEST_WAIT).until(() -> Files.notExists(process));
+		// Logs that the server cannot be stopped, and frees its directory.
+		close();
+	}
+
+	@Override
+	public void startAgain() {
 		this.server = start(this.port);
 	}
 
