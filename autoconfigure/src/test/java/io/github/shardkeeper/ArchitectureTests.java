@@ -101,7 +101,7 @@ class ArchitectureTests {
 		plan.put("worker", Set.of("output", "handler", "coordination", "checkpoint", "source", "protocol", "parking",
 				"schedule", "loop", "time", API, "shard", "text"));
 		plan.put("consumer", Set.of("directive", "worker", "output", "handler", "coordination", "checkpoint", "source",
-				"protocol", "loop", "time", API, "shard", "text"));
+				"protocol", "report", "loop", "time", API, "shard", "text"));
 		plan.put("operations", Set.of("directive", "coordination", "checkpoint", "source", "protocol", "schedule",
 				"report", "loop", "time", API, "shard", "text"));
 		plan.put("test", Set.of("source.memory", "source", "coordination.memory", "coordination", "checkpoint.memory",

@@ -262,7 +262,8 @@ public final class ShardkeeperAutoConfiguration {
 			ShardConsumerRunner runner, ObjectProvider<MoveReporter> moves) {
 		MoveReporter history = moves.getIfAvailable();
 		return new GroupReporter(coordinator, coordinationStore, checkpointStore, letters.getIfAvailable(), sources,
-				runner::problems, (history != null) ? history::lastMoves : (shard) -> List.of(), MonotonicClock.SYSTEM);
+				runner::problems, runner::outbox, (history != null) ? history::lastMoves : (shard) -> List.of(),
+				MonotonicClock.SYSTEM);
 	}
 
 	@Bean

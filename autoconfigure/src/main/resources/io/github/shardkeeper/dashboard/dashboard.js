@@ -414,6 +414,12 @@ function charts(points) {
 	return all;
 }
 
+function outboxText(outbox) {
+	return element("span", "", `${number(outbox.records)} ${outbox.records === 1 ? "record waits" : "records wait"}`,
+			outbox.size === null ? null : ` · ${number(outbox.size)} bytes`, outbox.since ? " · since " : null,
+			outbox.since ? time(outbox.since) : null);
+}
+
 function showShard(of, details, history) {
 	const shard = details.shard;
 	of.shard = shard;
@@ -428,6 +434,7 @@ function showShard(of, details, history) {
 	fact(list, "Lag", lagText(details.lag));
 	fact(list, "Dead letters", details.deadLetters === null ? null : number(details.deadLetters));
 	fact(list, "Retry queue", details.retries === null ? null : number(details.retries));
+	fact(list, "Outbox", details.outbox ? outboxText(details.outbox) : null);
 	fact(list, "State entries", details.stateEntries === null ? null : number(details.stateEntries));
 	fact(list, "Offset", shard.offset ?? "none committed");
 	fact(list, "Token", String(shard.token));

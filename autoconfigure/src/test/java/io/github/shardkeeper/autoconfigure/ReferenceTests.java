@@ -2,6 +2,7 @@ package io.github.shardkeeper.autoconfigure;
 
 import java.io.IOException;
 import java.lang.reflect.Method;
+import java.lang.reflect.RecordComponent;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -18,12 +19,17 @@ import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 import io.github.shardkeeper.actuate.MicrometerConsumerMeters;
 import io.github.shardkeeper.actuate.MicrometerLoopMeters;
 import io.github.shardkeeper.actuate.MicrometerSendMeters;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.observation.ShardkeeperObservation;
+import io.github.shardkeeper.report.LagReport;
+import io.github.shardkeeper.report.OutboxReport;
+import io.github.shardkeeper.report.ShardDetails;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 
@@ -35,6 +41,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ReferenceTests {
 
 	private static final Path REFERENCE = Path.of("..", "docs", "reference");
+
+	private static final String JSON = "```json";
 
 	private static final Pattern CODE = Pattern.compile("`([^`]+)`");
 
@@ -75,6 +83,25 @@ class ReferenceTests {
 			assertThat(keys(section, "high"))
 				.containsExactlyInAnyOrder(names(observation.getHighCardinalityKeyNames()));
 		}
+	}
+
+	@Test
+	void documentedAnswerOfOneShardHasExactlyItsFields() throws IOException {
+		String page = Files.readString(REFERENCE.resolve("endpoint.md"));
+		String section = page.substring(page.indexOf("### One shard"));
+		int begin = section.indexOf(JSON) + JSON.length();
+		JsonNode documented = new JsonMapper().readTree(section.substring(begin, section.indexOf("```", begin)));
+
+		assertFields(documented, ShardDetails.class);
+		assertFields(documented.path("lag"), LagReport.class);
+		assertFields(documented.path("outbox"), OutboxReport.class);
+		assertThat(rows("endpoint.md", "| outbox | |")).containsOnlyKeys(documented.path("outbox").propertyNames());
+	}
+
+	private static void assertFields(JsonNode documented, Class<? extends Record> answer) {
+		assertThat(documented.propertyNames()).as("%s", answer)
+			.containsExactlyElementsOf(
+					Arrays.stream(answer.getRecordComponents()).map(RecordComponent::getName).toList());
 	}
 
 	private static Set<String> keys(String section, String cardinality) {

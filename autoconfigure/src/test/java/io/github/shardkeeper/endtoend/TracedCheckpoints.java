@@ -98,6 +98,11 @@ final class TracedCheckpoints implements CheckpointStore {
 	}
 
 	@Override
+	public @Nullable Long countOutbox(ShardId shard) {
+		return this.store.countOutbox(shard);
+	}
+
+	@Override
 	public CompletionReply complete(ShardId shard, Token token, long acknowledged, long acquisition) {
 		return this.store.complete(shard, token, acknowledged, acquisition);
 	}

@@ -301,6 +301,16 @@ public interface CheckpointStore extends AutoCloseable {
 		return List.of();
 	}
 
+	/**
+	 * Counts the records in a shard's outbox, without reading them.
+	 * @param shard the shard
+	 * @return the number; {@code null} if the shard has never sent anything, or the store
+	 * cannot tell without reading them
+	 */
+	default @Nullable Long countOutbox(ShardId shard) {
+		return null;
+	}
+
 	@Override
 	void close();
 

@@ -145,6 +145,11 @@ public final class CheckpointsByTopic implements CheckpointStore {
 	}
 
 	@Override
+	public @Nullable Long countOutbox(ShardId shard) {
+		return this.parts.of(shard).countOutbox(shard);
+	}
+
+	@Override
 	public void close() {
 	}
 

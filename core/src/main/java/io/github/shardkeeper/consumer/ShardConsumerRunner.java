@@ -2,6 +2,7 @@ package io.github.shardkeeper.consumer;
 
 import java.time.Duration;
 import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Set;
@@ -28,8 +29,10 @@ import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.loop.Loops;
+import io.github.shardkeeper.output.OutboxUsage;
 import io.github.shardkeeper.output.Outputs;
 import io.github.shardkeeper.protocol.LeaderEvent.ListedShards;
+import io.github.shardkeeper.report.OutboxReport;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardSource;
@@ -443,6 +446,23 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 				problems.putIfAbsent(shard, ShardWorker.Problem.alarm("Records cannot be read: " + noReads));
 			}
 		});
+	}
+
+	/**
+	 * Returns what waits in the outbox of a shard of the group; {@code null} if this
+	 * instance does not consume the shard, or the shard has never sent anything.
+	 */
+	public @Nullable OutboxReport outbox(ShardId shard) {
+		Running current = this.running;
+		OutboxUsage.Waiting waiting = (current != null) ? current.workers.outbox(shard) : null;
+		return (current != null && waiting != null) ? report(waiting, current.context) : null;
+	}
+
+	private static OutboxReport report(OutboxUsage.Waiting waiting, WorkerContext context) {
+		MonotonicTime since = waiting.since();
+		return new OutboxReport(waiting.records(), waiting.bytes(), (since != null)
+				? context.wallClock().instant().minus(since.until(context.clock().now())).truncatedTo(ChronoUnit.MILLIS)
+				: null);
 	}
 
 	/** Returns the shards of the group that this instance consumes or still drains. */

@@ -17,6 +17,7 @@ import org.slf4j.Logger;
 import io.github.shardkeeper.coordination.ShardConsumption;
 import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.handler.ShardHandler;
+import io.github.shardkeeper.output.OutboxUsage;
 import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.protocol.MeasuredLoads.ShardWork;
 import io.github.shardkeeper.shard.MemberId;
@@ -281,6 +282,12 @@ final class ShardWorkers implements ShardConsumption {
 			}
 		});
 		return problems;
+	}
+
+	/** Returns {@link ShardWorker#outbox()} of a shard, {@code null} without a worker. */
+	OutboxUsage.@Nullable Waiting outbox(ShardId shard) {
+		ShardWorker worker = this.workers.get(shard);
+		return (worker != null) ? worker.outbox() : null;
 	}
 
 	/** Wakes workers that nothing else would wake. */

@@ -32,6 +32,7 @@ import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.LagReport;
 import io.github.shardkeeper.report.MemberReport;
 import io.github.shardkeeper.report.MoveReport;
+import io.github.shardkeeper.report.OutboxReport;
 import io.github.shardkeeper.report.PauseReport;
 import io.github.shardkeeper.report.RunReport;
 import io.github.shardkeeper.report.ShardDetails;
@@ -67,6 +68,8 @@ public final class GroupReporter {
 
 	private final Supplier<Map<ShardId, String>> problems;
 
+	private final Function<ShardId, @Nullable OutboxReport> outboxes;
+
 	private final Function<ShardId, List<MoveReport>> moves;
 
 	private final MonotonicClock clock;
@@ -78,17 +81,21 @@ public final class GroupReporter {
 	 * Creates a reporter.
 	 * @param deadLetters the dead letters; {@code null} if the store has none
 	 * @param problems the problems of this instance's shards
+	 * @param outboxes what waits in the outbox of a shard of this instance; {@code null}
+	 * if the shard is not of this instance, or has never sent anything
 	 * @param moves the last moves of a shard, the newest first
 	 */
 	public GroupReporter(ShardCoordinator coordinator, CoordinationStore coordinationStore,
 			CheckpointStore checkpointStore, @Nullable DeadLetterStore deadLetters, TopicSources sources,
-			Supplier<Map<ShardId, String>> problems, Function<ShardId, List<MoveReport>> moves, MonotonicClock clock) {
+			Supplier<Map<ShardId, String>> problems, Function<ShardId, @Nullable OutboxReport> outboxes,
+			Function<ShardId, List<MoveReport>> moves, MonotonicClock clock) {
 		this.coordinator = coordinator;
 		this.coordinationStore = coordinationStore;
 		this.checkpointStore = checkpointStore;
 		this.deadLetters = deadLetters;
 		this.sources = sources;
 		this.problems = problems;
+		this.outboxes = outboxes;
 		this.moves = moves;
 		this.clock = clock;
 	}
@@ -341,6 +348,7 @@ public final class GroupReporter {
 				(position != null) ? attempt("lag", unreadable, () -> lag(shard, position)) : null, stored,
 				(letters != null)
 						? attempt("retries", unreadable, () -> letters.countRetries(List.of(shard)).get(shard)) : null,
+				attempt("outbox", unreadable, () -> outbox(ownership)),
 				attempt("stateEntries", unreadable, () -> this.checkpointStore.countStateEntries(shard)),
 				attempt("moves", unreadable, () -> this.moves.apply(shard)), unreadable);
 	}
@@ -355,6 +363,22 @@ public final class GroupReporter {
 			unreadable.put(part, printable(String.valueOf(ex.getMessage())));
 			return null;
 		}
+	}
+
+	/** Reads it from the store only if this instance does not know more. */
+	private @Nullable OutboxReport outbox(Ownership ownership) {
+		ShardId shard = ownership.shard();
+		OutboxReport own = isOwn(ownership) ? this.outboxes.apply(shard) : null;
+		if (own != null) {
+			return own;
+		}
+		Long records = this.checkpointStore.countOutbox(shard);
+		return (records != null) ? new OutboxReport(records, null, null) : null;
+	}
+
+	private boolean isOwn(Ownership ownership) {
+		MemberId owner = ownership.owner();
+		return owner != null && owner.instance().equals(this.coordinator.settings().instance());
 	}
 
 	private @Nullable LagReport lag(ShardId shard, Offset offset) {

@@ -1,7 +1,12 @@
 package io.github.shardkeeper.output;
 
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * What waits in the outboxes of the shards of a topic that this instance owns: records
@@ -13,7 +18,7 @@ public final class OutboxUsage {
 
 	/** Returns the number of records. */
 	public long records() {
-		return this.shares.stream().mapToLong((share) -> share.records).sum();
+		return this.shares.stream().mapToLong((share) -> share.waiting().records()).sum();
 	}
 
 	/** Returns how much of its limits the fullest outbox uses: from 1 on it is full. */
@@ -31,27 +36,48 @@ public final class OutboxUsage {
 		this.shares.remove(share);
 	}
 
+	/**
+	 * What waits in one outbox. Immutable.
+	 *
+	 * @param records the number of records
+	 * @param bytes their approximate size
+	 * @param since the time since which the first record for a target has been the first,
+	 * of all targets the earliest; {@code null} if none is to be forwarded
+	 */
+	public record Waiting(long records, long bytes, @Nullable MonotonicTime since) {
+
+		static final Waiting NOTHING = new Waiting(0, 0, null);
+
+	}
+
 	/** What waits in one outbox. Written by the shard's worker. */
 	static final class Share {
 
 		private final Outputs limits;
 
-		private volatile long records;
-
-		private volatile long bytes;
+		/** {@code null} until the shard has sent something. */
+		private volatile @Nullable Waiting known;
 
 		Share(Outputs limits) {
 			this.limits = limits;
 		}
 
-		void set(long waiting, long waitingBytes) {
-			this.records = waiting;
-			this.bytes = waitingBytes;
+		void set(Waiting current) {
+			this.known = current;
+		}
+
+		@Nullable Waiting known() {
+			return this.known;
+		}
+
+		private Waiting waiting() {
+			return Objects.requireNonNullElse(this.known, Waiting.NOTHING);
 		}
 
 		private double used() {
-			return Math.max((double) this.records / this.limits.maxRecords(),
-					(double) this.bytes / this.limits.maxBytes());
+			Waiting current = waiting();
+			return Math.max((double) current.records / this.limits.maxRecords(),
+					(double) current.bytes / this.limits.maxBytes());
 		}
 
 	}

@@ -38,9 +38,9 @@ import io.github.shardkeeper.time.MonotonicTime;
  * forwarded.
  * <p>
  * Calls in transactions of the application commit what they send themselves, one after
- * the other. Confined to the shard's worker, except for {@link #prepareForCall},
- * {@link #writtenByCall} and {@link #notWrittenByCall}, which belong to the call that has
- * the turn to commit.
+ * the other. Confined to the shard's worker, except for {@link #waiting()}, and for
+ * {@link #prepareForCall}, {@link #writtenByCall} and {@link #notWrittenByCall}, which
+ * belong to the call that has the turn to commit.
  */
 public final class ShardOutbox {
 
@@ -87,6 +87,9 @@ public final class ShardOutbox {
 	private int waiting;
 
 	private long waitingBytes;
+
+	/** Since when the first record for a target is the first, {@code null} for none. */
+	private @Nullable MonotonicTime waitingSince;
 
 	/** Number of records in the store that are not read yet. */
 	private long unread;
@@ -147,6 +150,9 @@ public final class ShardOutbox {
 				count(entry, 1);
 			}
 			this.unread = page.isEmpty() ? 0 : this.unread - page.size();
+		}
+		if (this.numbers.era() != 0) {
+			publish();
 		}
 		if (!this.targets.isEmpty()) {
 			this.attentionDue = true;
@@ -215,7 +221,19 @@ public final class ShardOutbox {
 	private void count(Entry entry, int sign) {
 		this.waiting += sign;
 		this.waitingBytes += sign * entry.size();
-		this.share.set(this.waiting, this.waitingBytes);
+		publish();
+	}
+
+	private void publish() {
+		this.share.set(new OutboxUsage.Waiting(this.waiting, this.waitingBytes, this.waitingSince));
+	}
+
+	/**
+	 * Returns what waits, also what is about to be committed; {@code null} if the shard
+	 * has never sent anything, or its outbox is not read yet.
+	 */
+	public OutboxUsage.@Nullable Waiting waiting() {
+		return this.share.known();
 	}
 
 	/** Returns the size of what the next commit adds, in bytes. */
@@ -335,7 +353,19 @@ public final class ShardOutbox {
 			target.advance(now);
 		}
 		this.targets.values().removeIf(Target::isIdle);
+		publishSince();
 		return this.exchange.forwardedEver() > before || this.supersededBy != null && !isForwarding();
+	}
+
+	private void publishSince() {
+		MonotonicTime since = null;
+		for (Target target : this.targets.values()) {
+			since = MonotonicTime.earliestOf(since, target.firstSince);
+		}
+		if (!Objects.equals(since, this.waitingSince)) {
+			this.waitingSince = since;
+			publish();
+		}
 	}
 
 	/**
@@ -467,6 +497,9 @@ public final class ShardOutbox {
 
 		private int requested;
 
+		/** Since when the first record that waits is the first. */
+		private @Nullable MonotonicTime firstSince;
+
 		/** Set after a failure. */
 		private @Nullable MonotonicTime notBefore;
 
@@ -496,6 +529,9 @@ public final class ShardOutbox {
 					}
 					this.request = null;
 					process(sent, now);
+				}
+				if (this.firstSince == null && !this.waiting.isEmpty()) {
+					this.firstSince = now;
 				}
 				boolean pausing = this.notBefore != null && now.isBefore(this.notBefore);
 				if (this.waiting.isEmpty() || pausing || ShardOutbox.this.supersededBy != null) {
@@ -595,6 +631,7 @@ public final class ShardOutbox {
 
 		private void removeFirst() {
 			Entry entry = this.waiting.remove();
+			this.firstSince = null;
 			ShardOutbox.this.exchange.forwarded(entry.place());
 			count(entry, -1);
 		}

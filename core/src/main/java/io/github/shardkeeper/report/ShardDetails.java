@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  * source cannot tell
  * @param deadLetters the number of its dead letters
  * @param retries the number of records in its retry queue
+ * @param outbox what its calls have sent and its targets do not have yet; {@code null} if
+ * it has never sent anything
  * @param stateEntries the number of entries of its committed state
  * @param moves its last moves, the newest first, at most ten, and among the last of the
  * group only
@@ -21,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * that are {@code null} because of that
  */
 public record ShardDetails(String group, ShardReport shard, @Nullable LagReport lag, @Nullable Long deadLetters,
-		@Nullable Long retries, @Nullable Long stateEntries, @Nullable List<MoveReport> moves,
-		Map<String, String> unreadable) {
+		@Nullable Long retries, @Nullable OutboxReport outbox, @Nullable Long stateEntries,
+		@Nullable List<MoveReport> moves, Map<String, String> unreadable) {
 
 }

@@ -124,13 +124,13 @@ final class ShardProblems {
 			return ShardWorker.Problem.alarm(full);
 		}
 		CallProblem noted = this.callProblem;
+		MonotonicTime retriedSince = (noted != null) ? noted.retriedSince() : null;
+		boolean lasts = noted != null && (retriedSince == null || retriedSince.until(now).compareTo(this.longCall) > 0);
 		String unsent = this.outboxProblem;
-		if (noted == null) {
-			return (unsent != null) ? ShardWorker.Problem.alarm(unsent) : null;
+		if (unsent != null && !lasts) {
+			return ShardWorker.Problem.alarm(unsent);
 		}
-		MonotonicTime retriedSince = noted.retriedSince();
-		return new ShardWorker.Problem(noted.text(),
-				retriedSince == null || retriedSince.until(now).compareTo(this.longCall) > 0);
+		return (noted != null) ? new ShardWorker.Problem(noted.text(), lasts) : null;
 	}
 
 	private String obstacle(ShardWorker.@Nullable Problem noted) {

@@ -15,6 +15,7 @@ import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.loop.SerialTask;
+import io.github.shardkeeper.output.OutboxUsage;
 import io.github.shardkeeper.output.ShardOutbox;
 import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.protocol.MeasuredLoads.ShardWork;
@@ -129,6 +130,14 @@ public final class ShardWorker {
 	/** Returns the current problem, {@code null} if there is none. */
 	public @Nullable Problem problem() {
 		return this.problems.current();
+	}
+
+	/**
+	 * Returns what waits in the outbox of the shard; {@code null} if the shard has never
+	 * sent anything, or is not acquired yet.
+	 */
+	public OutboxUsage.@Nullable Waiting outbox() {
+		return this.outbox.waiting();
 	}
 
 	/** Returns the work up to a time, {@code null} if it is not measured. */

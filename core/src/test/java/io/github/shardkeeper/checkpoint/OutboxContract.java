@@ -98,6 +98,22 @@ public abstract class OutboxContract {
 		assertThat(acquire(NEW)).isEqualTo(new Outbox(OLD.value(), new Place(OLD.value(), 2), Map.of(INVOICES, 2L), 0));
 	}
 
+	/** A shard that has sent everything has an outbox, one that never sent has none. */
+	@Test
+	void recordsAreCountedOnceTheShardHasSentSomething() {
+		assertThat(this.store.countOutbox(SHARD)).isNull();
+		assertThat(this.store.countOutbox(ShardId.of("orders", 7))).isNull();
+		commit(OLD, add(OLD, entry(OLD, 1, INVOICES, 1, "a"), entry(OLD, 2, MAILS, 1, "b")));
+		assertThat(this.store.countOutbox(SHARD)).isEqualTo(2);
+		acquire(NEW);
+		this.attempts = 0;
+		assertThat(this.store.countOutbox(SHARD)).isEqualTo(2);
+
+		commit(NEW, remove(OLD, new Place(OLD.value(), 1), new Place(OLD.value(), 2)));
+
+		assertThat(this.store.countOutbox(SHARD)).isZero();
+	}
+
 	/** What a later owner adds comes after it. */
 	@Test
 	void recordsAreReadByPageInTheOrderOfTheirPlaces() {

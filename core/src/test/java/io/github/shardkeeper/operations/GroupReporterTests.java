@@ -19,6 +19,7 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.assignment.Reason;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
+import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
@@ -41,6 +42,7 @@ import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.MemberReport;
 import io.github.shardkeeper.report.MoveReport;
+import io.github.shardkeeper.report.OutboxReport;
 import io.github.shardkeeper.report.ShardDetails;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.report.TopicReport;
@@ -96,13 +98,15 @@ class GroupReporterTests {
 
 	private final Map<ShardId, String> problems = new HashMap<>();
 
+	private final Map<ShardId, OutboxReport> outboxes = new HashMap<>();
+
 	private Supplier<List<MoveReport>> moves = List::of;
 
 	private MonotonicTime now = MonotonicClock.SYSTEM.now();
 
 	private final GroupReporter reporter = new GroupReporter(this.coordinator, this.coordination, this.checkpoints,
-			this.letters, TopicSources.of(this.source), () -> this.problems, (shard) -> this.moves.get(),
-			() -> this.now);
+			this.letters, TopicSources.of(this.source), () -> this.problems, this.outboxes::get,
+			(shard) -> this.moves.get(), () -> this.now);
 
 	private long epoch;
 
@@ -380,6 +384,51 @@ class GroupReporterTests {
 		assertThat(details.deadLetters()).isZero();
 		assertThat(details.retries()).isZero();
 		assertThat(details.unreadable()).isEmpty();
+	}
+
+	/** An owner knows more of its outbox than the store. */
+	@Test
+	void outboxIsThatOfTheOwnerOrElseOfTheStore() {
+		ShardId ofOne = ShardId.of("orders", 2);
+		ShardId ofTwo = ShardId.of("orders", 3);
+		send(ofOne);
+		send(ofTwo);
+		OutboxReport own = new OutboxReport(7, 91L, Instant.EPOCH);
+		this.outboxes.put(ofOne, own);
+		// Its worker has not ended yet.
+		this.outboxes.put(ofTwo, own);
+
+		assertThat(outbox(ofOne)).isEqualTo(own);
+		assertThat(outbox(ofTwo)).isEqualTo(new OutboxReport(1, null, null));
+		assertThat(outbox(ShardId.of("orders", 4))).as("it has never sent anything").isNull();
+		this.outboxes.clear();
+		assertThat(outbox(ofOne)).as("not known here yet").isEqualTo(new OutboxReport(1, null, null));
+
+		given(this.checkpoints.countOutbox(ofTwo))
+			.willThrow(new StoreUnavailableException("Redis: NOPERM", null, true));
+		ShardDetails details = this.reporter.shard(ofTwo).orElseThrow();
+		assertThat(details.outbox()).isNull();
+		assertThat(details.unreadable()).containsExactly(Map.entry("outbox", "Redis: NOPERM"));
+	}
+
+	private OutboxReport outbox(ShardId shard) {
+		ShardDetails details = this.reporter.shard(shard).orElseThrow();
+		assertThat(details.unreadable()).isEmpty();
+		return details.outbox();
+	}
+
+	private void send(ShardId shard) {
+		Token token = ownership(shard).token();
+		this.checkpoints.acquireNow(shard, token);
+		ShardId target = ShardId.of("visits", 0);
+		Outbox.Place place = new Outbox.Place(token.value(), 1);
+		Outbox.Entry entry = new Outbox.Entry(place, token.value(), target, 1, null, new byte[1], Map.of());
+		this.checkpoints
+			.commit(shard, token,
+					Commit.of(Commit.CommitNumber.ofWhole(1), new Offset("2"), Map.of())
+						.withOutbox(new Outbox.Changes(token.value(), place, Map.of(target, 1L), List.of(entry),
+								List.of(), false)))
+			.join();
 	}
 
 	@Test

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.checkpoint.Outbox;
+import io.github.shardkeeper.output.OutboxUsage;
 import io.github.shardkeeper.output.TestTargets;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.Token;
@@ -211,9 +212,13 @@ class SentInTransactedCallsTests {
 		shard.deliver(1, 2 * ConsumingShard.MAX_SENT);
 		assertThat(this.transactions.rows).hasSize(ConsumingShard.MAX_SENT);
 		assertThat(shard.worker().problem()).asString().startsWith("Takes no more records, because");
+		assertThat(shard.worker().outbox()).isNotNull()
+			.satisfies((waiting) -> assertThat(waiting.records()).isEqualTo(ConsumingShard.MAX_SENT))
+			.satisfies((waiting) -> assertThat(waiting.since()).isNotNull());
 
 		this.targets.refuse(null);
 		shard.pass(SECOND.multipliedBy(60));
+		assertThat(shard.worker().outbox()).isEqualTo(new OutboxUsage.Waiting(0, 0, null));
 		assertThat(this.targets.received(INVOICES)).hasSize(2 * ConsumingShard.MAX_SENT);
 	}
 

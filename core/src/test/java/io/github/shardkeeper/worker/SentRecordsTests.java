@@ -16,10 +16,12 @@ import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.output.OutboxUsage.Waiting;
 import io.github.shardkeeper.output.TestTargets;
 import io.github.shardkeeper.schedule.TopicSchedule;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
@@ -195,6 +197,84 @@ class SentRecordsTests {
 
 		assertThat(this.shard.worker().problem()).hasToString(
 				"Continues, but records that it has sent cannot be appended to mails/0: refused, caused by the test");
+	}
+
+	/** It is an alarm, and the call may be retried for long. */
+	@Test
+	void refusingTargetIsShownAlsoWhileACallIsRetried() {
+		this.targets.refuse(MAILS);
+		this.shard.deliver(1, 1);
+		this.bean.failing.add("r2");
+		this.shard.deliver(2, 2);
+		assertThat(this.shard.worker().problem()).hasToString(
+				"Continues, but records that it has sent cannot be appended to mails/0: refused, caused by the test");
+
+		this.targets.refuse(null);
+		this.shard.pass(SECOND);
+
+		assertThat(this.targets.received(MAILS)).containsExactly("mail of r1");
+		assertThat(this.shard.worker().problem()).asString().contains("keeps failing");
+	}
+
+	@Test
+	void whatWaitsIsKnownFromTheFirstRecordToTheLast() {
+		assertThat(this.shard.worker().outbox()).as("it has never sent anything").isNull();
+		this.shard.deliver(1, 1);
+		assertThat(this.shard.worker().outbox()).isEqualTo(new Waiting(0, 0, null));
+
+		this.targets.refuse(INVOICES);
+		MonotonicTime first = this.shard.clock().now();
+		this.shard.deliver(2, 3);
+		assertThat(this.shard.worker().outbox()).isEqualTo(new Waiting(2, 2 * "invoice of r2".length() + 2, first));
+		this.shard.pass(MINUTE);
+		this.shard.deliver(4, 4);
+		assertThat(this.shard.worker().outbox()).as("the first one has waited since then")
+			.isEqualTo(new Waiting(3, 3 * "invoice of r2".length() + 3, first));
+
+		this.shard.restart();
+		MonotonicTime second = this.shard.clock().now();
+		assertThat(this.shard.worker().outbox()).as("the next owner knows no earlier time")
+			.isEqualTo(new Waiting(3, 3 * "invoice of r2".length() + 3, second));
+
+		this.targets.refuse(null);
+		this.shard.pass(MINUTE);
+		assertThat(this.shard.worker().outbox()).isEqualTo(new Waiting(0, 0, null));
+		assertInvoices(1, 4);
+	}
+
+	/** What is on its way does not wait since the first record of all. */
+	@Test
+	void timeBeginsAgainWithEachRecordThatIsAppended() {
+		this.targets.refuse(INVOICES);
+		this.shard.deliver(1, 1);
+		this.targets.refuse(null);
+		this.targets.hold();
+		this.shard.pass(MINUTE);
+		this.shard.deliver(2, 2);
+		MonotonicTime answered = this.shard.clock().now();
+
+		this.targets.deliver();
+		this.targets.hold();
+		this.shard.run();
+
+		assertThat(this.targets.received(INVOICES)).containsExactly("invoice of r1");
+		assertThat(this.shard.worker().outbox())
+			.satisfies((waiting) -> assertThat(waiting.since()).isEqualTo(answered));
+	}
+
+	/** A shard that cannot be acquired yet may have an outbox. */
+	@Test
+	void whatWaitsIsNotKnownBeforeItIsRead() {
+		this.targets.refuse(INVOICES);
+		this.shard.deliver(1, 1);
+		this.shard.checkpoints().setAway(true);
+		this.shard.restart();
+		assertThat(this.shard.worker().outbox()).isNull();
+
+		this.shard.checkpoints().setAway(false);
+		this.shard.pass(MINUTE);
+
+		assertThat(this.shard.worker().outbox()).satisfies((waiting) -> assertThat(waiting.records()).isOne());
 	}
 
 	@Test

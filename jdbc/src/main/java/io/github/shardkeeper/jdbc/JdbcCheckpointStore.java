@@ -467,6 +467,15 @@ final class JdbcCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
+	public @Nullable Long countOutbox(ShardId shard) {
+		if (!this.outbox.exist()) {
+			return null;
+		}
+		Outbox found = this.steps.run("count the outbox of " + shard, () -> this.outbox.read(shard));
+		return (found.era() != 0) ? found.entries() : null;
+	}
+
+	@Override
 	public void close() {
 		this.executor.shutdown();
 	}

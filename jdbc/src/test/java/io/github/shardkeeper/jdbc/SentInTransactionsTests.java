@@ -195,6 +195,7 @@ class SentInTransactionsTests {
 		assertThat(call(OLD, commit(acquired, 1, 0, Outbox.Changes.NONE), () -> {
 		})).isInstanceOf(Result.Committed.class);
 
+		assertThat(this.store.countOutbox(SHARD)).isNull();
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
 			.isThrownBy(() -> this.store.keepsOutboxes("orders"))
 			.withMessageContaining("'orders' takes a ShardOutput, but the database has no table 'shardkeeper_sequence'")

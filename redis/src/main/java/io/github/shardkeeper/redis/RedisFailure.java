@@ -38,6 +38,8 @@ public final class RedisFailure {
 					"the master reaches fewer replicas than its 'min-replicas-to-write' requires, and accepts no writes "
 							+ "until they are back or another node becomes the master: check the replicas and the "
 							+ "network between them"),
+			new Remedy(saying("OOM command not allowed"),
+					"raise 'maxmemory' of this Redis, or free memory, for example by trimming topics"),
 			// Redis 6.2 does not name the subcommand, and the client sends it only for
 			// this.
 			new Remedy(saying("permissions to run the 'cluster"),

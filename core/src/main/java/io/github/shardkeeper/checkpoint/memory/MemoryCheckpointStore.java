@@ -180,6 +180,12 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 		return this.entries.getOrDefault(shard, new ShardData()).outbox(after, limit, bytes);
 	}
 
+	@Override
+	public synchronized @Nullable Long countOutbox(ShardId shard) {
+		Outbox outbox = this.entries.getOrDefault(shard, new ShardData()).outbox();
+		return (outbox.era() != 0) ? outbox.entries() : null;
+	}
+
 	/** Returns whether a shard has data: it was acquired or had a seek. */
 	public synchronized boolean contains(ShardId shard) {
 		return this.entries.containsKey(shard);

@@ -359,6 +359,15 @@ public final class RedisCheckpointStore implements CheckpointStore {
 					List.of(bytes((after != null) ? after.toString() : ""), bytes(limit), bytes(bytes))));
 	}
 
+	/** The numbers stay when the outbox is empty. */
+	@Override
+	public @Nullable Long countOutbox(ShardId shard) {
+		List<Long> found = this.link.<Long>callAll(List.of((commands) -> commands.exists(this.keys.sequences(shard)),
+				(commands) -> commands.xlen(this.keys.outbox(shard))));
+		long records = found.get(1);
+		return (found.get(0) > 0 || records > 0) ? records : null;
+	}
+
 	@Override
 	public Instant consumedSince(String topic, @Nullable Instant known) {
 		byte[] since = this.fences.run(this.scripts.recordConsumedSince(), List.of(this.keys.topic(topic)),

@@ -31,7 +31,7 @@ final class ShardKeys {
 	/** Returns the keys of a shard, in the order of {@code data.lua}. */
 	List<String> all(ShardId shard) {
 		return List.of(checkpoint(shard), state(shard), retry(shard), of(shard, "retried"), dead(shard),
-				of(shard, "sequences"), of(shard, "outbox"));
+				sequences(shard), outbox(shard));
 	}
 
 	String checkpoint(ShardId shard) {
@@ -48,6 +48,14 @@ final class ShardKeys {
 
 	String dead(ShardId shard) {
 		return of(shard, "dead");
+	}
+
+	String sequences(ShardId shard) {
+		return of(shard, "sequences");
+	}
+
+	String outbox(ShardId shard) {
+		return of(shard, "outbox");
 	}
 
 	/** Returns the pattern of the keys of a topic's shards, for {@code SCAN}. */

@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.AfterAll;
@@ -163,6 +164,27 @@ class DashboardPageTests {
 		browser.awaitText("#effects", "This would happen:");
 		assertThat(this.group.acts).singleElement()
 			.satisfies((act) -> assertThat(act.path("id").asString()).isEqualTo("visits/1/7-0"));
+		browser.assertNoErrors();
+	}
+
+	@Test
+	void outboxIsShownForAShardThatSends() {
+		this.group.shards.get(1)
+			.put("outbox", Map.of("records", 1200, "size", 91_200, "since", "2026-11-21T04:16:43.791Z"));
+		Map<String, Object> countedElsewhere = new TreeMap<>(Map.of("records", 1));
+		countedElsewhere.put("size", null);
+		countedElsewhere.put("since", null);
+		this.group.shards.get(2).put("outbox", countedElsewhere);
+		open();
+
+		browser.awaitCount("#cells li", 4);
+		browser.script("document.querySelector('#cells li:nth-child(2) button').click()");
+		browser.awaitText("#shard-body", "1,200 records wait · 91,200 bytes · since 21/11/2026");
+		browser.script("document.querySelector('#cells li:nth-child(3) button').click()");
+		browser.awaitText("#shard-body", "1 record waits");
+		assertThat(browser.text("#shard-body")).contains("Outbox").doesNotContain("bytes");
+		browser.script("document.querySelector('#cells li:nth-child(1) button').click()");
+		browser.awaitText("#shard-body", "12 records");
 		browser.assertNoErrors();
 	}
 

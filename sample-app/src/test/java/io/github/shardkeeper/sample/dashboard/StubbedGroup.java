@@ -212,6 +212,7 @@ final class StubbedGroup implements AutoCloseable {
 		details.put("lag", Map.of("records", 12, "millis", 1840));
 		details.put("deadLetters", found.getOrDefault("deadLetters", 0));
 		details.put("retries", 0);
+		details.put("outbox", found.get("outbox"));
 		details.put("stateEntries", 7);
 		details.put("unreadable", Map.of());
 		return details;
