@@ -1,10 +1,7 @@
 package io.github.shardkeeper.autoconfigure;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 
@@ -18,10 +15,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
-import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
-import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
-import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
-import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Condition;
@@ -29,11 +23,8 @@ import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
-import org.springframework.core.io.ByteArrayResource;
-import org.springframework.core.io.Resource;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.util.StringUtils;
 
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.CallTransaction;
@@ -43,6 +34,8 @@ import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.DeadLettersByTopic;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.jdbc.JdbcDataPlane;
+import io.github.shardkeeper.jdbc.TableSettings;
+import io.github.shardkeeper.jdbc.TransactionDataSources;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
 
@@ -60,24 +53,54 @@ class JdbcTransactionConfiguration {
 	private static final String LETTERS = "shardkeeperTransactedDeadLetterStore";
 
 	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass({ JdbcDataPlane.class, DataSourceScriptDatabaseInitializer.class })
+	@ConditionalOnClass({ JdbcDataPlane.class, EmbeddedDatabaseConnection.class })
 	static class WithDatabase {
 
 		@Bean
 		Database shardkeeperDatabase(ShardkeeperSettings settings, ListableBeanFactory beans,
 				ObjectProvider<PlatformTransactionManager> managers, ObjectProvider<DataSource> dataSources) {
 			PlatformTransactionManager manager = transactionManager(settings, beans, managers);
-			if (manager instanceof ResourceTransactionManager resources
-					&& resources.getResourceFactory() instanceof DataSource dataSource) {
-				return new Database(manager, dataSource);
-			}
-			DataSource dataSource = dataSources.getIfUnique();
-			if (dataSource == null) {
+			DataSource bound = TransactionDataSources.of(manager);
+			DataSource injected = dataSources.getIfUnique();
+			if (bound == null && injected == null) {
 				throw new ShardkeeperConfigurationException(
 						"A topic has 'consumer.transaction: jdbc', but there is no DataSource bean, or none of several is primary.",
 						"Mark the DataSource of the transactions as @Primary, or set 'shardkeeper.jdbc.transaction-manager' to the JdbcTransactionManager of the right one.");
 			}
-			return new Database(manager, dataSource);
+			if (bound != null && injected != null && !TransactionDataSources.takesPart(injected, bound)
+					&& !StringUtils.hasText(settings.properties().jdbc().transactionManager())) {
+				throw beside(beans, manager, bound, injected);
+			}
+			return new Database(manager, (bound != null) ? bound : Objects.requireNonNull(injected));
+		}
+
+		/** What handlers write with the injected one would not be rolled back. */
+		private static ShardkeeperConfigurationException beside(ListableBeanFactory beans,
+				PlatformTransactionManager manager, DataSource bound, DataSource injected) {
+			String managerName = name(beans, PlatformTransactionManager.class, manager);
+			String injectedName = name(beans, DataSource.class, injected);
+			String boundName = name(beans, DataSource.class, bound);
+			String action = "If handlers write to '%s', declare a JdbcTransactionManager bean for exactly this bean, and set 'shardkeeper.jdbc.transaction-manager' to its name."
+				.formatted(injectedName);
+			return new ShardkeeperConfigurationException(
+					"A topic has 'consumer.transaction: jdbc', and the transactions of the PlatformTransactionManager '%s' are those of %s. But the DataSource that is injected by default is '%s', whose statements are not a part of these transactions."
+						.formatted(managerName,
+								(boundName != null) ? "the DataSource '%s'".formatted(boundName)
+										: "a %s that is no bean".formatted(bound.getClass().getSimpleName()),
+								injectedName),
+					(boundName != null) ? action
+							+ " If they write to '%1$s', mark it as @Primary; or inject it by its name in all of them, and set 'shardkeeper.jdbc.transaction-manager' to '%2$s'."
+								.formatted(boundName, managerName)
+							: action);
+		}
+
+		private static <B> @Nullable String name(ListableBeanFactory beans, Class<B> type, B bean) {
+			for (String name : beans.getBeanNamesForType(type, true, false)) {
+				if (beans.getBean(name) == bean) {
+					return name;
+				}
+			}
+			return null;
 		}
 
 		private static PlatformTransactionManager transactionManager(ShardkeeperSettings settings,
@@ -110,12 +133,16 @@ class JdbcTransactionConfiguration {
 		@Bean
 		@DependsOnDatabaseInitialization
 		TransactedStores shardkeeperTransactedStores(Database database, ShardkeeperSettings settings,
-				CoordinationSettings coordination, ListableBeanFactory beans) throws Exception {
+				CoordinationSettings coordination, ListableBeanFactory beans) {
 			ShardkeeperProperties.Jdbc jdbc = settings.properties().jdbc();
-			new TablesInitializer(database.dataSource(), jdbc).afterPropertiesSet();
+			boolean created = switch (jdbc.initializeSchema()) {
+				case ALWAYS -> true;
+				case EMBEDDED -> EmbeddedDatabaseConnection.isEmbedded(database.dataSource());
+				case NEVER -> false;
+			};
 			JdbcDataPlane plane = new JdbcDataPlane(database.transactionManager(), database.dataSource(),
-					jdbc.tablePrefix(), coordination.group(), jdbc.lockWait());
-			plane.checkTransactions(concurrentTopic(settings));
+					new TableSettings(jdbc.tablePrefix(), created), coordination.group(), jdbc.lockWait());
+			plane.prepare(concurrentTopic(settings));
 			CheckpointStore group = group(beans, CheckpointStore.class, CHECKPOINTS);
 			if (group == null) {
 				throw new IllegalStateException("There is no store of the group");
@@ -170,7 +197,7 @@ class JdbcTransactionConfiguration {
 
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(name = "io.github.shardkeeper.jdbc.JdbcDataPlane")
-	@ConditionalOnMissingClass("org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer")
+	@ConditionalOnMissingClass("org.springframework.boot.jdbc.EmbeddedDatabaseConnection")
 	static class WithoutDatabase {
 
 		@Bean(name = CHECKPOINTS)
@@ -228,58 +255,6 @@ class JdbcTransactionConfiguration {
 		public void close() {
 			this.databaseLetters.close();
 			this.database.close();
-		}
-
-	}
-
-	/** Creates the tables under their configured names. Confined to startup. */
-	private static final class TablesInitializer
-			extends PropertiesBasedDataSourceScriptDatabaseInitializer<TablesInitializer.Properties> {
-
-		private static final String STANDARD_PREFIX = "shardkeeper_";
-
-		private final String prefix;
-
-		TablesInitializer(DataSource dataSource, ShardkeeperProperties.Jdbc jdbc) {
-			super(dataSource, new Properties(jdbc.initializeSchema()));
-			this.prefix = jdbc.tablePrefix();
-		}
-
-		@Override
-		protected void runScripts(Scripts scripts) {
-			List<Resource> renamed = new ArrayList<>();
-			scripts.forEach((script) -> renamed.add(renamed(script)));
-			super.runScripts(new Scripts(renamed).continueOnError(scripts.isContinueOnError())
-				.separator(scripts.getSeparator())
-				.encoding(scripts.getEncoding()));
-		}
-
-		private Resource renamed(Resource script) {
-			try {
-				return new ByteArrayResource(script.getContentAsString(StandardCharsets.UTF_8)
-					.replace(STANDARD_PREFIX, this.prefix)
-					.getBytes(StandardCharsets.UTF_8), script.getDescription());
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
-		}
-
-		private static final class Properties extends DatabaseInitializationProperties {
-
-			Properties(ShardkeeperProperties.InitializeSchema mode) {
-				setInitializeSchema(switch (mode) {
-					case EMBEDDED -> DatabaseInitializationMode.EMBEDDED;
-					case ALWAYS -> DatabaseInitializationMode.ALWAYS;
-					case NEVER -> DatabaseInitializationMode.NEVER;
-				});
-			}
-
-			@Override
-			public String getDefaultSchemaLocation() {
-				return "classpath:io/github/shardkeeper/jdbc/schema-@@platform@@.sql";
-			}
-
 		}
 
 	}

@@ -27,23 +27,30 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.datasource.init.ScriptUtils;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.SimpleTransactionStatus;
 
 import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardOutput;
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.jdbc.JdbcDataPlane;
+import io.github.shardkeeper.jdbc.LimitedUser;
+import io.github.shardkeeper.jdbc.TestDatabase;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class JdbcTransactionConfigurationTests {
 
@@ -169,14 +176,100 @@ class JdbcTransactionConfigurationTests {
 		}
 	}
 
+	/** Rows that handlers write to the primary one would stay after a rollback. */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void transactionsOfAnotherDataSourceThanThePrimaryFailStartup(boolean named) {
+		HikariDataSource other = empty();
+		this.runner.withPropertyValues(JDBC)
+			.withBean("orders", DataSource.class, () -> other)
+			.withBean("ordersManager", PlatformTransactionManager.class,
+					() -> named ? new JdbcTransactionManager(other) : new OtherTransactions(other))
+			.run((context) -> {
+				assertFailure(context, "'ordersManager' are those of the DataSource 'orders'",
+						"If they write to 'orders', mark it as @Primary");
+				assertFailure(context, "injected by default is 'dataSource'",
+						"'shardkeeper.jdbc.transaction-manager' to 'ordersManager'");
+			});
+	}
+
+	/** Then the application has decided which one its handlers use. */
 	@Test
-	void transactionsOfAnotherDatabaseFailStartup() {
-		try (HikariDataSource other = empty()) {
-			this.runner.withPropertyValues(JDBC)
-				.withBean("manager", PlatformTransactionManager.class, () -> new OtherTransactions(other))
-				.run((context) -> assertFailure(context, "do not contain statements of the DataSource",
-						"shardkeeper.jdbc.transaction-manager"));
-		}
+	void dataSourceOfANamedTransactionManagerNeedNotBePrimary() {
+		HikariDataSource other = empty();
+		this.runner.withPropertyValues(JDBC, "shardkeeper.jdbc.transaction-manager=ordersManager")
+			.withBean("orders", DataSource.class, () -> other)
+			.withBean("ordersManager", PlatformTransactionManager.class, () -> new OtherTransactions(other))
+			.run((context) -> {
+				context.getBean(CheckpointStore.class).seek(ShardId.of("orders", 0), new Offset("7"), false);
+				assertThat(rows(other)).containsExactly("orders");
+			});
+	}
+
+	/** Its connections are not those of the transaction. */
+	@Test
+	void transactionsOfAWrapperThatIsNoBeanFailStartup() {
+		this.runner.withPropertyValues(JDBC)
+			.withBean("manager", PlatformTransactionManager.class,
+					() -> new JdbcTransactionManager(new LazyConnectionDataSourceProxy(this.database)))
+			.run((context) -> assertFailure(context, "a LazyConnectionDataSourceProxy that is no bean",
+					"If handlers write to 'dataSource', declare a JdbcTransactionManager bean for exactly this bean"));
+	}
+
+	@Test
+	void primaryWrapperThatTakesPartInTheTransactionsIsRight() {
+		HikariDataSource pool = empty();
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(ShardkeeperAutoConfiguration.class, JacksonAutoConfiguration.class,
+					DataSourceTransactionManagerAutoConfiguration.class))
+			.withPropertyValues("shardkeeper.group=shop", "shardkeeper.store=memory",
+					"shardkeeper.topics.orders.shards=1", JDBC)
+			.withBean("pool", DataSource.class, () -> pool)
+			.withBean("transactionAware", DataSource.class, () -> new TransactionAwareDataSourceProxy(pool),
+					(bean) -> bean.setPrimary(true))
+			.withBean("manager", PlatformTransactionManager.class, () -> new JdbcTransactionManager(pool))
+			.run((context) -> {
+				context.getBean(CheckpointStore.class).seek(ShardId.of("orders", 0), new Offset("7"), false);
+				assertThat(rows(pool)).containsExactly("orders");
+			});
+	}
+
+	/** As those of JTA. */
+	@Test
+	void transactionsWithoutADataSourceFailStartup() {
+		this.runner.withPropertyValues(JDBC)
+			.withBean("manager", PlatformTransactionManager.class, NoTransactions::new)
+			.run((context) -> assertFailure(context, "do not contain statements of the DataSource",
+					"shardkeeper.jdbc.transaction-manager"));
+	}
+
+	@Test
+	void refusedCreationOfTablesFailsStartup() {
+		HikariDataSource owner = TestDatabase.POSTGRESQL.createEmpty();
+		this.database = LimitedUser.of(owner);
+		this.runner.withPropertyValues(JDBC, "shardkeeper.jdbc.initialize-schema=always")
+			.run((context) -> assertFailure(context, "permission denied for schema",
+					"'shardkeeper.jdbc.initialize-schema' to 'never'"));
+
+		TestDatabase.POSTGRESQL.createTables(owner);
+		this.database = LimitedUser.of(owner);
+		this.runner.withPropertyValues(JDBC, "shardkeeper.jdbc.initialize-schema=never").run((context) -> {
+			context.getBean(CheckpointStore.class).seek(ShardId.of("orders", 0), new Offset("7"), false);
+			assertThat(rows(owner)).containsExactly("orders");
+		});
+		owner.close();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "embedded", "always", "never" })
+	void databaseThatIsAwayDoesNotFailStartup(String mode) {
+		this.database = new HikariDataSource();
+		this.database.setJdbcUrl("jdbc:postgresql://localhost:1/absent");
+		this.runner.withPropertyValues(JDBC, "shardkeeper.jdbc.initialize-schema=" + mode).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThatExceptionOfType(StoreUnavailableException.class)
+				.isThrownBy(() -> context.getBean(CheckpointStore.class).read(ShardId.of("orders", 0)));
+		});
 	}
 
 	@Test
@@ -305,7 +398,25 @@ class JdbcTransactionConfigurationTests {
 		return JdbcClient.create(dataSource).sql("select topic from shardkeeper_shard").query(String.class).list();
 	}
 
-	/** Transactions whose resource is no data source, as those of JTA. */
+	/** Transactions of no resource. */
+	private static final class NoTransactions implements PlatformTransactionManager {
+
+		@Override
+		public TransactionStatus getTransaction(TransactionDefinition definition) {
+			return new SimpleTransactionStatus();
+		}
+
+		@Override
+		public void commit(TransactionStatus status) {
+		}
+
+		@Override
+		public void rollback(TransactionStatus status) {
+		}
+
+	}
+
+	/** Transactions that do not name their data source, as those of JPA. */
 	private static final class OtherTransactions implements PlatformTransactionManager {
 
 		private final JdbcTransactionManager transactions;

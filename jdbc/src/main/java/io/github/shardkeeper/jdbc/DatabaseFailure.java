@@ -30,6 +30,23 @@ final class DatabaseFailure {
 
 	private static final String COMPLETION_UNKNOWN = "40003";
 
+	private static final String READ_ONLY = "25006";
+
+	/**
+	 * Codes of read-only servers and transactions without that SQL state: MySQL 1290 and
+	 * 1836, Oracle 16000 and 1456, SQL Server 3906, H2 90097.
+	 */
+	private static final Set<Integer> READ_ONLY_CODES = Set.of(1290, 1836, 16000, 1456, 3906, 90097);
+
+	private static final String INSUFFICIENT_PRIVILEGE = "42501";
+
+	/**
+	 * Codes of missing rights without that SQL state: MySQL 1044, 1142 and 1143, Oracle
+	 * 1031, SQL Server 229, 230 and 262, H2 90096.
+	 */
+	private static final Set<Integer> INSUFFICIENT_PRIVILEGE_CODES = Set.of(1044, 1142, 1143, 1031, 229, 230, 262,
+			90096);
+
 	private DatabaseFailure() {
 	}
 
@@ -52,6 +69,27 @@ final class DatabaseFailure {
 				|| cause instanceof SQLException sql && (state(sql).startsWith("08") || state(sql).startsWith("57P")));
 	}
 
+	/**
+	 * Returns whether the connection, its transaction or the whole server may not write.
+	 */
+	static boolean isReadOnly(Throwable failure) {
+		return hasCause(failure, (cause) -> cause instanceof SQLException sql && (state(sql).equals(READ_ONLY)
+				|| READ_ONLY_CODES.contains(sql.getErrorCode()) || isReadOnlyInMysql(sql)));
+	}
+
+	/** The driver refuses writes of such a connection by itself. */
+	private static boolean isReadOnlyInMysql(SQLException failure) {
+		String message = failure.getMessage();
+		return state(failure).equals("S1009") && message != null && message.startsWith("Connection is read-only");
+	}
+
+	/** Returns whether the user of the database has no right to do that. */
+	static boolean lacksRight(Throwable failure) {
+		return hasCause(failure,
+				(cause) -> cause instanceof SQLException sql && (state(sql).equals(INSUFFICIENT_PRIVILEGE)
+						|| INSUFFICIENT_PRIVILEGE_CODES.contains(sql.getErrorCode())));
+	}
+
 	private static boolean hasCause(Throwable failure, Predicate<Throwable> condition) {
 		for (Throwable cause = failure; cause != null; cause = (cause.getCause() != cause) ? cause.getCause() : null) {
 			if (condition.test(cause)) {
@@ -67,17 +105,18 @@ final class DatabaseFailure {
 	}
 
 	/** Returns a failure of the store, with what to do. */
-	static StoreUnavailableException explain(String what, Throwable failure, Duration lockWait) {
+	static StoreUnavailableException explain(String what, Throwable failure, Duration lockWait, TableSettings tables) {
 		if (failure instanceof StoreUnavailableException explained) {
 			return explained;
 		}
+		if (isReadOnly(failure)) {
+			return refused(what, failure, TableAdvice.WRITABLE);
+		}
+		if (lacksRight(failure)) {
+			return refused(what, failure, TableAdvice.grant(tables));
+		}
 		if (failure instanceof BadSqlGrammarException) {
-			return new StoreUnavailableException(
-					("The database refuses to %s: %s. Create the tables with the script for your "
-							+ "database in shardkeeper-jdbc, or set 'shardkeeper.jdbc.initialize-schema' to 'always'; and check "
-							+ "'shardkeeper.jdbc.table-prefix' and the rights of the application's user")
-						.formatted(what, innermost(failure)),
-					failure, true);
+			return refused(what, failure, TableAdvice.create(tables, TableAdvice.script("<database>")));
 		}
 		if (failure instanceof QueryTimeoutException
 				|| failure instanceof PessimisticLockingFailureException && !isConflict(failure)) {
@@ -92,12 +131,19 @@ final class DatabaseFailure {
 		return new StoreUnavailableException("The database cannot %s: %s".formatted(what, innermost(failure)), failure);
 	}
 
-	private static String innermost(Throwable failure) {
+	private static StoreUnavailableException refused(String what, Throwable failure, String advice) {
+		return new StoreUnavailableException(
+				"The database refuses to %s: %s. %s".formatted(what, innermost(failure), advice), failure, true);
+	}
+
+	/** Returns what the database or its driver says. */
+	static String innermost(Throwable failure) {
 		Throwable cause = failure;
 		while (cause.getCause() != null && cause.getCause() != cause) {
 			cause = cause.getCause();
 		}
-		return (cause.getMessage() != null) ? cause.getMessage().strip() : cause.getClass().getName();
+		return (cause.getMessage() != null) ? cause.getMessage().strip().replaceAll("\\s*\\R\\s*", " ")
+				: cause.getClass().getName();
 	}
 
 }

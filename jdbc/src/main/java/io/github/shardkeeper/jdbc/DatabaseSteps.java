@@ -7,6 +7,8 @@ import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -40,10 +42,17 @@ final class DatabaseSteps {
 
 	private final Duration lockWait;
 
-	DatabaseSteps(PlatformTransactionManager transactionManager, DataSource dataSource, Duration lockWait) {
+	private final TableSettings tables;
+
+	/** What has to succeed before the next step, {@code null} for nothing. */
+	private volatile @Nullable Runnable preparation;
+
+	DatabaseSteps(PlatformTransactionManager transactionManager, DataSource dataSource, Duration lockWait,
+			TableSettings tables) {
 		this.transactionManager = transactionManager;
 		this.dataSource = unwrapped(dataSource);
 		this.lockWait = lockWait;
+		this.tables = tables;
 		this.transactions = new TransactionTemplate(transactionManager);
 		this.transactions.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
 		this.jdbcUnderLock = new JdbcTemplate(this.dataSource);
@@ -86,11 +95,43 @@ final class DatabaseSteps {
 	}
 
 	/**
+	 * Sets what has to succeed before the next step, because the database was away at
+	 * startup. May run on several threads at the same time.
+	 */
+	void prepareLater(Runnable preparation) {
+		this.preparation = preparation;
+	}
+
+	/**
+	 * Makes up for what could not be done at startup.
+	 * @throws StoreUnavailableException if that still fails
+	 */
+	void prepare() {
+		Runnable preparation = this.preparation;
+		if (preparation == null) {
+			return;
+		}
+		try {
+			preparation.run();
+		}
+		catch (ShardkeeperConfigurationException ex) {
+			throw new StoreUnavailableException(ex.getDescription() + " " + ex.getAction(), ex, true);
+		}
+		this.preparation = null;
+	}
+
+	/**
 	 * Makes a step in a transaction of its own, again if another one has interfered.
 	 * @param what the step, as a verb with its object, for messages
 	 * @throws StoreUnavailableException if the database cannot be used
 	 */
 	<T> T run(String what, Supplier<T> step) {
+		prepare();
+		return runNow(what, step);
+	}
+
+	/** Makes a step of the preparation itself. */
+	<T> T runNow(String what, Supplier<T> step) {
 		for (int attempt = 1;; attempt++) {
 			try {
 				T result = this.transactions.execute((status) -> {
@@ -104,10 +145,15 @@ final class DatabaseSteps {
 			}
 			catch (DataAccessException | TransactionException ex) {
 				if (attempt == ATTEMPTS || !DatabaseFailure.isConflict(ex)) {
-					throw DatabaseFailure.explain(what, ex, this.lockWait);
+					throw explain(what, ex);
 				}
 			}
 		}
+	}
+
+	/** Returns a failure of the store, with what to do. */
+	StoreUnavailableException explain(String what, Throwable failure) {
+		return DatabaseFailure.explain(what, failure, this.lockWait, this.tables);
 	}
 
 	/** Returns the isolation level of the current transaction, as in JDBC. */

@@ -3,7 +3,6 @@ package io.github.shardkeeper.jdbc;
 import java.sql.Connection;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.regex.Pattern;
 
 import javax.sql.DataSource;
 
@@ -29,9 +28,11 @@ public final class JdbcDataPlane {
 
 	private static final Logger logger = PrintableLogger.of(JdbcDataPlane.class);
 
-	private static final Pattern PREFIX = Pattern.compile("[A-Za-z_][A-Za-z0-9_.$]{0,99}");
+	private final TableSettings settings;
 
 	private final DatabaseSteps steps;
+
+	private final Tables tables;
 
 	private final ShardTable shards;
 
@@ -49,29 +50,25 @@ public final class JdbcDataPlane {
 	 * Creates a data plane; uses the database when it is first used.
 	 * @param transactionManager the application's transactions
 	 * @param dataSource the data source of these transactions
-	 * @param tablePrefix the beginning of the tables' names
+	 * @param tables the tables
 	 * @param lockWait the maximum time that a statement waits, in whole seconds
 	 */
-	public JdbcDataPlane(PlatformTransactionManager transactionManager, DataSource dataSource, String tablePrefix,
+	public JdbcDataPlane(PlatformTransactionManager transactionManager, DataSource dataSource, TableSettings tables,
 			String group, Duration lockWait) {
-		this(transactionManager, dataSource, tablePrefix, group, lockWait, InstantSource.system());
+		this(transactionManager, dataSource, tables, group, lockWait, InstantSource.system());
 	}
 
-	JdbcDataPlane(PlatformTransactionManager transactionManager, DataSource dataSource, String tablePrefix,
+	JdbcDataPlane(PlatformTransactionManager transactionManager, DataSource dataSource, TableSettings tables,
 			String group, Duration lockWait, InstantSource clock) {
-		if (!PREFIX.matcher(tablePrefix).matches()) {
-			throw new ShardkeeperConfigurationException(
-					"'shardkeeper.jdbc.table-prefix' is '%s', which cannot begin the name of a table."
-						.formatted(tablePrefix),
-					"Use letters, digits and underscores, after the name of a schema and a dot if the tables are in another one, "
-							+ "such as 'shardkeeper_' or 'messaging.shardkeeper_'.");
-		}
-		this.steps = new DatabaseSteps(transactionManager, dataSource, lockWait);
-		this.shards = new ShardTable(this.steps.jdbc(), this.steps.jdbcUnderLock(), new LockWaits(lockWait),
-				tablePrefix, group);
-		this.contents = new ShardContents(this.steps.jdbc(), this.steps.jdbcUnderLock(), tablePrefix, this.shards);
-		this.outbox = new OutboxTables(this.steps, tablePrefix, this.shards);
-		this.topics = tablePrefix + "topic";
+		this.settings = tables;
+		this.steps = new DatabaseSteps(transactionManager, dataSource, lockWait, tables);
+		this.tables = new Tables(this.steps, tables);
+		String prefix = tables.prefix();
+		this.shards = new ShardTable(this.steps.jdbc(), this.steps.jdbcUnderLock(), new LockWaits(lockWait), prefix,
+				group);
+		this.contents = new ShardContents(this.steps.jdbc(), this.steps.jdbcUnderLock(), prefix, this.shards);
+		this.outbox = new OutboxTables(this.steps, this.tables, tables, this.shards);
+		this.topics = prefix + "topic";
 		this.group = group;
 		this.clock = clock;
 	}
@@ -93,24 +90,36 @@ public final class JdbcDataPlane {
 	/**
 	 * Checks that the transactions contain statements of the data source, and that they
 	 * are {@code READ COMMITTED} if calls of a shard are made at the same time: above it,
-	 * a transaction cannot write a row that another one has written since it began. Only
-	 * if the database can be reached.
+	 * a transaction cannot write a row that another one has written since it began.
+	 * Creates the tables that do not exist, if the settings say so. If the database
+	 * cannot be reached, that is done before it is used, and its failure is the problem
+	 * of the shards.
 	 * @param concurrent a topic whose handler has several calls for a shard at a time,
 	 * {@code null} for none
-	 * @throws ShardkeeperConfigurationException if they do not, or are not
+	 * @throws ShardkeeperConfigurationException if the transactions or the rights of the
+	 * database's user do not suffice
 	 */
-	public void checkTransactions(@Nullable String concurrent) {
+	public void prepare(@Nullable String concurrent) {
 		try {
-			int isolation = this.steps.run("begin a transaction", this.steps::isolation);
-			if (concurrent != null && isolation != Connection.TRANSACTION_READ_COMMITTED) {
-				throw new ShardkeeperConfigurationException(
-						"The topic '%s' has 'consumer.transaction: jdbc' and 'consumer.ordering: key', but the transactions of the DataSource are %s: calls of different keys would roll each other back."
-							.formatted(concurrent, DatabaseSteps.name(isolation)),
-						"Set 'spring.datasource.hikari.transaction-isolation' to 'TRANSACTION_READ_COMMITTED' (MySQL and MariaDB have another default), or the ordering to 'shard'.");
-			}
+			prepareNow(concurrent);
 		}
 		catch (StoreUnavailableException ex) {
-			logger.warn("The transactions of the database cannot be checked yet. {}", ex.getMessage());
+			logger.warn("The transactions and tables of the database are checked as soon as it answers. {}",
+					ex.getMessage());
+			this.steps.prepareLater(() -> prepareNow(concurrent));
+		}
+	}
+
+	private void prepareNow(@Nullable String concurrent) {
+		int isolation = this.steps.runNow("begin a transaction", this.steps::isolation);
+		if (concurrent != null && isolation != Connection.TRANSACTION_READ_COMMITTED) {
+			throw new ShardkeeperConfigurationException(
+					"The topic '%s' has 'consumer.transaction: jdbc' and 'consumer.ordering: key', but the transactions of the DataSource are %s: calls of different keys would roll each other back."
+						.formatted(concurrent, DatabaseSteps.name(isolation)),
+					"Set 'spring.datasource.hikari.transaction-isolation' to 'TRANSACTION_READ_COMMITTED' (MySQL and MariaDB have another default), or the ordering to 'shard'.");
+		}
+		if (this.settings.created()) {
+			this.tables.create();
 		}
 	}
 

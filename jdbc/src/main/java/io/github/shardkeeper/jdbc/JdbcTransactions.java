@@ -15,6 +15,7 @@ import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.UnexpectedRollbackException;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CallTransactions;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.shard.ShardId;
@@ -47,7 +48,24 @@ final class JdbcTransactions implements CallTransactions {
 			return attempt.ended(ex);
 		}
 		Result before = attempt.result;
+		if (before instanceof Result.Failed failed && DatabaseFailure.isReadOnly(failed.failure())) {
+			return readOnly(failed);
+		}
 		return (before != null) ? before : new Result.Committed();
+	}
+
+	/**
+	 * After a failover, connections may lead to a server that has become a replica. That
+	 * is not a failure of the call, unless it has made only its own part read-only.
+	 */
+	private Result readOnly(Result.Failed failed) {
+		try {
+			this.database.steps().run("write", this.database.shards()::writeNothing);
+			return failed;
+		}
+		catch (StoreUnavailableException ex) {
+			return new Result.Unavailable(ex);
+		}
 	}
 
 	@Override
@@ -131,7 +149,8 @@ final class JdbcTransactions implements CallTransactions {
 		 * of an error that the handler has caught.
 		 */
 		private boolean isOurs(DataAccessException failure) {
-			return DatabaseFailure.isConflict(failure) || failure instanceof BadSqlGrammarException
+			return DatabaseFailure.isConflict(failure) || DatabaseFailure.isReadOnly(failure)
+					|| DatabaseFailure.lacksRight(failure) || failure instanceof BadSqlGrammarException
 					|| failure instanceof QueryTimeoutException
 					|| failure instanceof PessimisticLockingFailureException;
 		}
@@ -167,8 +186,8 @@ final class JdbcTransactions implements CallTransactions {
 		}
 
 		private Result.Unavailable unavailable(Throwable failure) {
-			return new Result.Unavailable(DatabaseFailure.explain("run the transaction of " + this.shard, failure,
-					JdbcTransactions.this.database.steps().lockWait()));
+			return new Result.Unavailable(
+					JdbcTransactions.this.database.steps().explain("run the transaction of " + this.shard, failure));
 		}
 
 	}

@@ -36,7 +36,9 @@ final class OutboxTables {
 
 	private static final String AFTER_PLACE = "(place_token > ? or place_token = ? and place_number > ?)";
 
-	private final DatabaseSteps steps;
+	private final Tables tables;
+
+	private final TableSettings settings;
 
 	private final JdbcTemplate jdbc;
 
@@ -53,13 +55,14 @@ final class OutboxTables {
 	/** Whether the tables exist, {@code null} if that is not known yet. */
 	private volatile @Nullable Boolean exist;
 
-	OutboxTables(DatabaseSteps steps, String prefix, ShardTable shards) {
-		this.steps = steps;
+	OutboxTables(DatabaseSteps steps, Tables tables, TableSettings settings, ShardTable shards) {
+		this.tables = tables;
+		this.settings = settings;
 		this.jdbc = steps.jdbc();
 		this.rows = new Rows(steps.jdbc(), steps.jdbcUnderLock());
 		this.shards = shards;
-		this.outbox = prefix + "outbox";
-		this.sequence = prefix + "sequence";
+		this.outbox = settings.prefix() + "outbox";
+		this.sequence = settings.prefix() + "sequence";
 		this.putSequence = new Rows.Put(
 				"update %s set era = ?, sent_number = ?, place_token = ?, place_number = ? where %s and target_hash = ?"
 					.formatted(this.sequence, KEY),
@@ -69,57 +72,40 @@ final class OutboxTables {
 	}
 
 	/**
-	 * Checks that the tables exist, before a handler needs them.
-	 * @throws ShardkeeperConfigurationException if one is missing
+	 * Checks that the tables can be used, before a handler needs them.
+	 * @throws ShardkeeperConfigurationException if one cannot
 	 * @throws StoreUnavailableException if the database does not answer
 	 */
 	void require(String topic) {
 		for (String table : List.of(this.outbox, this.sequence)) {
-			if (!exists(table)) {
+			StoreUnavailableException refusal = this.tables.refusal(table);
+			if (refusal != null) {
+				boolean exists = DatabaseFailure.lacksRight(refusal);
 				throw new ShardkeeperConfigurationException(
-						"A handler of the topic '%s' takes a ShardOutput, but the database has no table '%s': what its calls send would be written there, in their transactions."
-							.formatted(topic, table),
-						"Create it with the last two statements of io/github/shardkeeper/jdbc/schema-%s.sql in shardkeeper-jdbc, which earlier versions did not have, or set 'shardkeeper.jdbc.initialize-schema' to 'always'; and check 'shardkeeper.jdbc.table-prefix' and the rights of the application's user."
-							.formatted(platform()));
+						"A handler of the topic '%s' takes a ShardOutput, but %s '%s': what its calls send would be written there, in their transactions."
+							.formatted(topic,
+									exists ? "the application's database user may not read the table"
+											: "the database has no table",
+									table),
+						exists ? TableAdvice.grant(this.settings) : create());
 			}
 		}
 		this.exist = true;
+	}
+
+	private String create() {
+		return TableAdvice.create(this.settings, "the last two statements of %s (earlier versions did not have them)"
+			.formatted(TableAdvice.script(this.tables.database())));
 	}
 
 	/** Returns whether the tables exist. Not in a transaction, because asking ends it. */
 	boolean exist() {
 		Boolean known = this.exist;
 		if (known == null) {
-			known = exists(this.outbox) && exists(this.sequence);
+			known = this.tables.refusal(this.outbox) == null && this.tables.refusal(this.sequence) == null;
 			this.exist = known;
 		}
 		return known;
-	}
-
-	private boolean exists(String table) {
-		try {
-			return this.steps.run("find the table " + table, () -> {
-				this.jdbc.query("select 1 from %s where 1 = 0".formatted(table), (row) -> {
-				});
-				return true;
-			});
-		}
-		catch (StoreUnavailableException ex) {
-			if (ex.getCause() instanceof BadSqlGrammarException) {
-				return false;
-			}
-			throw ex;
-		}
-	}
-
-	private String platform() {
-		String product = this.steps.run("read the name of the database", () -> Objects.requireNonNull(
-				this.jdbc.execute((ConnectionCallback<String>) (connection) -> product(connection.getMetaData()))));
-		return product.startsWith("microsoft") ? "sqlserver" : product;
-	}
-
-	private static String product(DatabaseMetaData about) throws SQLException {
-		return about.getDatabaseProductName().toLowerCase(Locale.ROOT);
 	}
 
 	/** Reads what a new owner begins with. */

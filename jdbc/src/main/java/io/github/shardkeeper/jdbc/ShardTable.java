@@ -78,6 +78,11 @@ final class ShardTable {
 		return text((offset != null) ? StoredText.encode(offset.value()) : null);
 	}
 
+	/** Changes no row; fails if the transaction may not write. */
+	int writeNothing() {
+		return this.jdbc.update("update %s set token = token where 1 = 0".formatted(this.table));
+	}
+
 	/** Locks the row until the end of the transaction; returns whether there is one. */
 	boolean lock(ShardId shard) {
 		return this.jdbc.update("update %s set token = token where %s".formatted(this.table, KEY), key(shard)) == 1;

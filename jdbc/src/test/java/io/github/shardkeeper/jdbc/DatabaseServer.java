@@ -26,6 +26,9 @@ final class DatabaseServer implements StoreServer, AutoCloseable {
 
 	static final String PREFIX = "shardkeeper_";
 
+	/** The tests create the tables. */
+	static final TableSettings TABLE_SETTINGS = new TableSettings(PREFIX, false);
+
 	private static final List<String> TABLES = List.of("shard", "state", "retry", "dead_letter", "topic", "outbox",
 			"sequence");
 
@@ -48,19 +51,20 @@ final class DatabaseServer implements StoreServer, AutoCloseable {
 	}
 
 	JdbcDataPlane database() {
-		return new JdbcDataPlane(new JdbcTransactionManager(this.pool), this.pool, PREFIX, this.group,
+		return new JdbcDataPlane(new JdbcTransactionManager(this.pool), this.pool, TABLE_SETTINGS, this.group,
 				Duration.ofSeconds(30), () -> this.now);
 	}
 
 	/** By the clock of the machine. */
 	JdbcDataPlane databaseInRealTime(Duration lockWait) {
-		return new JdbcDataPlane(new JdbcTransactionManager(this.pool), this.pool, PREFIX, this.group, lockWait);
+		return new JdbcDataPlane(new JdbcTransactionManager(this.pool), this.pool, TABLE_SETTINGS, this.group,
+				lockWait);
 	}
 
 	/** The transactions of another manager. */
 	CallTransactions transactions(PlatformTransactionManager manager) {
-		return new JdbcTransactions(
-				new JdbcDataPlane(manager, this.pool, PREFIX, this.group, Duration.ofSeconds(30), () -> this.now));
+		return new JdbcTransactions(new JdbcDataPlane(manager, this.pool, TABLE_SETTINGS, this.group,
+				Duration.ofSeconds(30), () -> this.now));
 	}
 
 	CheckpointStore store() {

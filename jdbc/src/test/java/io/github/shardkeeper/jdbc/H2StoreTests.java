@@ -3,7 +3,7 @@ package io.github.shardkeeper.jdbc;
 class H2StoreTests extends JdbcStoreContracts {
 
 	H2StoreTests() {
-		super(TestDatabase.H2);
+		super(TestDatabase.H2::create);
 	}
 
 }

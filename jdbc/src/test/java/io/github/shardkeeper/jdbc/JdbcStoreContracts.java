@@ -1,7 +1,9 @@
 package io.github.shardkeeper.jdbc;
 
 import java.time.Duration;
+import java.util.function.Supplier;
 
+import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
 
@@ -19,16 +21,16 @@ import io.github.shardkeeper.coordination.StoreServer;
 /** The contracts of the data plane, for one database. */
 abstract class JdbcStoreContracts {
 
-	private final TestDatabase kind;
+	private final Supplier<HikariDataSource> databases;
 
 	private DatabaseServer server;
 
-	JdbcStoreContracts(TestDatabase kind) {
-		this.kind = kind;
+	JdbcStoreContracts(Supplier<HikariDataSource> databases) {
+		this.databases = databases;
 	}
 
 	private DatabaseServer open() {
-		this.server = new DatabaseServer(this.kind.create());
+		this.server = new DatabaseServer(this.databases.get());
 		return this.server;
 	}
 

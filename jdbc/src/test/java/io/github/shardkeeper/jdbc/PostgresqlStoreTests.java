@@ -1,9 +1,18 @@
 package io.github.shardkeeper.jdbc;
 
+import com.zaxxer.hikari.HikariDataSource;
+
+/** With the rights that the guide asks for, and no others. */
 class PostgresqlStoreTests extends JdbcStoreContracts {
 
 	PostgresqlStoreTests() {
-		super(TestDatabase.POSTGRESQL);
+		super(PostgresqlStoreTests::create);
+	}
+
+	private static HikariDataSource create() {
+		try (HikariDataSource owner = TestDatabase.POSTGRESQL.create()) {
+			return LimitedUser.of(owner);
+		}
 	}
 
 }

@@ -40,8 +40,8 @@ class TakeOverTests {
 		Outbox.Entry entry = new Outbox.Entry(new Outbox.Place(1, 1), 1, TARGET, 1, null, new byte[1], Map.of());
 		commit(old, 1, new Outbox.Changes(1, entry.place(), Map.of(TARGET, 1L), List.of(entry), List.of(), false));
 		try (HikariDataSource pool = TestDatabase.H2.create()) {
-			CheckpointStore database = new JdbcDataPlane(new JdbcTransactionManager(pool), pool, "shardkeeper_", "app",
-					Duration.ofSeconds(10))
+			CheckpointStore database = new JdbcDataPlane(new JdbcTransactionManager(pool), pool,
+					DatabaseServer.TABLE_SETTINGS, "app", Duration.ofSeconds(10))
 				.checkpoints(this.earlier);
 
 			assertThatExceptionOfType(StoreUnavailableException.class)

@@ -19,8 +19,8 @@ public final class TestDataPlane {
 	}
 
 	public static JdbcDataPlane create(DataSource dataSource, String group, InstantSource clock) {
-		return new JdbcDataPlane(new JdbcTransactionManager(dataSource), dataSource, DatabaseServer.PREFIX, group,
-				Duration.ofSeconds(1), clock);
+		return new JdbcDataPlane(new JdbcTransactionManager(dataSource), dataSource, DatabaseServer.TABLE_SETTINGS,
+				group, Duration.ofSeconds(1), clock);
 	}
 
 	/** Writes what a commit changes in the outbox, in a transaction of its own. */

@@ -37,6 +37,17 @@ public enum TestDatabase {
 	 * @param isolation the isolation level of its connections, empty for the default
 	 */
 	public HikariDataSource create(String isolation) {
+		HikariDataSource pool = createEmpty(isolation);
+		createTables(pool);
+		return pool;
+	}
+
+	/** Returns an empty database without tables. */
+	public HikariDataSource createEmpty() {
+		return createEmpty("");
+	}
+
+	private HikariDataSource createEmpty(String isolation) {
 		HikariConfig config = new HikariConfig();
 		config.setMaximumPoolSize(16);
 		config.setMinimumIdle(0);
@@ -51,9 +62,7 @@ public enum TestDatabase {
 		if (!isolation.isEmpty()) {
 			config.setTransactionIsolation(isolation);
 		}
-		HikariDataSource pool = new HikariDataSource(config);
-		createTables(pool);
-		return pool;
+		return new HikariDataSource(config);
 	}
 
 	private static void createSchema(String name) {

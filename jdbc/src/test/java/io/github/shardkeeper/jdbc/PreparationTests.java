@@ -1,0 +1,314 @@
+package io.github.shardkeeper.jdbc;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.checkpoint.CallTransactions.Call;
+import io.github.shardkeeper.checkpoint.CallTransactions.Result;
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition.Acquired;
+import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.Token;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * Tables that are missing, and databases that refuse to create or write them: what is
+ * created, and whether the text says what to change.
+ */
+class PreparationTests {
+
+	private static final ShardId SHARD = ShardId.of("orders", 0);
+
+	private static final Token TOKEN = new Token(7);
+
+	private final List<AutoCloseable> opened = new ArrayList<>();
+
+	@AfterEach
+	void close() throws Exception {
+		for (int i = this.opened.size() - 1; i >= 0; i--) {
+			this.opened.get(i).close();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void missingTablesAreCreated(TestDatabase kind) {
+		HikariDataSource pool = opened(kind.createEmpty());
+		plane(pool, "my_", true).prepare(null);
+
+		Acquired acquired = (Acquired) store(plane(pool, "my_", false)).acquireNow(SHARD, TOKEN);
+		assertThat(acquired.checkpoint().offset()).isNull();
+	}
+
+	/** As after an update from a version that had fewer. */
+	@ParameterizedTest
+	@EnumSource
+	void tablesThatExistKeepTheirRows(TestDatabase kind) {
+		HikariDataSource pool = opened(kind.create());
+		store(plane(pool, "shardkeeper_", false)).acquireNow(SHARD, TOKEN);
+		new JdbcTemplate(pool).execute("drop table shardkeeper_outbox");
+		plane(pool, "shardkeeper_", true).prepare(null);
+
+		JdbcTemplate jdbc = new JdbcTemplate(pool);
+		assertThat(jdbc.queryForList("select token from shardkeeper_shard", Long.class)).containsExactly(TOKEN.value());
+		assertThat(jdbc.queryForList("select target from shardkeeper_outbox")).isEmpty();
+	}
+
+	/** They refuse each other the name, but not the start. */
+	@ParameterizedTest
+	@EnumSource
+	void severalInstancesCreateTablesAtTheSameTime(TestDatabase kind) throws Exception {
+		HikariDataSource pool = opened(kind.createEmpty());
+		List<CompletableFuture<Void>> starts = new ArrayList<>();
+		for (int i = 0; i < 8; i++) {
+			starts.add(CompletableFuture.runAsync(() -> plane(pool, "shardkeeper_", true).prepare(null),
+					(start) -> new Thread(start).start()));
+		}
+		for (CompletableFuture<Void> start : starts) {
+			assertThat(start.get(60, TimeUnit.SECONDS)).isNull();
+		}
+	}
+
+	@Test
+	void missingRightToCreateTablesFailsStartup() {
+		HikariDataSource user = opened(LimitedUser.of(opened(TestDatabase.POSTGRESQL.createEmpty())));
+
+		assertRefused(plane(user, "shardkeeper_", true), "refuses to create it",
+				"ERROR: permission denied for schema test", "the right to create tables", "grant create on schema",
+				"schema-postgresql.sql", "'shardkeeper.jdbc.initialize-schema' to 'never'");
+	}
+
+	@Test
+	void missingSchemaFailsStartup() {
+		HikariDataSource pool = opened(TestDatabase.POSTGRESQL.createEmpty());
+
+		assertRefused(plane(pool, "absent.shardkeeper_", true), "'absent.shardkeeper_shard'",
+				"schema \"absent\" does not exist", "'shardkeeper.jdbc.table-prefix'");
+	}
+
+	@Test
+	void readOnlyConnectionsThatWouldCreateTablesFailStartup() {
+		HikariDataSource pool = opened(readOnly(opened(TestDatabase.POSTGRESQL.createEmpty())));
+
+		assertRefused(plane(pool, "shardkeeper_", true), "cannot execute CREATE TABLE in a read-only transaction",
+				"'spring.datasource.hikari.read-only' to 'false'");
+	}
+
+	/** The owner has created them. */
+	@Test
+	void rightToCreateIsNotNeededIfAllTablesExist() {
+		HikariDataSource user = opened(LimitedUser.of(opened(TestDatabase.POSTGRESQL.create())));
+		JdbcDataPlane plane = plane(user, "shardkeeper_", true);
+		plane.prepare(null);
+
+		assertThat(store(plane).acquireNow(SHARD, TOKEN)).isInstanceOf(Acquired.class);
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void adviceForMissingTablesIsNotWhatIsSetAlready(boolean created) {
+		HikariDataSource pool = opened(TestDatabase.POSTGRESQL.createEmpty());
+		JdbcDataPlane plane = plane(pool, "shardkeeper_", created);
+		if (created) {
+			plane.prepare(null);
+			new JdbcTemplate(pool).execute("drop table shardkeeper_shard");
+		}
+
+		assertThatExceptionOfType(StoreUnavailableException.class)
+			.isThrownBy(() -> store(plane).acquireNow(SHARD, TOKEN))
+			.withMessageContaining("relation \"shardkeeper_shard\" does not exist")
+			.matches(StoreUnavailableException::isRefusal)
+			.satisfies((failure) -> {
+				if (created) {
+					assertThat(failure).hasMessageContaining("If they were removed since then")
+						.message()
+						.doesNotContain("'always'");
+				}
+				else {
+					assertThat(failure).hasMessageContaining("'shardkeeper.jdbc.initialize-schema' to 'always'")
+						.hasMessageContaining(
+								"Create the tables with the script io/github/shardkeeper/jdbc/schema-<database>.sql");
+				}
+			});
+	}
+
+	@Test
+	void missingRightOnATableIsNamed() {
+		HikariDataSource owner = opened(TestDatabase.POSTGRESQL.create());
+		HikariDataSource user = opened(LimitedUser.of(owner));
+		JdbcDataPlane plane = plane(user, "shardkeeper_", true);
+		CheckpointStore store = store(plane);
+		revoke(owner, user, "update on shardkeeper_shard");
+
+		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> store.acquireNow(SHARD, TOKEN))
+			.withMessageContaining("permission denied for table shardkeeper_shard")
+			.withMessageContaining("Grant the application's database user select, insert, update and delete")
+			.matches((failure) -> !failure.getMessage().contains("initialize-schema"));
+
+		revoke(owner, user, "all on shardkeeper_outbox");
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> store.keepsOutboxes("orders"))
+			.satisfies((failure) -> assertThat(failure.getDescription() + failure.getAction())
+				.contains("may not read the table 'shardkeeper_outbox'", "Grant the application's database user")
+				.doesNotContain("initialize-schema"));
+	}
+
+	@Test
+	void problemOfReadOnlyConnectionsNamesTheSetting() {
+		HikariDataSource pool = opened(readOnly(opened(TestDatabase.POSTGRESQL.create())));
+
+		assertThatExceptionOfType(StoreUnavailableException.class)
+			.isThrownBy(() -> store(plane(pool, "shardkeeper_", false)).acquireNow(SHARD, TOKEN))
+			.withMessageContaining("cannot execute UPDATE in a read-only transaction")
+			.withMessageContaining("'spring.datasource.hikari.read-only' to 'false'")
+			.withMessageContaining("not to a read replica")
+			.matches(StoreUnavailableException::isRefusal);
+	}
+
+	/** As in a failover that leaves connections to the former primary server. */
+	@Test
+	void serverThatBecomesReadOnlyIsNoFailureOfTheCall() {
+		HikariDataSource owner = opened(TestDatabase.POSTGRESQL.create());
+		new JdbcTemplate(owner).execute("create table booked (id int)");
+		HikariDataSource user = opened(LimitedUser.of(owner));
+		CheckpointStore store = store(plane(user, "shardkeeper_", false));
+		Acquired acquired = (Acquired) store.acquireNow(SHARD, TOKEN);
+		JdbcTemplate jdbc = new JdbcTemplate(user);
+		Runnable booking = () -> jdbc.update("insert into booked (id) values (1)");
+		new JdbcTemplate(owner)
+			.execute("alter role %s set default_transaction_read_only = on".formatted(LimitedUser.name(user)));
+		user.getHikariPoolMXBean().softEvictConnections();
+
+		assertThat(call(store, acquired, booking)).isInstanceOfSatisfying(Result.Unavailable.class,
+				(unavailable) -> assertThat(unavailable.failure())
+					.hasMessageContaining("cannot execute UPDATE in a read-only transaction"));
+		assertThat(call(store, acquired, () -> {
+		})).isInstanceOfSatisfying(Result.Unavailable.class, (unavailable) -> assertThat(unavailable.failure())
+			.hasMessageContaining("'spring.datasource.hikari.read-only' to 'false'"));
+	}
+
+	/** A handler that has made its own transaction read-only fails by itself. */
+	@Test
+	void writeInAReadOnlyTransactionOfTheHandlerIsAFailureOfTheCall() {
+		HikariDataSource pool = opened(TestDatabase.POSTGRESQL.create());
+		CheckpointStore store = store(plane(pool, "shardkeeper_", false));
+		Acquired acquired = (Acquired) store.acquireNow(SHARD, TOKEN);
+		JdbcTemplate jdbc = new JdbcTemplate(pool);
+		jdbc.execute("create table booked (id int)");
+
+		assertThat(call(store, acquired, () -> {
+			jdbc.execute("set transaction read only");
+			jdbc.update("insert into booked (id) values (1)");
+		})).isInstanceOf(Result.Failed.class);
+	}
+
+	/** Startup does not wait for it; the tables are created before they are used. */
+	@Test
+	void databaseThatIsAwayAtStartupIsPreparedLater(@TempDir Path data) {
+		RestartedDatabase server = opened(RestartedDatabase.start(TestDatabase.POSTGRESQL, data));
+		HikariDataSource pool = opened(new HikariDataSource());
+		pool.setJdbcUrl(server.url());
+		pool.setConnectionTimeout(1000);
+		server.close();
+		JdbcDataPlane plane = plane(pool, "shardkeeper_", true);
+		plane.prepare(null);
+		CheckpointStore store = store(plane);
+		assertThatThrownBy(() -> store.acquireNow(SHARD, TOKEN)).isInstanceOf(StoreUnavailableException.class);
+		server.restart();
+
+		assertThat(store.acquireNow(SHARD, TOKEN)).isInstanceOf(Acquired.class);
+	}
+
+	@Test
+	void problemSaysWhatALaterPreparationIsRefused(@TempDir Path data) {
+		RestartedDatabase server = opened(RestartedDatabase.start(TestDatabase.POSTGRESQL, data));
+		HikariDataSource pool = opened(new HikariDataSource());
+		pool.setJdbcUrl(server.url());
+		pool.setConnectionTimeout(1000);
+		pool.setTransactionIsolation("TRANSACTION_REPEATABLE_READ");
+		server.close();
+		JdbcDataPlane plane = plane(pool, "shardkeeper_", true);
+		plane.prepare("orders");
+		server.restart();
+
+		assertThatExceptionOfType(StoreUnavailableException.class)
+			.isThrownBy(() -> store(plane).acquireNow(SHARD, TOKEN))
+			.withMessageContaining("'TRANSACTION_READ_COMMITTED'")
+			.matches(StoreUnavailableException::isRefusal);
+	}
+
+	private <C extends AutoCloseable> C opened(C closeable) {
+		this.opened.add(closeable);
+		return closeable;
+	}
+
+	private static HikariDataSource readOnly(HikariDataSource owner) {
+		HikariDataSource pool = new HikariDataSource();
+		pool.setJdbcUrl(owner.getJdbcUrl());
+		pool.setReadOnly(true);
+		return pool;
+	}
+
+	private static void revoke(HikariDataSource owner, HikariDataSource user, String right) {
+		new JdbcTemplate(owner).execute("revoke %s from %s".formatted(right, LimitedUser.name(user)));
+	}
+
+	private static JdbcDataPlane plane(HikariDataSource pool, String prefix, boolean created) {
+		return new JdbcDataPlane(new JdbcTransactionManager(pool), pool, new TableSettings(prefix, created), "shop",
+				Duration.ofSeconds(10));
+	}
+
+	private CheckpointStore store(JdbcDataPlane plane) {
+		CheckpointStore store = plane.checkpoints(null);
+		this.opened.add(store::close);
+		return store;
+	}
+
+	private static void assertRefused(JdbcDataPlane plane, String... texts) {
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> plane.prepare(null))
+			.satisfies((failure) -> assertThat(failure.getDescription() + " " + failure.getAction()).contains(texts));
+	}
+
+	private static Result call(CheckpointStore store, Acquired acquired, Runnable handler) {
+		return store.transactions(SHARD.topic()).call(SHARD, TOKEN, new Call() {
+
+			@Override
+			public void run() {
+				handler.run();
+			}
+
+			@Override
+			public Commit commit() {
+				return new Commit(new CommitNumber(1, 0, acquired.acquisition()), new Offset("1"), Set.of(), Map.of(),
+						List.of(), Set.of(), List.of());
+			}
+
+		});
+	}
+
+}
