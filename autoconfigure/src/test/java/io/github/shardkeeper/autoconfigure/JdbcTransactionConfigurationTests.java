@@ -321,10 +321,19 @@ class JdbcTransactionConfigurationTests {
 	}
 
 	@Test
-	void manualAcknowledgmentFailsStartup() {
+	void manualCommitsFailStartup() {
 		this.runner.withPropertyValues(JDBC, "shardkeeper.topics.orders.consumer.commit.mode=manual")
-			.withBean(Acknowledging.class)
+			.withBean(Orders.class)
 			.run((context) -> assertFailure(context, "'consumer.commit.mode' 'manual'", "'background'"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "background", "manual" })
+	void acknowledgmentFailsStartup(String mode) {
+		this.runner.withPropertyValues(JDBC, "shardkeeper.topics.orders.consumer.commit.mode=" + mode)
+			.withBean(Acknowledging.class)
+			.run((context) -> assertFailure(context, "takes an Acknowledgment, but 'consumer.transaction' is 'jdbc'",
+					"remove the parameter"));
 	}
 
 	@Test

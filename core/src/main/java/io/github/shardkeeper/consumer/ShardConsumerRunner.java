@@ -215,11 +215,12 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private void check(String topic, ShardHandler handler) {
 		ConsumerSettings consumer = this.settings.consumers().apply(topic);
-		consumer.check(handler);
-		consumer.check(handler, this.checkpoints);
 		if (this.checkpoints.transactions(topic) != null) {
+			// First: what the others advise may be what a transaction does not permit.
 			consumer.checkTransacted(handler);
 		}
+		consumer.check(handler);
+		consumer.check(handler, this.checkpoints);
 		consumer.checkOutput(handler, this.settings.broadcastTopics().contains(topic),
 				handler.takesOutput() && this.checkpoints.keepsOutboxes(topic));
 	}

@@ -111,6 +111,11 @@ public record ConsumerSettings(Commits commits, Ordering ordering, int concurren
 			throw refused(handler, "takes no records, but 'consumer.transaction' is 'jdbc'",
 					instead.formatted("take records: there is no offset to write in the transaction"));
 		}
+		if (handler.takesAcknowledgment()) {
+			throw refused(handler,
+					"takes an Acknowledgment, but 'consumer.transaction' is 'jdbc': the transaction ends with the call, and commits its records",
+					instead.formatted("remove the parameter"));
+		}
 		if (this.commits.mode() == CommitMode.MANUAL) {
 			throw refused(handler,
 					"has the 'consumer.commit.mode' 'manual', but 'consumer.transaction' is 'jdbc': the transaction ends with the call, and commits its records",

@@ -7,6 +7,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
@@ -80,6 +81,21 @@ class ConsumerSettingsTests {
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
 			.isThrownBy(() -> settings.checkOutput(handler("Sending"), true, true))
 			.satisfies((ex) -> assertThat(ex.getDescription()).contains("every instance would send each record"));
+	}
+
+	@ParameterizedTest
+	@EnumSource(CommitMode.class)
+	void acknowledgmentInATransactionIsToBeRemovedWhateverTheMode(CommitMode mode) {
+		ConsumerSettings settings = new TestSettings().commits(mode, Duration.ofSeconds(5), 1000).get();
+
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> settings.checkTransacted(handler("Acknowledging")))
+			.satisfies((ex) -> {
+				assertThat(ex.getDescription()).contains("Acknowledging.handle(", "takes an Acknowledgment",
+						"'consumer.transaction' is 'jdbc'");
+				assertThat(ex.getAction()).contains("'consumer.transaction' to 'none'", "remove the parameter")
+					.doesNotContain("manual");
+			});
 	}
 
 	private static void check(String handler, CommitMode mode, Ordering ordering) {
