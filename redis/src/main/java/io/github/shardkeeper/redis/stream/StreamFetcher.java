@@ -465,16 +465,18 @@ final class StreamFetcher implements AutoCloseable {
 
 	/** Begins the reads that are to follow the answer that came last. */
 	private synchronized void beginReads(long clientId) {
+		Read other = firstRead();
+		if (other != null && !this.longAnswer) {
+			// A read that blocks would leave out the streams of the other one.
+			return;
+		}
 		List<FetchPosition> free = this.positions.values()
 			.stream()
-			.filter((position) -> position.isReadable() && !isInFlight(position))
+			.filter((position) -> position.isReadable()
+					&& (other == null || other.positions.get(position.stream()) != position))
 			.toList();
-		if (!this.reads.isEmpty()) {
-			// A blocking read would have to wait until the streams of the others end,
-			// too.
-			if (this.longAnswer) {
-				beginRead(free, clientId, Duration.ZERO);
-			}
+		if (other != null) {
+			beginRead(free, clientId, Duration.ZERO);
 		}
 		else if (this.longAnswer && free.size() > 1) {
 			int half = free.size() / 2;
@@ -484,10 +486,6 @@ final class StreamFetcher implements AutoCloseable {
 		else {
 			beginRead(free, clientId, this.connection.block());
 		}
-	}
-
-	private boolean isInFlight(FetchPosition position) {
-		return this.reads.stream().anyMatch((read) -> read.positions.get(position.stream()) == position);
 	}
 
 	private void beginRead(List<FetchPosition> readable, long clientId, Duration block) {
