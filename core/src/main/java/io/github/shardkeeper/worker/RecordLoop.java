@@ -332,21 +332,16 @@ final class RecordLoop implements ShardOwnership.Loop {
 		}
 		this.results.reportMissingAcknowledgments();
 		MonotonicTime next = this.results.haltEnds(now);
-		next = earlier(
-				(idle || this.transacted == null) ? this.commits.nextDue() : this.progress.outbox().nextAttempt(),
-				next);
+		next = MonotonicTime.earliestOf(next,
+				(idle || this.transacted == null) ? this.commits.nextDue() : this.progress.outbox().nextAttempt());
 		if (permitted) {
-			next = earlier(next, this.order.nextDue());
-			next = earlier(next, this.order.hasRoom() ? this.progress.queue().nextLook() : null);
+			next = MonotonicTime.earliestOf(next, this.order.nextDue(),
+					this.order.hasRoom() ? this.progress.queue().nextLook() : null);
 		}
 		if (next != null) {
 			this.timer.wakeAt(next, now);
 		}
 		return Outcome.IDLE;
-	}
-
-	private static @Nullable MonotonicTime earlier(@Nullable MonotonicTime one, @Nullable MonotonicTime other) {
-		return (one == null || other != null && other.isBefore(one)) ? other : one;
 	}
 
 }

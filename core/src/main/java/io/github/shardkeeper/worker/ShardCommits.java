@@ -136,9 +136,8 @@ final class ShardCommits {
 	 * {@code null} for neither. While a commit is unanswered, no other one is due.
 	 */
 	@Nullable MonotonicTime nextDue() {
-		MonotonicTime commit = (this.sent == null) ? this.progress.commitDue() : null;
-		MonotonicTime attempt = this.progress.outbox().nextAttempt();
-		return (commit == null || attempt != null && attempt.isBefore(commit)) ? attempt : commit;
+		return MonotonicTime.earliestOf((this.sent == null) ? this.progress.commitDue() : null,
+				this.progress.outbox().nextAttempt());
 	}
 
 	/** Returns whether no record may be handled before a commit is answered. */
