@@ -99,7 +99,7 @@ class ArchitectureTests {
 				"cluster.session", "cluster", "coordination.memory", "coordination", "protocol", "shard", "text"));
 		plan.put("handler.messaging", Set.of("handler", "source", API, "shard"));
 		plan.put("worker", Set.of("output", "handler", "coordination", "checkpoint", "source", "protocol", "parking",
-				"schedule", "loop", "time", API, "shard", "text"));
+				"schedule", "report", "loop", "time", API, "shard", "text"));
 		plan.put("consumer", Set.of("directive", "worker", "output", "handler", "coordination", "checkpoint", "source",
 				"protocol", "report", "loop", "time", API, "shard", "text"));
 		plan.put("operations", Set.of("directive", "coordination", "checkpoint", "source", "protocol", "schedule",

@@ -289,7 +289,7 @@ public final class ShardkeeperActuatorAutoConfiguration {
 					new ConsumptionSampler.Stores(store, broadcast.over(checkpoints),
 							(stored != null) ? broadcast.over(stored) : null, sources),
 					new ConsumptionSampler.Consumption(runner::topics, runner::broadcastTopics, runner::allShards,
-							runner::problems),
+							runner::problems, runner::activity),
 					coordinator::isLeader, (moves != null) ? new MoveFollower(moves)::next : (leads) -> List.of(),
 					runtime, InstantSource.system(), properties.sampleInterval(), ShardConsumerRunner.PHASE + 1,
 					meters);

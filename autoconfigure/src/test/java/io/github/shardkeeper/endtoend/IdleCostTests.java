@@ -1,5 +1,6 @@
 package io.github.shardkeeper.endtoend;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -7,8 +8,10 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -17,6 +20,7 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisStreamCommands;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.github.shardkeeper.operations.GroupReporter;
@@ -29,8 +33,8 @@ import io.github.shardkeeper.testsupport.RunAlone;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Two idle instances cost the same commands per second, however many shards they own.
- * Samples for meters are not part of that: they cost some commands for each shard.
+ * Two idle instances cost the same commands per second, however many shards they own,
+ * with and without samples for meters.
  */
 @RunAlone
 class IdleCostTests {
@@ -60,17 +64,59 @@ class IdleCostTests {
 		assertThat(many.bytes()).as("%s", many).isLessThan(1.5 * few.bytes());
 	}
 
+	/**
+	 * Including the commands that scripts call. Each shard has handled a record, so that
+	 * it has an offset.
+	 */
+	@Test
+	void samplesForMetersDoNotGrowWithShards() {
+		Rates few = sampledPerSecond(4);
+		Rates many = sampledPerSecond(1000);
+
+		System.out.printf("of two idle instances that take samples each second: %.1f commands with 4 shards, %.1f with "
+				+ "1,000; with inner ones%n", few.commands(), many.commands());
+		// Figures of each shard would be 5,000.
+		assertThat(many.commands()).as("%s instead of %s", many, few).isLessThan(few.commands() + 5);
+	}
+
+	private static Rates sampledPerSecond(int shards) {
+		return perSecond(shards, "1s", (connection) -> {
+			RedisStreamCommands streams = connection.streamCommands();
+			IntStream.range(0, shards)
+				.forEach((shard) -> streams.xAdd(
+						("shardkeeper:{orders#" + shard % 16 + "}:stream:" + shard).getBytes(StandardCharsets.UTF_8),
+						Map.of("k".getBytes(StandardCharsets.UTF_8), "ann".getBytes(StandardCharsets.UTF_8),
+								"v".getBytes(StandardCharsets.UTF_8),
+								"{\"key\":\"ann\",\"number\":1}".getBytes(StandardCharsets.UTF_8))));
+			Awaitility.await()
+				.atMost(Duration.ofSeconds(60))
+				.until(() -> IntStream.range(0, shards)
+					.allMatch((shard) -> connection.hashCommands()
+						.hExists(
+								("shardkeeper:{idle/orders/" + shard + "}:checkpoint").getBytes(StandardCharsets.UTF_8),
+								"offset".getBytes(StandardCharsets.UTF_8))));
+		}, Set.of("cmdstat_time", "cmdstat_info"));
+	}
+
 	private static Rates perSecond(int shards) {
+		return perSecond(shards, "0s",
+				(connection) -> assertThat(connections(connection)).as("four for each instance, one for this observer")
+					.isEqualTo(9),
+				OBSERVED_OR_INNER);
+	}
+
+	private static Rates perSecond(int shards, String sampleInterval, Consumer<RedisConnection> prepare,
+			Set<String> uncounted) {
 		List<ConfigurableApplicationContext> instances = new ArrayList<>();
 		try (EmbeddedRedis redis = EmbeddedRedis.start()) {
 			LettuceConnectionFactory observer = RedisClients.factory(redis);
 			try (RedisConnection connection = observer.getConnection()) {
-				instances.add(start(redis, shards));
-				instances.add(start(redis, shards));
+				instances.add(start(redis, shards, sampleInterval));
+				instances.add(start(redis, shards, sampleInterval));
 				awaitAllConsumed(instances, shards);
-				assertThat(connections(connection)).as("four for each instance, one for this observer").isEqualTo(9);
+				prepare.accept(connection);
 				awaitQuiet(connection);
-				return observe(connection);
+				return observe(connection, uncounted);
 			}
 			finally {
 				instances.forEach(ConfigurableApplicationContext::close);
@@ -79,12 +125,13 @@ class IdleCostTests {
 		}
 	}
 
-	private static ConfigurableApplicationContext start(EmbeddedRedis redis, int shards) {
+	private static ConfigurableApplicationContext start(EmbeddedRedis redis, int shards, String sampleInterval) {
 		return new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
 			.registerShutdownHook(false)
 			.run("--shardkeeper.group=idle", "--shardkeeper.topics.orders.shards=" + shards,
 					"--spring.main.banner-mode=off", "--logging.level.root=warn",
-					"--management.metrics.shardkeeper.sample-interval=0s", "--spring.data.redis.port=" + redis.port());
+					"--management.metrics.shardkeeper.sample-interval=" + sampleInterval,
+					"--spring.data.redis.port=" + redis.port());
 	}
 
 	private static void awaitAllConsumed(List<ConfigurableApplicationContext> instances, int shards) {
@@ -126,9 +173,9 @@ class IdleCostTests {
 	}
 
 	/** Counted by Redis itself over a time that Redis itself measures. */
-	private static Rates observe(RedisConnection connection) {
+	private static Rates observe(RedisConnection connection, Set<String> uncounted) {
 		long beginMillis = connection.serverCommands().time();
-		Map<String, Long> begin = commands(connection);
+		Map<String, Long> begin = commands(connection, uncounted);
 		long beginBytes = bytes(connection);
 		Awaitility.await()
 			.pollInterval(Duration.ofSeconds(1))
@@ -136,7 +183,7 @@ class IdleCostTests {
 			.until(() -> connection.serverCommands().time() - beginMillis >= SECONDS * 1000);
 		double seconds = (connection.serverCommands().time() - beginMillis) / 1000.0;
 		Map<String, Long> calls = new TreeMap<>();
-		commands(connection).forEach((name, count) -> {
+		commands(connection, uncounted).forEach((name, count) -> {
 			long more = count - begin.getOrDefault(name, 0L);
 			if (more > 0) {
 				calls.put(name, more);
@@ -164,11 +211,11 @@ class IdleCostTests {
 	 * the scripts of heartbeat and registration call: they are part of the one command
 	 * that it is.
 	 */
-	private static Map<String, Long> commands(RedisConnection connection) {
+	private static Map<String, Long> commands(RedisConnection connection, Set<String> uncounted) {
 		Properties statistics = connection.serverCommands().info("commandstats");
 		return statistics.stringPropertyNames()
 			.stream()
-			.filter((name) -> !OBSERVED_OR_INNER.contains(name))
+			.filter((name) -> !uncounted.contains(name))
 			.collect(Collectors.toMap(Function.identity(), (name) -> calls(statistics.getProperty(name))));
 	}
 

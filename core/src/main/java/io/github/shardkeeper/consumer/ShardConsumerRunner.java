@@ -33,6 +33,7 @@ import io.github.shardkeeper.output.OutboxUsage;
 import io.github.shardkeeper.output.Outputs;
 import io.github.shardkeeper.protocol.LeaderEvent.ListedShards;
 import io.github.shardkeeper.report.OutboxReport;
+import io.github.shardkeeper.report.ShardActivity;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardSource;
@@ -464,6 +465,20 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		return new OutboxReport(waiting.records(), waiting.bytes(), (since != null)
 				? context.wallClock().instant().minus(since.until(context.clock().now())).truncatedTo(ChronoUnit.MILLIS)
 				: null);
+	}
+
+	/**
+	 * Returns what this instance has done with a shard, also of a broadcast topic;
+	 * {@code null} if it does not consume the shard.
+	 */
+	public @Nullable ShardActivity activity(ShardId shard) {
+		Running current = this.running;
+		if (current == null) {
+			return null;
+		}
+		ShardActivity activity = current.workers.activity(shard);
+		BroadcastConsumption broadcast = current.broadcast;
+		return (activity == null && broadcast != null) ? broadcast.workers().activity(shard) : activity;
 	}
 
 	/** Returns the shards of the group that this instance consumes or still drains. */

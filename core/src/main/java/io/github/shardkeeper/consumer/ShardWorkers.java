@@ -20,6 +20,7 @@ import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.output.OutboxUsage;
 import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.protocol.MeasuredLoads.ShardWork;
+import io.github.shardkeeper.report.ShardActivity;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -288,6 +289,14 @@ final class ShardWorkers implements ShardConsumption {
 	OutboxUsage.@Nullable Waiting outbox(ShardId shard) {
 		ShardWorker worker = this.workers.get(shard);
 		return (worker != null) ? worker.outbox() : null;
+	}
+
+	/**
+	 * Returns {@link ShardWorker#activity()} of a shard, {@code null} without a worker.
+	 */
+	@Nullable ShardActivity activity(ShardId shard) {
+		ShardWorker worker = this.workers.get(shard);
+		return (worker != null) ? worker.activity() : null;
 	}
 
 	/** Wakes workers that nothing else would wake. */

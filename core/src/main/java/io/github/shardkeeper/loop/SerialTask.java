@@ -26,6 +26,9 @@ public final class SerialTask {
 	/** Whether a wake came since the last turn began. Guarded by this. */
 	private boolean wakeRequested;
 
+	/** Number of wakes. Guarded by this. */
+	private long wakes;
+
 	/** Whether a turn failed or could not begin: {@link #rescue()} has to wake it. */
 	private volatile boolean stranded;
 
@@ -44,6 +47,7 @@ public final class SerialTask {
 	/** Requests a turn. Never throws. */
 	public void wake() {
 		synchronized (this) {
+			this.wakes++;
 			this.wakeRequested = true;
 			if (this.scheduled) {
 				return;
@@ -63,6 +67,14 @@ public final class SerialTask {
 		catch (Throwable ex) {
 			this.stranded = true;
 		}
+	}
+
+	/**
+	 * Returns a number that stays the same as long as the task sleeps; {@code null} while
+	 * a turn runs or is requested.
+	 */
+	public synchronized @Nullable Long sleep() {
+		return this.scheduled ? null : this.wakes;
 	}
 
 	/** Requests a turn if the last one failed or could not begin. */

@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -30,6 +31,7 @@ import io.github.shardkeeper.operations.ConsumptionSample.TopicFigures;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.report.LagReport;
 import io.github.shardkeeper.report.MovePhaseReport;
+import io.github.shardkeeper.report.ShardActivity;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardSource;
@@ -40,8 +42,10 @@ import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * Reads figures for meters at an interval, on a loop of its own: each instance those of
- * its own shards, and the leader the states of all. A sample costs four small commands
- * per shard. What cannot be read is missing in the sample, and nothing else. Thread-safe.
+ * its own shards, and the leader the states of all. It costs nothing of a shard whose
+ * owner rests and that has neither lag nor retries nor dead letters, two small commands
+ * of a busy shard, four of others. What cannot be read is missing in the sample, and
+ * nothing else. Thread-safe.
  */
 public final class ConsumptionSampler implements SmartLifecycle {
 
@@ -79,6 +83,11 @@ public final class ConsumptionSampler implements SmartLifecycle {
 	private Set<String> unanswered = Set.of();
 
 	private @Nullable Round round;
+
+	/** Number of rounds that have begun. */
+	private int rounds;
+
+	private KnownFigures known = KnownFigures.NONE;
 
 	private @Nullable GroupPicture picture;
 
@@ -137,6 +146,10 @@ public final class ConsumptionSampler implements SmartLifecycle {
 		SampleRound.Part next = this.pending.poll();
 		if (next != null) {
 			current.figures.read(next, current.mayWait());
+			return this.runtime.clock().now();
+		}
+		this.pending.addAll(current.figures.partsLeft());
+		if (!this.pending.isEmpty()) {
 			return this.runtime.clock().now();
 		}
 		this.round = null;
@@ -211,13 +224,24 @@ public final class ConsumptionSampler implements SmartLifecycle {
 
 		private final Set<ShardId> shards = ConsumptionSampler.this.consumption.shards().get();
 
-		private final SampleRound figures = new SampleRound(ConsumptionSampler.this.stores.checkpoints(),
-				ConsumptionSampler.this.stores.deadLetters(), ConsumptionSampler.this.stores.sources(), this::failed);
+		/** Before the figures are read, so that nothing is overlooked. */
+		private final Map<ShardId, ShardActivity> activities = new HashMap<>();
+
+		private final SampleRound figures;
 
 		private boolean failed;
 
 		Round() {
-			ConsumptionSampler.this.pending.addAll(this.figures.parts(this.shards, ConsumptionSampler.this.unanswered));
+			ConsumptionSampler sampler = ConsumptionSampler.this;
+			this.shards.forEach((shard) -> {
+				ShardActivity activity = sampler.consumption.activity().apply(shard);
+				if (activity != null && !this.problems.containsKey(shard)) {
+					this.activities.put(shard, activity);
+				}
+			});
+			this.figures = new SampleRound(sampler.stores.checkpoints(), sampler.stores.deadLetters(),
+					sampler.stores.sources(), sampler.known, this.activities, this::failed);
+			sampler.pending.addAll(this.figures.parts(this.shards, sampler.unanswered, sampler.rounds++));
 		}
 
 		/** Several stores that do not answer must not delay what others have told. */
@@ -257,6 +281,7 @@ public final class ConsumptionSampler implements SmartLifecycle {
 			Map<ShardId, ShardFigures> sampled = new HashMap<>();
 			this.shards
 				.forEach((shard) -> sampled.put(shard, this.figures.figures(shard, this.problems.containsKey(shard))));
+			ConsumptionSampler.this.known = KnownFigures.of(sampled, this.activities);
 			return new ConsumptionSample(ConsumptionSampler.this.consumption.topics().get(),
 					ConsumptionSampler.this.consumption.broadcastTopics().get(), sampled, group, found);
 		}
@@ -292,9 +317,12 @@ public final class ConsumptionSampler implements SmartLifecycle {
 	 * @param broadcastTopics the consumed broadcast topics
 	 * @param shards the shards of both
 	 * @param problems the problem of each of these shards that has one
+	 * @param activity returns what this instance has done with one of them; {@code null}
+	 * if its figures have to be read each time
 	 */
 	public record Consumption(Supplier<Set<String>> topics, Supplier<Set<String>> broadcastTopics,
-			Supplier<Set<ShardId>> shards, Supplier<Map<ShardId, String>> problems) {
+			Supplier<Set<ShardId>> shards, Supplier<Map<ShardId, String>> problems,
+			Function<ShardId, @Nullable ShardActivity> activity) {
 
 	}
 

@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
 
@@ -38,6 +39,9 @@ final class OwnedShard implements ShardContext {
 	/** Confined to the worker. */
 	private final Set<MovePhase> reached = EnumSet.noneOf(MovePhase.class);
 
+	/** Number of times that records were put aside. */
+	private final AtomicLong setAside = new AtomicLong();
+
 	private volatile boolean lost;
 
 	/** Time of the run that is under way, {@code null} for none. */
@@ -66,6 +70,18 @@ final class OwnedShard implements ShardContext {
 		if (this.reached.add(phase)) {
 			this.context.reached(this, phase, at);
 		}
+	}
+
+	/**
+	 * Notes that the store may have more records in the retry queue, or more dead
+	 * letters, than before.
+	 */
+	void recordsSetAside() {
+		this.setAside.incrementAndGet();
+	}
+
+	long setAside() {
+		return this.setAside.get();
 	}
 
 	void runFor(@Nullable Instant time) {

@@ -235,10 +235,17 @@ final class ShardCommits {
 	/** Processes the same on the worker, perhaps after later ones. */
 	void processWritten(Commit commit, ShardProgress.PendingCommit contents) {
 		this.meters.count((meters) -> meters.committed(true));
-		this.progress.committed(contents, this.context.clock().now());
+		written(contents);
 		if (commit.number().attempt() > this.reported) {
 			this.reported = commit.number().attempt();
 			reportToReader(commit);
+		}
+	}
+
+	private void written(ShardProgress.PendingCommit contents) {
+		this.progress.committed(contents, this.context.clock().now());
+		if (contents.failedRecords() > 0) {
+			this.owned.recordsSetAside();
 		}
 	}
 
@@ -361,7 +368,7 @@ final class ShardCommits {
 	private void acknowledged(Commit commit, ShardProgress.PendingCommit contents) {
 		this.acknowledgedCommit = commit.number().attempt();
 		this.acknowledgedOffset = commit.offset();
-		this.progress.committed(contents, this.context.clock().now());
+		written(contents);
 		reportToReader(commit);
 	}
 
@@ -372,6 +379,7 @@ final class ShardCommits {
 			return Outcome.FENCED;
 		}
 		this.progress.notCommitted(lost.contents, this.context.clock().now());
+		this.owned.recordsSetAside();
 		// It may have lost records of the retry queue, too.
 		this.progress.queue().attend(this.context.clock().now());
 		this.writeBackRequired = true;

@@ -19,6 +19,7 @@ import io.github.shardkeeper.output.OutboxUsage;
 import io.github.shardkeeper.output.ShardOutbox;
 import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.protocol.MeasuredLoads.ShardWork;
+import io.github.shardkeeper.report.ShardActivity;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.shard.ShardId;
@@ -68,6 +69,9 @@ public final class ShardWorker {
 
 	/** Whether offset and state of the shard are in memory. */
 	private volatile boolean acquired;
+
+	/** Whether the reader has the shard; it may give it up soon. */
+	private volatile boolean reading;
 
 	/** Cause of the loss of uncommitted changes, {@code null} for none. */
 	private volatile Forfeit.@Nullable Cause forfeited;
@@ -138,6 +142,12 @@ public final class ShardWorker {
 	 */
 	public OutboxUsage.@Nullable Waiting outbox() {
 		return this.outbox.waiting();
+	}
+
+	/** Returns what the worker has done with the shard. */
+	public ShardActivity activity() {
+		boolean stays = this.reading && !this.lifecycle.isLeaving() && !this.lifecycle.isSeeking();
+		return new ShardActivity(this.owned.token().value(), this.owned.setAside(), stays ? this.task.sleep() : null);
 	}
 
 	/** Returns the work up to a time, {@code null} if it is not measured. */
@@ -254,6 +264,7 @@ public final class ShardWorker {
 		ShardOwnership current = this.ownership;
 		if (this.writeBackDue && current != null) {
 			this.writeBackDue = false;
+			this.owned.recordsSetAside();
 			current.commits().requireWriteBack();
 		}
 		if (this.fence != null) {
@@ -323,6 +334,7 @@ public final class ShardWorker {
 	private void acquireAgain(ShardOwnership released) {
 		released.end();
 		this.acquired = false;
+		this.reading = false;
 		this.ownership = null;
 		this.earlier = released.commits();
 		this.acquisition = new ShardAcquisition(this.owned, this.context.checkpoints(), this.context.acquisitions(),
@@ -353,6 +365,7 @@ public final class ShardWorker {
 		this.outbox.load(this.context.checkpoints());
 		current.start();
 		this.acquired = true;
+		this.reading = current.isReading();
 		if (this.attentionDue || this.writeBackDue) {
 			// Set during the acquisition: nothing else wakes the worker for it.
 			wake();

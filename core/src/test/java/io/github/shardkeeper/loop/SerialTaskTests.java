@@ -42,6 +42,25 @@ class SerialTaskTests {
 	}
 
 	@Test
+	void taskSleepsFromItsLastTurnToTheNextWake() {
+		Long[] during = { 0L };
+		SerialTask[] task = new SerialTask[1];
+		task[0] = new SerialTask(this.submitted::add, () -> {
+			during[0] = task[0].sleep();
+			return false;
+		}, SerialTaskTests::unexpected);
+		Long first = task[0].sleep();
+		assertThat(first).isNotNull();
+
+		task[0].wake();
+		assertThat(task[0].sleep()).as("a turn is requested").isNull();
+		this.submitted.remove().run();
+
+		assertThat(during[0]).as("a turn runs").isNull();
+		assertThat(task[0].sleep()).isNotNull().isNotEqualTo(first).isEqualTo(task[0].sleep());
+	}
+
+	@Test
 	void threadIsReleasedBetweenTurns() {
 		AtomicInteger left = new AtomicInteger(3);
 		SerialTask task = new SerialTask(this.submitted::add, () -> left.decrementAndGet() > 0,

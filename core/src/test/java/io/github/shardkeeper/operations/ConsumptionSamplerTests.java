@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -25,9 +26,11 @@ import org.mockito.stubbing.Answer;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
+import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
 import io.github.shardkeeper.coordination.CoordinationStore;
@@ -41,6 +44,7 @@ import io.github.shardkeeper.protocol.LoadReport;
 import io.github.shardkeeper.protocol.MemberDescription;
 import io.github.shardkeeper.report.LagReport;
 import io.github.shardkeeper.report.MovePhaseReport;
+import io.github.shardkeeper.report.ShardActivity;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
@@ -96,6 +100,14 @@ class ConsumptionSamplerTests {
 
 	private List<MovePhaseReport> phases = List.of();
 
+	private final Map<ShardId, String> problems = new HashMap<>(Map.of(ORDER, "halted"));
+
+	/** Shards of which nothing is known are always read. */
+	private final Map<ShardId, ShardActivity> activities = new HashMap<>();
+
+	/** Shards whose offsets, dead letters and retries were read. */
+	private final Map<String, Set<ShardId>> read = new TreeMap<>();
+
 	private boolean leads;
 
 	/** Topics whose checkpoints, dead letters and lag cannot be read. */
@@ -115,7 +127,7 @@ class ConsumptionSamplerTests {
 			new ConsumptionSampler.Stores(this.coordination, this.checkpoints, this.letters,
 					TopicSources.of(this.source)),
 			new ConsumptionSampler.Consumption(() -> Set.of("orders"), () -> Set.of("visits"), () -> this.shards,
-					() -> Map.of(ORDER, "halted")),
+					() -> this.problems, this.activities::get),
 			() -> this.leads, (leading) -> leading ? this.phases : List.of(),
 			new MemberRuntime(this.clock, NO_LOOPS, new Random(1)), () -> Instant.ofEpochMilli(100_000), INTERVAL, 0,
 			this.samples::add);
@@ -133,14 +145,18 @@ class ConsumptionSamplerTests {
 
 	/** Gives the shard a record that is committed and one that is not. */
 	private void give(ShardId shard) {
-		this.checkpoints.acquire(shard, new Token(7)).orTimeout(1, TimeUnit.MINUTES).join();
-		this.checkpoints
-			.commit(shard, new Token(7),
-					new Commit(CommitNumber.ofWhole(1), append(shard), Set.of(), Map.of(), List.of(), Set.of(),
-							List.of()))
+		commit(shard, 7, append(shard), List.of());
+		append(shard);
+	}
+
+	private void commit(ShardId shard, long token, Offset offset, List<FailedRecord> deadLetters) {
+		this.checkpoints.acquireNow(shard, new Token(token));
+		CommitReply reply = this.checkpoints
+			.commit(shard, new Token(token),
+					new Commit(CommitNumber.ofWhole(1), offset, Set.of(), Map.of(), List.of(), Set.of(), deadLetters))
 			.orTimeout(1, TimeUnit.MINUTES)
 			.join();
-		append(shard);
+		assertThat(reply).isEqualTo(CommitReply.COMMITTED);
 	}
 
 	private Offset append(ShardId shard) {
@@ -159,6 +175,7 @@ class ConsumptionSamplerTests {
 				this.clock.advance(Duration.ofSeconds(5));
 				throw this.failure;
 			}
+			this.read.computeIfAbsent(call.getMethod().getName(), (method) -> new TreeSet<>()).addAll(asked);
 			return call.callRealMethod();
 		};
 	}
@@ -386,6 +403,157 @@ class ConsumptionSamplerTests {
 		IntStream.range(0, 250).forEach((number) -> this.shards.add(ShardId.of("orders", number)));
 		assertThat(this.clock.now().until(this.sampler.step())).isZero();
 		assertThat(this.samples).isEmpty();
+	}
+
+	@Test
+	void knownFiguresOfRestingShardsAreReadOfOneShardOnly() {
+		Set<ShardId> resting = restingShards(250);
+		sample();
+		this.read.clear();
+
+		ConsumptionSample second = sample();
+
+		assertFigures(second, ORDER, true);
+		assertThat(resting).allSatisfy((shard) -> assertThat(second.shards().get(shard))
+			.isEqualTo(new ShardFigures(new LagReport(0L, 0L), 0L, 0L, false, false)));
+		assertThat(this.read).containsOnlyKeys("offsets", "countDeadLetters", "countRetries")
+			.allSatisfy((method, shards) -> assertThat(shards).contains(ORDER, VISIT).hasSize(3));
+	}
+
+	/** So that each shard, and each node of a cluster, is asked at some time. */
+	@Test
+	void eachSampleReadsKnownFiguresOfAnotherShard() {
+		Set<ShardId> resting = restingShards(4);
+		sample();
+		this.read.clear();
+
+		IntStream.range(0, 4).forEach((round) -> sample());
+
+		assertThat(this.read.get("offsets")).containsAll(resting);
+	}
+
+	@Test
+	void lagIsReadAgainOnceTheOwnerHasDoneSomething() {
+		ShardId busy = restingShards(3).iterator().next();
+		sample();
+		append(busy);
+		this.activities.put(busy, new ShardActivity(7, 1, 6L));
+
+		assertThat(sample().shards().get(busy).lag()).extracting(LagReport::records).isEqualTo(1L);
+
+		append(busy);
+		assertThat(sample().shards().get(busy).lag()).as("never known with a lag")
+			.extracting(LagReport::records)
+			.isEqualTo(2L);
+	}
+
+	@Test
+	void busyShardsAreAskedForTheirLagOnly() {
+		Set<ShardId> shards = restingShards(10);
+		shards.forEach((shard) -> this.activities.put(shard, new ShardActivity(7, 1, null)));
+		sample();
+		this.read.clear();
+
+		sample();
+
+		assertThat(this.read.get("offsets")).containsAll(shards);
+		assertThat(this.read.get("countDeadLetters")).hasSize(3);
+		assertThat(this.read.get("countRetries")).hasSize(3);
+	}
+
+	@Test
+	void deadLettersAndRetriesAreReadAgainOnceRecordsWereSetAside() {
+		List<ShardId> shards = List.copyOf(restingShards(4));
+		sample();
+		deadLetter(shards.get(0));
+		deadLetter(shards.get(1));
+		this.activities.put(shards.get(0), new ShardActivity(7, 2, 5L));
+		this.activities.put(shards.get(1), new ShardActivity(8, 1, 5L));
+
+		Map<ShardId, ShardFigures> figures = sample().shards();
+
+		assertThat(figures.get(shards.get(0)).deadLetters()).isEqualTo(1L);
+		assertThat(figures.get(shards.get(1)).deadLetters()).as("another owner").isEqualTo(1L);
+	}
+
+	/** Nobody tells the owner. */
+	@Test
+	void deadLettersThatOthersSendBackOrDropAreNoticed() {
+		ShardId shard = restingShards(3).iterator().next();
+		deadLetter(shard);
+		assertThat(sample().shards().get(shard).deadLetters()).isEqualTo(1L);
+
+		this.letters.sendBack(shard, this.letters.list(shard, null, 1));
+
+		assertThat(sample().shards().get(shard))
+			.isEqualTo(new ShardFigures(new LagReport(0L, 0L), 0L, 1L, false, false));
+	}
+
+	@Test
+	void shardsWithAProblemAreRead() {
+		ShardId shard = restingShards(3).iterator().next();
+		sample();
+		append(shard);
+		this.problems.put(shard, "Records cannot be read");
+
+		assertThat(sample().shards().get(shard).lag()).extracting(LagReport::records).isEqualTo(1L);
+	}
+
+	@Test
+	void knownFiguresAreNotShownWhileTheStoreDoesNotAnswer() {
+		Set<ShardId> resting = restingShards(250);
+		sample();
+		this.away.add("orders");
+		this.failed = 0;
+
+		ConsumptionSample sample = sample();
+
+		assertThat(sample.shards().values()).filteredOn(ShardFigures::unreadable).hasSize(251);
+		assertThat(resting).allSatisfy((shard) -> assertThat(sample.shards().get(shard))
+			.isEqualTo(new ShardFigures(null, null, null, false, true)));
+		assertThat(this.failed).isEqualTo(1);
+
+		this.away.clear();
+		assertThat(sample().shards().values()).noneMatch(ShardFigures::unreadable);
+	}
+
+	/** It may concern some shards only. */
+	@Test
+	void knownFiguresAreReadIfTheStoreRefusesThemForAShard() {
+		Set<ShardId> resting = restingShards(4);
+		sample();
+		this.read.clear();
+		ShardId refused = resting.stream().skip(1).findFirst().orElseThrow();
+		willAnswer((call) -> {
+			if (call.<ShardId>getArgument(0).equals(refused)) {
+				throw new StoreUnavailableException("WRONGTYPE", null, true);
+			}
+			return call.callRealMethod();
+		}).given(this.source).lag(any(), any());
+
+		Map<ShardId, ShardFigures> figures = sample().shards();
+
+		assertThat(figures.get(refused)).isEqualTo(new ShardFigures(null, 0L, 0L, false, true));
+		assertThat(figures.values()).filteredOn(ShardFigures::unreadable).hasSize(1);
+		assertThat(this.read.get("offsets")).containsAll(resting);
+	}
+
+	/** Adds shards of orders without lag whose owner rests. */
+	private Set<ShardId> restingShards(int number) {
+		Set<ShardId> resting = new TreeSet<>();
+		IntStream.rangeClosed(1, number).mapToObj((id) -> ShardId.of("orders", id)).forEach((shard) -> {
+			commit(shard, 7, append(shard), List.of());
+			this.activities.put(shard, new ShardActivity(7, 1, 5L));
+			resting.add(shard);
+		});
+		this.shards.addAll(resting);
+		return resting;
+	}
+
+	private void deadLetter(ShardId shard) {
+		Offset offset = append(shard);
+		commit(shard, 8, offset, List.of(new FailedRecord(offset, "key", new byte[0], Map.of(), Instant.EPOCH, 1, 0,
+				"failed", "", Instant.EPOCH)));
 	}
 
 	private static void assertFigures(ConsumptionSample sample, ShardId shard, boolean problem) {
