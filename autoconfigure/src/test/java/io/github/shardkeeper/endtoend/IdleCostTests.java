@@ -1,16 +1,21 @@
 package io.github.shardkeeper.endtoend;
 
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
-import java.util.Properties;
-import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.function.Function;
-import java.util.stream.Collectors;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
@@ -33,104 +38,91 @@ import io.github.shardkeeper.testsupport.RunAlone;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Two idle instances cost the same commands per second, however many shards they own,
- * with and without samples for meters.
+ * Idle instances send the same commands per second, however many shards they own, with
+ * and without samples for meters.
  */
 @RunAlone
 class IdleCostTests {
 
-	private static final int SECONDS = 8;
+	private static final int SECONDS = 20;
+
+	/** So long that it makes little difference when periods begin. */
+	private static final int MANY_SECONDS = 40;
 
 	private static final int QUIET_PULSES = 3;
 
-	private static final Set<String> OBSERVED_OR_INNER = Set.of("cmdstat_time", "cmdstat_info", "cmdstat_hget",
-			"cmdstat_hmget", "cmdstat_zadd", "cmdstat_zscore", "cmdstat_zrange", "cmdstat_zrevrange",
-			"cmdstat_zrangebyscore", "cmdstat_pubsub", "cmdstat_hlen", "cmdstat_zcard", "cmdstat_hset", "cmdstat_hdel",
-			"cmdstat_sadd", "cmdstat_exists", "cmdstat_zrangebylex");
+	/** Time, database and client; then the command. */
+	private static final Pattern SENT = Pattern.compile("^\\+[0-9.]+ \\[\\d+ (?<client>[^]]+)] \"(?<command>\\w+)\"");
 
 	@Test
-	void commandsDoNotGrowWithShards() {
-		Rates few = perSecond(4);
-		Rates many = perSecond(4000);
+	void commandsDoNotGrowWithShards() throws IOException {
+		Idle few = new Idle(2, 4);
+		Idle many = new Idle(2, 4000);
+		Rates ofFew = few.perSecond(IdleCostTests::assertFourConnectionsEach, SECONDS);
+		Rates ofMany = many.perSecond(IdleCostTests::assertFourConnectionsEach, SECONDS);
 
 		System.out.printf(
 				"of two idle instances per second: %.1f commands and %.0f bytes with 4 shards, %.1f and %.0f with 4,000%n",
-				few.commands(), few.bytes(), many.commands(), many.bytes());
+				ofFew.commands(), ofFew.bytes(), ofMany.commands(), ofMany.bytes());
 		// Two heartbeats per second and instance, and a pulse of both every four to five
 		// seconds.
-		assertThat(few.commands()).as("%s", few).isBetween(3.5, 5.0);
-		assertThat(many.commands()).as("%s", many).isBetween(few.commands() - 0.5, few.commands() + 0.5);
+		assertThat(ofFew.commands()).as("%s", ofFew).isBetween(4.0, 5.2);
+		assertThat(ofMany.commands()).as("%s", ofMany).isBetween(ofFew.commands() - 0.5, ofFew.commands() + 0.5);
 		// One read would bring 90,000.
-		assertThat(many.bytes()).as("%s", many).isLessThan(1.5 * few.bytes());
+		assertThat(ofMany.bytes()).as("%s", ofMany).isLessThan(1.5 * ofFew.bytes());
 	}
 
-	/**
-	 * Including the commands that scripts call. Each shard has handled a record, so that
-	 * it has an offset.
-	 */
 	@Test
-	void samplesForMetersDoNotGrowWithShards() {
+	void oneInstanceWithManyShardsSendsAtMostTwoAndAHalfCommandsPerSecond() throws IOException {
+		Rates rates = new Idle(1, 10_000).perSecond((connection) -> {
+		}, MANY_SECONDS);
+
+		System.out.printf("of an idle instance with 10,000 shards per second: %.2f commands%n", rates.commands());
+		assertThat(rates.commands()).as("%s", rates).isLessThanOrEqualTo(2.5);
+	}
+
+	/** Each shard has handled a record, so that it has an offset. */
+	@Test
+	void samplesForMetersDoNotGrowWithShards() throws IOException {
 		Rates few = sampledPerSecond(4);
 		Rates many = sampledPerSecond(1000);
 
-		System.out.printf("of two idle instances that take samples each second: %.1f commands with 4 shards, %.1f with "
-				+ "1,000; with inner ones%n", few.commands(), many.commands());
-		// Figures of each shard would be 5,000.
-		assertThat(many.commands()).as("%s instead of %s", many, few).isLessThan(few.commands() + 5);
+		System.out.printf(
+				"of an idle instance that takes a sample each second: %.1f commands with 4 shards, %.1f with 1,000%n",
+				few.commands(), many.commands());
+		// Figures of each shard would be 4,000.
+		assertThat(many.commands()).as("%s instead of %s", many, few).isLessThan(few.commands() + 1);
 	}
 
-	private static Rates sampledPerSecond(int shards) {
-		return perSecond(shards, "1s", (connection) -> {
+	private static Rates sampledPerSecond(int shards) throws IOException {
+		return new Idle(1, shards, "1s").perSecond((connection) -> {
 			RedisStreamCommands streams = connection.streamCommands();
 			IntStream.range(0, shards)
-				.forEach((shard) -> streams.xAdd(
-						("shardkeeper:{orders#" + shard % 16 + "}:stream:" + shard).getBytes(StandardCharsets.UTF_8),
-						Map.of("k".getBytes(StandardCharsets.UTF_8), "ann".getBytes(StandardCharsets.UTF_8),
-								"v".getBytes(StandardCharsets.UTF_8),
-								"{\"key\":\"ann\",\"number\":1}".getBytes(StandardCharsets.UTF_8))));
+				.forEach(
+						(shard) -> streams.xAdd(bytes("shardkeeper:{orders#%s}:stream:%s".formatted(shard % 16, shard)),
+								Map.of(bytes("k"), bytes("ann"), bytes("v"), bytes("{\"key\":\"ann\",\"number\":1}"))));
 			Awaitility.await()
 				.atMost(Duration.ofSeconds(60))
 				.until(() -> IntStream.range(0, shards)
 					.allMatch((shard) -> connection.hashCommands()
-						.hExists(
-								("shardkeeper:{idle/orders/" + shard + "}:checkpoint").getBytes(StandardCharsets.UTF_8),
-								"offset".getBytes(StandardCharsets.UTF_8))));
-		}, Set.of("cmdstat_time", "cmdstat_info"));
+						.hExists(bytes("shardkeeper:{idle/orders/%s}:checkpoint".formatted(shard)), bytes("offset"))));
+		}, SECONDS);
 	}
 
-	private static Rates perSecond(int shards) {
-		return perSecond(shards, "0s",
-				(connection) -> assertThat(connections(connection)).as("four for each instance, one for this observer")
-					.isEqualTo(9),
-				OBSERVED_OR_INNER);
+	private static byte[] bytes(String text) {
+		return text.getBytes(StandardCharsets.UTF_8);
 	}
 
-	private static Rates perSecond(int shards, String sampleInterval, Consumer<RedisConnection> prepare,
-			Set<String> uncounted) {
-		List<ConfigurableApplicationContext> instances = new ArrayList<>();
-		try (EmbeddedRedis redis = EmbeddedRedis.start()) {
-			LettuceConnectionFactory observer = RedisClients.factory(redis);
-			try (RedisConnection connection = observer.getConnection()) {
-				instances.add(start(redis, shards, sampleInterval));
-				instances.add(start(redis, shards, sampleInterval));
-				awaitAllConsumed(instances, shards);
-				prepare.accept(connection);
-				awaitQuiet(connection);
-				return observe(connection, uncounted);
-			}
-			finally {
-				instances.forEach(ConfigurableApplicationContext::close);
-				observer.destroy();
-			}
-		}
+	private static void assertFourConnectionsEach(RedisConnection connection) {
+		assertThat(connections(connection)).as("four for each instance, one for this observer").isEqualTo(9);
 	}
 
-	private static ConfigurableApplicationContext start(EmbeddedRedis redis, int shards, String sampleInterval) {
+	private static ConfigurableApplicationContext start(EmbeddedRedis redis, Idle idle) {
 		return new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
 			.registerShutdownHook(false)
-			.run("--shardkeeper.group=idle", "--shardkeeper.topics.orders.shards=" + shards,
+			.run("--shardkeeper.group=idle", "--shardkeeper.topics.orders.shards=" + idle.shards,
 					"--spring.main.banner-mode=off", "--logging.level.root=warn",
-					"--management.metrics.shardkeeper.sample-interval=" + sampleInterval,
+					"--management.metrics.shardkeeper.sample-interval=" + idle.sampleInterval,
 					"--spring.data.redis.port=" + redis.port());
 	}
 
@@ -152,7 +144,7 @@ class IdleCostTests {
 						.report()
 						.members()
 						.stream()
-						.allMatch((member) -> member.shards() == shards / 2);
+						.allMatch((member) -> member.shards() == shards / instances.size());
 		});
 	}
 
@@ -172,25 +164,34 @@ class IdleCostTests {
 		});
 	}
 
-	/** Counted by Redis itself over a time that Redis itself measures. */
-	private static Rates observe(RedisConnection connection, Set<String> uncounted) {
-		long beginMillis = connection.serverCommands().time();
-		Map<String, Long> begin = commands(connection, uncounted);
+	/** Commands that clients send, without those that scripts call. */
+	private static Rates observe(int port, RedisConnection connection, int seconds) throws IOException {
 		long beginBytes = bytes(connection);
-		Awaitility.await()
-			.pollInterval(Duration.ofSeconds(1))
-			.atMost(Duration.ofSeconds(60))
-			.until(() -> connection.serverCommands().time() - beginMillis >= SECONDS * 1000);
-		double seconds = (connection.serverCommands().time() - beginMillis) / 1000.0;
-		Map<String, Long> calls = new TreeMap<>();
-		commands(connection, uncounted).forEach((name, count) -> {
-			long more = count - begin.getOrDefault(name, 0L);
-			if (more > 0) {
-				calls.put(name, more);
+		Map<String, Integer> sent = new TreeMap<>();
+		try (Socket socket = new Socket("127.0.0.1", port)) {
+			socket.getOutputStream().write("MONITOR\r\n".getBytes(StandardCharsets.US_ASCII));
+			BufferedReader lines = new BufferedReader(
+					new InputStreamReader(socket.getInputStream(), StandardCharsets.ISO_8859_1));
+			long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+			for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
+				socket.setSoTimeout((int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(left)));
+				Matcher line = SENT.matcher(lineOf(lines));
+				if (line.find() && !line.group("client").equals("lua")) {
+					sent.merge(line.group("command").toLowerCase(Locale.ROOT), 1, Integer::sum);
+				}
 			}
-		});
-		return new Rates(calls.values().stream().mapToLong(Long::longValue).sum() / seconds,
-				(bytes(connection) - beginBytes) / seconds, calls);
+		}
+		return new Rates((double) sent.values().stream().mapToInt(Integer::intValue).sum() / seconds,
+				(double) (bytes(connection) - beginBytes) / seconds, sent);
+	}
+
+	private static String lineOf(BufferedReader lines) throws IOException {
+		try {
+			return String.valueOf(lines.readLine());
+		}
+		catch (SocketTimeoutException ex) {
+			return "nothing came until the end";
+		}
 	}
 
 	/** Bytes to Redis, with the few of this observer. */
@@ -206,31 +207,55 @@ class IdleCostTests {
 		return Integer.parseInt(connection.serverCommands().info("clients").getProperty("connected_clients"));
 	}
 
-	/**
-	 * All commands but those of this observer ({@code TIME}, {@code INFO}) and those that
-	 * the scripts of heartbeat and registration call: they are part of the one command
-	 * that it is.
-	 */
-	private static Map<String, Long> commands(RedisConnection connection, Set<String> uncounted) {
-		Properties statistics = connection.serverCommands().info("commandstats");
-		return statistics.stringPropertyNames()
-			.stream()
-			.filter((name) -> !uncounted.contains(name))
-			.collect(Collectors.toMap(Function.identity(), (name) -> calls(statistics.getProperty(name))));
-	}
-
 	private static long calls(String line) {
 		return Long.parseLong(line.substring(line.indexOf('=') + 1, line.indexOf(',')));
 	}
 
 	/**
-	 * What two instances send.
+	 * Instances that do nothing.
+	 *
+	 * @param sampleInterval time between two samples for meters
+	 */
+	private record Idle(int instances, int shards, String sampleInterval) {
+
+		Idle(int instances, int shards) {
+			this(instances, shards, "0s");
+		}
+
+		/**
+		 * Returns what they send.
+		 * @param prepare runs when all shards are consumed
+		 */
+		Rates perSecond(Consumer<RedisConnection> prepare, int seconds) throws IOException {
+			List<ConfigurableApplicationContext> started = new ArrayList<>();
+			try (EmbeddedRedis redis = EmbeddedRedis.start()) {
+				LettuceConnectionFactory observer = RedisClients.factory(redis);
+				try (RedisConnection connection = observer.getConnection()) {
+					for (int i = 0; i < this.instances; i++) {
+						started.add(start(redis, this));
+					}
+					awaitAllConsumed(started, this.shards);
+					prepare.accept(connection);
+					awaitQuiet(connection);
+					return observe(redis.port(), connection, seconds);
+				}
+				finally {
+					started.forEach(ConfigurableApplicationContext::close);
+					observer.destroy();
+				}
+			}
+		}
+
+	}
+
+	/**
+	 * What instances send.
 	 *
 	 * @param commands commands per second
 	 * @param bytes bytes per second
 	 * @param calls the commands in all of the time by their names
 	 */
-	private record Rates(double commands, double bytes, Map<String, Long> calls) {
+	private record Rates(double commands, double bytes, Map<String, Integer> calls) {
 
 	}
 

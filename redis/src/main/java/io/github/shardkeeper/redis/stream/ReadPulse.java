@@ -1,8 +1,10 @@
 package io.github.shardkeeper.redis.stream;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
@@ -10,11 +12,6 @@ import io.lettuce.core.RedisFuture;
 import io.lettuce.core.TrackingArgs;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.push.PushListener;
-import io.lettuce.core.output.StatusOutput;
-import io.lettuce.core.protocol.AsyncCommand;
-import io.lettuce.core.protocol.Command;
-import io.lettuce.core.protocol.CommandArgs;
-import io.lettuce.core.protocol.CommandType;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.redis.RedisConnector.Connection;
@@ -30,11 +27,10 @@ import io.github.shardkeeper.text.PrintableLogger;
  * CLIENT TRACKING ON PREFIX &lt;prefix&gt;:{&lt;topic&gt;#0}:pulse BCAST
  * </pre>
  *
- * and the reader that has heard nothing for four to five seconds writes it, with
- * {@code SET <key> "" PX 60000} on the connection for data. Every reader of the topic
- * hears that, in all processes, so that one of them writes for all. Needs RESP3. Confined
- * to the polling thread, but for {@link #isHeard}, {@link #isFollowDue} and
- * {@link #answered}, which are thread-safe.
+ * and the reader that has heard nothing for four to five seconds writes it, on the
+ * connection for data. Every reader of the topic hears that, in all processes, so that
+ * one of them writes for all. Needs RESP3. Confined to the polling thread, but for
+ * {@link #isHeard}, {@link #isFollowDue} and {@link #answered}, which are thread-safe.
  */
 final class ReadPulse {
 
@@ -59,14 +55,11 @@ final class ReadPulse {
 	/** Pause after a refusal, or on a connection that brings no push. */
 	private static final Duration RETRY = Duration.ofSeconds(10);
 
-	/** Removes the key of a topic that nobody reads any more. */
-	private static final Duration EXPIRY = Duration.ofMinutes(1);
-
 	private static final String OPERATION = "let a blocking read wait for longer than 2 s";
 
 	private final RedisLink<byte[]> link;
 
-	private final String key;
+	private final Settings settings;
 
 	/** Time without a push after which this reader writes the key. */
 	private final Duration pause;
@@ -101,9 +94,10 @@ final class ReadPulse {
 	 * Creates the pulse of a connection.
 	 * @param onChange runs on any thread when {@link #beat} has something to do
 	 */
-	ReadPulse(RedisLink<byte[]> link, String key, Duration interval, LongSupplier nanoTime, Runnable onChange) {
+	ReadPulse(RedisLink<byte[]> link, Settings settings, LongSupplier nanoTime, Runnable onChange) {
+		Duration interval = settings.interval();
 		this.link = link;
-		this.key = key;
+		this.settings = settings;
 		this.pause = interval
 			.plusNanos(ThreadLocalRandom.current().nextLong(interval.dividedBy(JITTER_PART).toNanos()));
 		this.nanoTime = nanoTime;
@@ -130,7 +124,7 @@ final class ReadPulse {
 		this.followAtNanos = this.nanoTime.getAsLong() + RETRY.toNanos();
 		try {
 			RedisFuture<String> following = connection.commands()
-				.clientTracking(TrackingArgs.Builder.enabled().bcast().prefixes(this.key));
+				.clientTracking(TrackingArgs.Builder.enabled().bcast().prefixes(this.settings.key()));
 			following.whenComplete((answer, failure) -> {
 				if (failure != null) {
 					failed(RedisFailure.unavailable("a key cannot be followed", failure, following));
@@ -195,21 +189,14 @@ final class ReadPulse {
 		this.waiting = true;
 		this.refused = false;
 		this.sentAtNanos = now;
-		CommandArgs<String, byte[]> arguments = new CommandArgs<>(RedisStreamSource.CODEC).addKey(this.key)
-			.add("")
-			.add("PX")
-			.add(EXPIRY.toMillis());
-		this.link
-			.send(new AsyncCommand<>(
-					new Command<>(CommandType.SET, new StatusOutput<>(RedisStreamSource.CODEC), arguments)))
-			.whenComplete((answer, failure) -> {
-				// Without an answer this connection may be gone as well.
-				if (failure != null && failure.getCause() instanceof RedisCommandExecutionException) {
-					this.refused = true;
-					failed(failure);
-					this.onChange.run();
-				}
-			});
+		this.settings.write().get().whenComplete((answer, failure) -> {
+			// Without an answer this connection may be gone as well.
+			if (failure != null && failure.getCause() instanceof RedisCommandExecutionException) {
+				this.refused = true;
+				failed(failure);
+				this.onChange.run();
+			}
+		});
 	}
 
 	/** Returns whether a push is missing that should have arrived. */
@@ -229,6 +216,17 @@ final class ReadPulse {
 			next = nextAtNanos() - now;
 		}
 		return Math.max(0, Math.min(FetchConnection.BLOCK.toNanos(), next));
+	}
+
+	/**
+	 * The pulse of all readers of a source. Immutable.
+	 *
+	 * @param key the key that they follow
+	 * @param interval the shortest time without a push after which it is written
+	 * @param write writes it, without waiting
+	 */
+	record Settings(String key, Duration interval, Supplier<CompletableFuture<?>> write) {
+
 	}
 
 }

@@ -1,6 +1,5 @@
 package io.github.shardkeeper.redis.stream;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -35,9 +34,7 @@ final class RedisStreamReader implements ShardReader {
 
 	private final Map<String, StreamFetcher> fetchers = new HashMap<>();
 
-	private final String pulseKey;
-
-	private final Duration pulseInterval;
+	private final ReadPulse.Settings pulse;
 
 	private final Runnable refreshShardCounts;
 
@@ -45,13 +42,12 @@ final class RedisStreamReader implements ShardReader {
 	private final Semaphore signals = new Semaphore(0);
 
 	RedisStreamReader(RedisConnector connector, RedisLink<byte[]> link, Function<ShardId, String> bucketKey,
-			Function<ShardId, String> streamKey, String pulseKey, Duration pulseInterval, Runnable refreshShardCounts) {
+			Function<ShardId, String> streamKey, ReadPulse.Settings pulse, Runnable refreshShardCounts) {
 		this.connector = connector;
 		this.link = link;
 		this.fetcherKey = connector.isCluster() ? bucketKey : (shard) -> "";
 		this.streamKey = streamKey;
-		this.pulseKey = pulseKey;
-		this.pulseInterval = pulseInterval;
+		this.pulse = pulse;
 		this.refreshShardCounts = refreshShardCounts;
 		if (!connector.isCluster()) {
 			// Connected by the first poll, so that the first shard does not wait for it.
@@ -86,7 +82,7 @@ final class RedisStreamReader implements ShardReader {
 	}
 
 	private StreamFetcher newFetcher() {
-		return new StreamFetcher(this.connector, this.link, this.pulseKey, this.pulseInterval, this.signals::release);
+		return new StreamFetcher(this.connector, this.link, this.pulse, this.signals::release);
 	}
 
 	@Override

@@ -91,6 +91,9 @@ public final class RedisStreamSource
 
 	private static final String TRIMMING = "trim streams";
 
+	/** Removes the pulse of topics that nobody reads any more. */
+	private static final Duration PULSE_EXPIRY = Duration.ofMinutes(1);
+
 	private final RedisConnector connector;
 
 	private final RedisLink<byte[]> link;
@@ -222,8 +225,14 @@ public final class RedisStreamSource
 	@Override
 	public ShardReader openReader() {
 		topics();
-		return new RedisStreamReader(this.connector, this.link, this::bucketKey, this::streamKey, this.pulseKey,
-				ReadPulse.INTERVAL, this.counts::beginRefreshIfDue);
+		return new RedisStreamReader(this.connector, this.link, this::bucketKey, this::streamKey,
+				pulse(ReadPulse.INTERVAL), this.counts::beginRefreshIfDue);
+	}
+
+	/** Returns the pulse of the readers. */
+	ReadPulse.Settings pulse(Duration interval) {
+		return new ReadPulse.Settings(this.pulseKey, interval,
+				() -> this.counts.readWithPulse(this.pulseKey, PULSE_EXPIRY));
 	}
 
 	@Override

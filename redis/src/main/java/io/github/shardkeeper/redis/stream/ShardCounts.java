@@ -45,7 +45,8 @@ import io.github.shardkeeper.text.PrintableLogger;
  * only rises. An instance that knows a higher count than Redis, because Redis has lost a
  * raise, writes it back. {@code raise-shard-count.lua} does all of that. Counts are read
  * again when they are needed and older than 5 s, but never while nobody consumes or
- * sends. Thread-safe.
+ * sends. An instance that writes a {@link ReadPulse} reads them with the same command,
+ * {@code write-pulse.lua}. Thread-safe.
  */
 final class ShardCounts {
 
@@ -58,6 +59,9 @@ final class ShardCounts {
 
 	private static final LuaScript RAISE = LuaScript.load(ShardCounts.class, ScriptOutputType.INTEGER,
 			"raise-shard-count.lua");
+
+	private static final LuaScript WRITE_PULSE = LuaScript.load(ShardCounts.class, ScriptOutputType.MULTI,
+			"write-pulse.lua");
 
 	private static final String FIELD = "shards";
 
@@ -149,6 +153,32 @@ final class ShardCounts {
 		catch (StoreUnavailableException ex) {
 			retryLater(ex);
 		}
+	}
+
+	/**
+	 * Writes a key and reads the counts of all topics, without waiting. Not on Redis
+	 * Cluster.
+	 * @param expiry time after which the key is removed
+	 */
+	CompletableFuture<?> readWithPulse(String pulseKey, Duration expiry) {
+		List<String> topics = List.copyOf(this.configured.keySet());
+		List<String> keys = new ArrayList<>(List.of(pulseKey));
+		topics.forEach((topic) -> keys.add(key(topic)));
+		this.dueAtNanos.set(System.nanoTime() + FRESH.toNanos());
+		CompletableFuture<List<byte[]>> answer = this.link.send(WRITE_PULSE, keys,
+				List.of(bytes(Long.toString(expiry.toMillis()))));
+		answer.whenComplete((counts, failure) -> {
+			if (failure != null) {
+				// The pulse may be refused, and the counts not.
+				this.dueAtNanos.set(System.nanoTime());
+				return;
+			}
+			for (int i = 0; i < topics.size(); i++) {
+				byte[] count = counts.get(i);
+				answered(topics.get(i), (count.length > 0) ? count : null, null);
+			}
+		});
+		return answer;
 	}
 
 	private List<AsyncCommand<String, byte[], byte[]>> reads(List<String> topics) {

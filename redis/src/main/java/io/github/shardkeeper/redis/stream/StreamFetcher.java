@@ -92,13 +92,11 @@ final class StreamFetcher implements AutoCloseable {
 	/** Time of the next look at streams while a read blocks; of the polling thread. */
 	private long nextMaintenanceAtNanos = System.nanoTime();
 
-	StreamFetcher(RedisConnector connector, RedisLink<byte[]> link, String pulseKey, Duration pulseInterval,
-			Runnable onChange) {
+	StreamFetcher(RedisConnector connector, RedisLink<byte[]> link, ReadPulse.Settings pulse, Runnable onChange) {
 		this.connector = connector;
 		this.link = link;
 		this.onChange = onChange;
-		this.connection = new FetchConnection(connector,
-				() -> new ReadPulse(link, pulseKey, pulseInterval, System::nanoTime, onChange));
+		this.connection = new FetchConnection(connector, () -> new ReadPulse(link, pulse, System::nanoTime, onChange));
 	}
 
 	synchronized void start(ShardId shard, String stream, String lastId, RecordSink sink) {

@@ -38,6 +38,7 @@ import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.test.Disturbance;
@@ -66,8 +67,6 @@ class RedisStreamReaderTests {
 
 	/** Records of a shard, for several long answers. */
 	private static final int MANY = 3_000;
-
-	private static final String PULSE = "idle:{orders#0}:pulse";
 
 	/** Shorter than it is, so that a test need not wait for it. */
 	private static final Duration PULSE_INTERVAL = Duration.ofMillis(200);
@@ -193,6 +192,36 @@ class RedisStreamReaderTests {
 			pollingToo.interrupt();
 			other.close();
 		}
+	}
+
+	/** Nothing else reads them here: a pulse delays the next look. */
+	@Test
+	void pulseBringsTheNumberOfShards() {
+		this.source.topics();
+		poll(this.connector);
+		start(SHARD);
+		awaitLongRead();
+
+		new RedisStreamSource(this.connector, "idle", Map.of("orders", 4), Duration.ofSeconds(5)).raise("orders", 6);
+
+		awaiting().until(() -> this.source.topics().equals(Map.of("orders", TopicShards.count(6))));
+	}
+
+	@Test
+	void pulseNeedsNoNumberOfShards() {
+		this.source.topics();
+		poll(this.connector);
+		RecordingSink sink = start(SHARD);
+		awaitLongRead();
+		this.redis.call((commands) -> commands.set("idle:{orders}:topic", "no hash"));
+		long pulses = calls("set");
+
+		awaiting().until(() -> calls("set") >= pulses + PULSES_PER_READ);
+
+		append(SHARD);
+		assertThat(sink.await(1)).hasSize(1);
+		assertThat(this.failures).isEmpty();
+		assertThat(this.connector.refusedOperations().reasons()).isEmpty();
 	}
 
 	@Test
@@ -504,7 +533,8 @@ class RedisStreamReaderTests {
 
 	private RedisStreamReader reader(RedisConnector forReads) {
 		return new RedisStreamReader(forReads, this.link, (shard) -> "",
-				(shard) -> "idle:{orders#%s}:stream:%1$s".formatted(shard.id()), PULSE, PULSE_INTERVAL, () -> {
+				(shard) -> "idle:{orders#%s}:stream:%1$s".formatted(shard.id()), this.source.pulse(PULSE_INTERVAL),
+				() -> {
 				});
 	}
 
