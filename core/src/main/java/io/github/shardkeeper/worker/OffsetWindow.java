@@ -2,10 +2,10 @@ package io.github.shardkeeper.worker;
 
 import java.util.ArrayDeque;
 import java.util.BitSet;
-import java.util.Collection;
 import java.util.Deque;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
@@ -170,15 +170,18 @@ final class OffsetWindow {
 		/**
 		 * Returns where the window is once some more of its records are done, and those
 		 * that were written since.
+		 * @param more the records of a call, in the order of the window
 		 */
-		Position positionAfter(Collection<TrackedRecord> more) {
-			Collection<TrackedRecord> also = (more.size() > 1) ? Set.copyOf(more) : more;
+		Position positionAfter(List<TrackedRecord> more) {
 			Offset after = this.position;
 			Set<Offset> ahead = new LinkedHashSet<>();
 			boolean first = true;
+			int met = 0;
 			for (int i = 0; i < this.records.length; i++) {
 				TrackedRecord next = this.records[i];
-				boolean isDone = this.done.get(i) || next.isWritten() || also.contains(next);
+				boolean isOfCall = met < more.size() && more.get(met) == next;
+				met += isOfCall ? 1 : 0;
+				boolean isDone = isOfCall || this.done.get(i) || next.isWritten();
 				first &= isDone;
 				if (first) {
 					after = next.offset();

@@ -72,6 +72,29 @@ class OffsetWindowTests {
 		assertThat(second.ahead()).isEmpty();
 	}
 
+	/** A call commits its records itself, while earlier ones are handled by others. */
+	@Test
+	void recordsOfACallMoveThePositionOnlyWithAllBeforeThem() {
+		OffsetWindow window = new OffsetWindow(100, new Offset("0"), Set.of());
+		TrackedRecord[] records = new TrackedRecord[7];
+		for (int number = 1; number <= 6; number++) {
+			records[number] = window.take(record(number));
+		}
+		window.done(records[3]);
+		records[5].written();
+
+		assertPosition(window, List.of(records[1], records[2]), 3, 5);
+		assertPosition(window, List.of(records[1], records[2], records[4]), 5);
+		assertPosition(window, List.of(records[2], records[4]), 0, 2, 3, 4, 5);
+		assertPosition(window, List.of(new TrackedRecord(record(1))), 0, 3, 5);
+	}
+
+	private static void assertPosition(OffsetWindow window, List<TrackedRecord> ofCall, int offset, int... ahead) {
+		OffsetWindow.Position after = window.snapshot().positionAfter(ofCall);
+		assertThat(after.offset()).isEqualTo(new Offset(Integer.toString(offset)));
+		assertThat(after.ahead()).containsExactlyElementsOf(offsets(ahead));
+	}
+
 	private static SourceRecord record(int number, String reader) {
 		return new SourceRecord(new Offset(number + ", read by " + reader), null, new byte[0], Map.of(), 0,
 				new Offset(Integer.toString(number)));
