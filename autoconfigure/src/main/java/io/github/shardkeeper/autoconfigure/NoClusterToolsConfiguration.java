@@ -8,7 +8,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ReflectionUtils;
 
 import io.github.shardkeeper.cluster.ClusterExclusive;
@@ -40,7 +39,7 @@ class NoClusterToolsConfiguration {
 			Class<?> type = AopUtils.getTargetClass(bean);
 			refuseMethods(type, ClusterExclusive.class);
 			refuseMethods(type, OnClusterSignal.class);
-			if (AnnotationUtils.isCandidateClass(type, ClusterParameter.class)) {
+			if (AnnotatedBeans.mayHave(type, ClusterParameter.class)) {
 				ReflectionUtils.doWithFields(type, (field) -> {
 					throw refused(ClusterParameter.class, "field", field.getDeclaringClass(), field.getName());
 				}, (field) -> field.isAnnotationPresent(ClusterParameter.class));
@@ -49,7 +48,7 @@ class NoClusterToolsConfiguration {
 		}
 
 		private static void refuseMethods(Class<?> type, Class<? extends Annotation> annotation) {
-			if (AnnotationUtils.isCandidateClass(type, annotation)) {
+			if (AnnotatedBeans.mayHave(type, annotation)) {
 				AnnotatedBeans.methods(type, annotation).forEach((method) -> {
 					throw refused(annotation, "method", method.getDeclaringClass(), method.getName());
 				});

@@ -106,6 +106,10 @@ class RedisStoreConfiguration {
 		@ConditionalOnMissingBean(CoordinationStore.class)
 		RedisCoordinationStore shardkeeperCoordinationStore(RedisConnector connector, ShardkeeperProperties properties,
 				CoordinationSettings settings) {
+			if (isStarted()) {
+				// The instance subscribes when it joins its group.
+				connector.connectPubSubAhead();
+			}
 			return new RedisCoordinationStore(connector, properties.keyPrefix(), settings.group(),
 					controlTimeout(settings), wait(properties), properties.redis().trustEmpty());
 		}

@@ -53,7 +53,7 @@ public final class AnnotatedBeans {
 		Map<String, Class<?>> candidates = new LinkedHashMap<>();
 		for (String beanName : this.beans.getBeanNamesForType(Object.class)) {
 			Class<?> type = type(beanName);
-			if (type != null && AnnotationUtils.isCandidateClass(type, annotation)) {
+			if (type != null && mayHave(type, annotation)) {
 				candidates.put(beanName, type);
 			}
 		}
@@ -73,6 +73,15 @@ public final class AnnotatedBeans {
 			return AutoProxyUtils.determineTargetClass(this.beans, ScopedProxyUtils.getTargetBeanName(beanName));
 		}
 		return type;
+	}
+
+	/**
+	 * Returns whether methods of a class may have an annotation. Classes of Spring itself
+	 * have none of Shardkeeper's, and an application has hundreds of them: to look at all
+	 * their methods would take a noticeable part of its start.
+	 */
+	public static boolean mayHave(Class<?> type, Class<? extends Annotation> annotation) {
+		return !type.getName().startsWith("org.springframework.") && AnnotationUtils.isCandidateClass(type, annotation);
 	}
 
 	/** Returns the methods of a class with an annotation. */

@@ -4,12 +4,15 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -85,6 +88,9 @@ public final class RedisConnector
 
 	/** By time limit; an application has one. */
 	private final Map<Duration, RedisLink<byte[]>> dataLinks = new ConcurrentHashMap<>();
+
+	/** For the first subscription; nobody subscribes on it before. */
+	private final AtomicReference<@Nullable CompletableFuture<StatefulRedisPubSubConnection<String, String>>> pubSubAhead = new AtomicReference<>();
 
 	private final RefusedOperations refusedOperations = new RefusedOperations();
 
@@ -178,6 +184,23 @@ public final class RedisConnector
 	 */
 	public void connectAhead() {
 		dataLink(DATA_TIMEOUT).connectAhead();
+	}
+
+	/**
+	 * Begins to open the connection of the first subscription and does not wait for it.
+	 * If that fails, the subscription connects itself. A connection without a
+	 * subscription is closed once the application has started.
+	 */
+	public void connectPubSubAhead() {
+		CompletableFuture<StatefulRedisPubSubConnection<String, String>> opening = this.opener
+			.begin(() -> connectPubSub(this.client.get()), this::close);
+		giveUp(this.pubSubAhead.getAndSet(opening));
+	}
+
+	private void giveUp(@Nullable CompletableFuture<? extends StatefulConnection<?, ?>> opening) {
+		if (opening != null && !opening.cancel(false)) {
+			opening.thenAccept(this::close);
+		}
 	}
 
 	/**
@@ -287,10 +310,10 @@ public final class RedisConnector
 		if (client instanceof RedisClusterClient cluster) {
 			ClusterTopology known = topology(cluster);
 			String master = known.findMaster(channel, longestRefresh);
-			StatefulRedisClusterPubSubConnection<String, String> connection = opened(
-					cluster.connectPubSub(StringCodec.UTF8));
+			StatefulRedisPubSubConnection<String, String> connection = takePubSub(client);
 			try {
-				return new PubSubConnection(connection, connection.getConnection(master),
+				return new PubSubConnection(connection,
+						((StatefulRedisClusterPubSubConnection<String, String>) connection).getConnection(master),
 						() -> Objects.requireNonNullElse(known.knownMaster(channel), master).equals(master));
 			}
 			catch (RuntimeException ex) {
@@ -298,9 +321,30 @@ public final class RedisConnector
 				throw ex;
 			}
 		}
-		StatefulRedisPubSubConnection<String, String> connection = opened(
-				connectSingle(() -> ((RedisClient) client).connectPubSub(StringCodec.UTF8)));
+		StatefulRedisPubSubConnection<String, String> connection = takePubSub(client);
 		return new PubSubConnection(connection, connection, () -> true);
+	}
+
+	/** Returns the connection that was opened ahead if it is usable, or a new one. */
+	private StatefulRedisPubSubConnection<String, String> takePubSub(AbstractRedisClient client) {
+		CompletableFuture<StatefulRedisPubSubConnection<String, String>> ahead = this.pubSubAhead.getAndSet(null);
+		if (ahead != null) {
+			try {
+				StatefulRedisPubSubConnection<String, String> connection = ahead.join();
+				if (connection.isOpen()) {
+					return connection;
+				}
+			}
+			catch (CompletionException | CancellationException ex) {
+				logger.debug("Cannot use the connection that was opened ahead", ex);
+			}
+		}
+		return connectPubSub(client);
+	}
+
+	private StatefulRedisPubSubConnection<String, String> connectPubSub(AbstractRedisClient client) {
+		return opened((client instanceof RedisClusterClient cluster) ? cluster.connectPubSub(StringCodec.UTF8)
+				: connectSingle(() -> ((RedisClient) client).connectPubSub(StringCodec.UTF8)));
 	}
 
 	/** Names the property for a client of static master/replica addresses. */
@@ -355,10 +399,11 @@ public final class RedisConnector
 		this.startupTimeout = StartupTimeout.begin();
 	}
 
-	/** Ends the limit: all beans have started. */
+	/** All beans have started: ends the limit, and closes what nobody needs. */
 	@Override
 	public void onApplicationEvent(ContextRefreshedEvent event) {
 		this.startupTimeout = StartupTimeout.NONE;
+		giveUp(this.pubSubAhead.getAndSet(null));
 	}
 
 	/** Closes all connections; a later call opens a new one. */
@@ -366,6 +411,7 @@ public final class RedisConnector
 	public void stop() {
 		this.running = false;
 		this.startupTimeout = StartupTimeout.NONE;
+		giveUp(this.pubSubAhead.getAndSet(null));
 		ClusterTopology known = this.topology;
 		if (known != null) {
 			known.stop();

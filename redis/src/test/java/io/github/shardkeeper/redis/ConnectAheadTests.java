@@ -1,12 +1,15 @@
 package io.github.shardkeeper.redis;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
 
+import io.lettuce.core.KillArgs;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
@@ -22,6 +25,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class ConnectAheadTests {
 
 	private final EmbeddedRedis redis = EmbeddedRedis.start();
+
+	private final AtomicInteger messages = new AtomicInteger();
 
 	private LettuceConnectionFactory factory;
 
@@ -48,6 +53,66 @@ class ConnectAheadTests {
 		String answer = this.connector.dataLink(RedisConnector.DATA_TIMEOUT).call((commands) -> commands.ping());
 		assertThat(answer).isEqualTo("PONG");
 		assertThat(connections()).isOne();
+	}
+
+	@Test
+	void firstSubscriptionTakesTheConnection() {
+		this.connector.connectPubSubAhead();
+		awaitConnections(1);
+
+		try (RedisSubscription first = subscribe(); RedisSubscription second = subscribe()) {
+			assertThat(connections()).as("the first and a second one").isEqualTo(2);
+			this.redis.call((commands) -> commands.publish("channel", "message"));
+			Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> this.messages.get() == 2);
+			assertThat(first.isOpen() && second.isOpen()).isTrue();
+		}
+		awaitConnections(0);
+	}
+
+	@Test
+	void subscriptionReplacesAConnectionThatWasLost() {
+		this.connector.connectPubSubAhead();
+		awaitConnections(1);
+		this.redis.call((commands) -> commands.clientKill(KillArgs.Builder.typeNormal().skipme()));
+		awaitConnections(0);
+
+		try (RedisSubscription subscription = subscribe()) {
+			assertThat(subscription.isOpen()).isTrue();
+			assertThat(connections()).isOne();
+		}
+	}
+
+	@Test
+	void subscriptionConnectsItselfAfterAFailureAhead() {
+		this.redis.stop();
+		this.connector.connectPubSubAhead();
+		awaitNoAttempt();
+
+		this.redis.restart();
+		try (RedisSubscription subscription = subscribe()) {
+			assertThat(subscription.isOpen()).isTrue();
+		}
+	}
+
+	@Test
+	void connectionWithoutASubscriptionIsClosedAfterTheStart() {
+		this.connector.connectPubSubAhead();
+		awaitConnections(1);
+
+		try (GenericApplicationContext context = new GenericApplicationContext()) {
+			context.addApplicationListener(this.connector);
+			context.refresh();
+			awaitConnections(0);
+		}
+	}
+
+	@Test
+	void connectionForSubscriptionsIsClosedWithTheConnector() {
+		this.connector.connectPubSubAhead();
+		awaitConnections(1);
+
+		this.connector.destroy();
+		awaitConnections(0);
 	}
 
 	@Test
@@ -79,14 +144,23 @@ class ConnectAheadTests {
 		this.redis.thaw();
 		// Other attempts of this client succeed: it was not the client that ended it.
 		this.factory.getConnection().close();
+		awaitNoAttempt();
+		this.factory.resetConnection();
+		awaitConnections(0);
+	}
+
+	private RedisSubscription subscribe() {
+		return RedisSubscription.open(this.connector, "channel", Duration.ofSeconds(30),
+				this.messages::incrementAndGet);
+	}
+
+	private static void awaitNoAttempt() {
 		Awaitility.await()
 			.atMost(Duration.ofSeconds(30))
 			.until(() -> Thread.getAllStackTraces()
 				.keySet()
 				.stream()
 				.noneMatch((thread) -> thread.getName().equals("shardkeeper-connect")));
-		this.factory.resetConnection();
-		awaitConnections(0);
 	}
 
 	private static String failure(RedisConnector connector) {

@@ -18,6 +18,7 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 
 import io.github.shardkeeper.cluster.ClusterExclusive;
 import io.github.shardkeeper.cluster.ClusterLocks;
+import io.github.shardkeeper.handler.AnnotatedBeans;
 
 /**
  * Runs the {@link ClusterExclusive} methods of all beans under their locks. Comes before
@@ -50,6 +51,11 @@ public final class ExclusiveCallsPostProcessor extends AbstractBeanFactoryAwareA
 	/** Returns what intercepts the calls. */
 	ExclusiveCalls calls() {
 		return Objects.requireNonNull(this.calls);
+	}
+
+	@Override
+	protected boolean isEligible(Class<?> targetClass) {
+		return AnnotatedBeans.mayHave(targetClass, ClusterExclusive.class) && super.isEligible(targetClass);
 	}
 
 	@Override
