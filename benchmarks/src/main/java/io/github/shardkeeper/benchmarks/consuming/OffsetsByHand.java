@@ -2,13 +2,16 @@ package io.github.shardkeeper.benchmarks.consuming;
 
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 
 import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 import org.springframework.boot.kafka.autoconfigure.KafkaProperties;
+import org.springframework.context.ApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.listener.BatchMessageListener;
@@ -28,6 +31,8 @@ abstract class OffsetsByHand implements AutoCloseable {
 
 	private static final String STORE = "update kafka_offset set next_offset = ? where group_name = ? and topic = ? and part = ?";
 
+	private final ApplicationContext application;
+
 	private final KafkaProperties kafka;
 
 	private final JdbcTemplate jdbc;
@@ -38,7 +43,9 @@ abstract class OffsetsByHand implements AutoCloseable {
 
 	private String group;
 
-	private OffsetsByHand(KafkaProperties kafka, JdbcTemplate jdbc, TransactionTemplate transactions) {
+	private OffsetsByHand(ApplicationContext application, KafkaProperties kafka, JdbcTemplate jdbc,
+			TransactionTemplate transactions) {
+		this.application = application;
 		this.kafka = kafka;
 		this.jdbc = jdbc;
 		this.transactions = transactions;
@@ -55,8 +62,13 @@ abstract class OffsetsByHand implements AutoCloseable {
 		properties.setConsumerRebalanceListener(new FromDatabase());
 		properties.setMessageListener(listener());
 		ByteArrayDeserializer bytes = new ByteArrayDeserializer();
+		Map<String, Object> consumer = this.kafka.buildConsumerProperties();
+		// The size of its lists, as of Shardkeeper's.
+		consumer.put(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, TransactionsBenchmark.BATCH);
 		this.container = new ConcurrentMessageListenerContainer<>(
-				new DefaultKafkaConsumerFactory<>(this.kafka.buildConsumerProperties(), bytes, bytes), properties);
+				new DefaultKafkaConsumerFactory<>(consumer, bytes, bytes), properties);
+		// Where its calls are timed, as those of a @KafkaListener.
+		this.container.setApplicationContext(this.application);
 		this.container.setConcurrency(partitions);
 		this.container.start();
 	}
@@ -101,8 +113,9 @@ abstract class OffsetsByHand implements AutoCloseable {
 
 		private final Accounts accounts;
 
-		OneRecord(KafkaProperties kafka, Accounts accounts, TransactionTemplate transactions) {
-			super(kafka, accounts.jdbc(), transactions);
+		OneRecord(ApplicationContext application, KafkaProperties kafka, Accounts accounts,
+				TransactionTemplate transactions) {
+			super(application, kafka, accounts.jdbc(), transactions);
 			this.accounts = accounts;
 		}
 
@@ -119,8 +132,9 @@ abstract class OffsetsByHand implements AutoCloseable {
 
 		private final Accounts accounts;
 
-		ManyRecords(KafkaProperties kafka, Accounts accounts, TransactionTemplate transactions) {
-			super(kafka, accounts.jdbc(), transactions);
+		ManyRecords(ApplicationContext application, KafkaProperties kafka, Accounts accounts,
+				TransactionTemplate transactions) {
+			super(application, kafka, accounts.jdbc(), transactions);
 			this.accounts = accounts;
 		}
 

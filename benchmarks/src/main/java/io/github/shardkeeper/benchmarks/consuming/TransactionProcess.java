@@ -6,8 +6,6 @@ import java.util.Map;
 
 import javax.sql.DataSource;
 
-import org.apache.kafka.clients.consumer.ConsumerConfig;
-
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -74,8 +72,6 @@ final class TransactionProcess {
 						contender.isExactlyOnce() && !contender.isByHand() ? "jdbc" : "none"),
 				Map.entry("spring.kafka.consumer.group-id", group),
 				Map.entry("spring.kafka.consumer.auto-offset-reset", "earliest"),
-				Map.entry("spring.kafka.consumer.properties." + ConsumerConfig.MAX_POLL_RECORDS_CONFIG,
-						TransactionsBenchmark.BATCH),
 				Map.entry("benchmark.topic", input.topic()));
 		try (ConfigurableApplicationContext application = new SpringApplicationBuilder(Application.class)
 			.web(WebApplicationType.NONE)
