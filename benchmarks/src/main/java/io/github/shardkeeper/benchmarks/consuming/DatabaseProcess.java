@@ -11,8 +11,7 @@ import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import io.github.shardkeeper.benchmarks.ChildProcess.Figures;
 
 /**
- * A process that starts a PostgreSQL for tests, and stops it when it ends. It does not
- * wait for its disk: {@code fsync} and {@code synchronous_commit} are off. Has no state.
+ * A process that starts a PostgreSQL for tests, and stops it when it ends. Has no state.
  */
 final class DatabaseProcess {
 
@@ -24,9 +23,15 @@ final class DatabaseProcess {
 		return "jdbc:postgresql://localhost:%d/postgres?user=postgres".formatted(port);
 	}
 
-	/** Answers with {@code port} and {@code version}. */
+	/**
+	 * Answers with {@code port} and {@code version}.
+	 * @param arguments {@code on} or {@code off}: whether a commit waits for the disk
+	 */
 	public static void main(String[] arguments) throws IOException, SQLException {
-		EmbeddedPostgres server = EmbeddedPostgres.builder().start();
+		EmbeddedPostgres server = EmbeddedPostgres.builder()
+			.setServerConfig("fsync", arguments[0])
+			.setServerConfig("synchronous_commit", arguments[0])
+			.start();
 		Runtime.getRuntime().addShutdownHook(new Thread(() -> close(server)));
 		String version;
 		try (Connection connection = server.getPostgresDatabase().getConnection()) {

@@ -44,33 +44,35 @@ public final class TransactionsBenchmark implements Benchmark {
 				Records per second of handlers in transactions of PostgreSQL, beside a Spring Kafka listener
 				that stores offsets in the same database.
 				--shards=8 --records=200000 (a quarter for one record per call) --rounds=5 --warm-up=4
+				--fsync=off (on: each commit waits for the disk)
 				The raw figures are left in transactions.csv.""".indent(14).strip();
 	}
 
 	@Override
 	public void run(Options options) throws Exception {
-		options.requireOnly(Set.of("shards", "records", "rounds", "warm-up"));
+		options.requireOnly(Set.of("shards", "records", "rounds", "warm-up", "fsync"));
 		int shards = options.number("shards", 8, 1);
 		int records = options.number("records", 200_000, SINGLE_PART * shards);
 		// With one record per call, Java compiles during the first 200,000 or so.
 		int warmUp = options.number("warm-up", 4);
 		int rounds = options.number("rounds", 5, 1);
+		String fsync = options.choice("fsync", List.of("off", "on"), "off");
 		try (RawFigures raw = new RawFigures(RAW_FIGURES,
 				List.of("contender", "round", "records_per_second", "processor_micros_per_record", "load_average"))) {
 			System.out.printf(Locale.ROOT,
-					"%d shards, %,d records of %d bytes (a quarter for one per call), %d rounds after %d for warming up%n",
-					shards, records, Records.PAYLOAD_BYTES, rounds, warmUp);
-			lines(measure(shards, records, warmUp, rounds, raw)).forEach(System.out::println);
+					"%d shards, %,d records of %d bytes (a quarter for one per call), %d rounds after %d for warming up, fsync %s%n",
+					shards, records, Records.PAYLOAD_BYTES, rounds, warmUp, fsync);
+			lines(measure(shards, records, warmUp, rounds, fsync, raw)).forEach(System.out::println);
 		}
 	}
 
-	static Map<Contender, Figures> measure(int shards, int records, int warmUp, int rounds, RawFigures raw)
-			throws Exception {
+	static Map<Contender, Figures> measure(int shards, int records, int warmUp, int rounds, String fsync,
+			RawFigures raw) throws Exception {
 		Map<Contender, Figures> measured = new LinkedHashMap<>();
 		Map<Contender, ChildProcess> processes = new LinkedHashMap<>();
 		try (RedisProcess redis = RedisProcess.start();
 				EmbeddedKafka kafka = KafkaProcess.start(Map.of());
-				ChildProcess database = ChildProcess.start(classPath(), DatabaseProcess.class)) {
+				ChildProcess database = ChildProcess.start(classPath(), DatabaseProcess.class, fsync)) {
 			int databasePort = database.requestFigures().get("port").intValue();
 			System.out.printf("%s%n", Machine.describeWith("Redis " + redis.version() + ", " + KafkaProcess.version()
 					+ ", PostgreSQL " + database.requestFigures().get("version")));

@@ -20,7 +20,7 @@ class TransactionsBenchmarkTests {
 		Map<Contender, Figures> measured;
 		try (RawFigures raw = new RawFigures(directory.resolve("raw.csv"), List.of("header"))) {
 			// A contender that books another sum ends the run.
-			measured = TransactionsBenchmark.measure(2, 4000, 0, 1, raw);
+			measured = TransactionsBenchmark.measure(2, 4000, 0, 1, "on", raw);
 		}
 
 		assertThat(measured).containsOnlyKeys(Contender.values());
