@@ -24,9 +24,16 @@ final class DatabaseFailure {
 
 	/**
 	 * Codes of serialization failures and deadlocks without an SQL state of class 40:
-	 * Oracle 8177 and 60, SQL Server 3960, H2 90131.
+	 * Oracle 8177 and 60, SQL Server 3960, H2 90131, MariaDB 1020 (with
+	 * {@code innodb_snapshot_isolation}).
 	 */
-	private static final Set<Integer> CONFLICTS = Set.of(8177, 60, 3960, 90131);
+	private static final Set<Integer> CONFLICTS = Set.of(8177, 60, 3960, 90131, 1020);
+
+	/**
+	 * Code of a wait for a lock that the server has ended by itself, without an SQL state
+	 * of its own: MySQL and MariaDB.
+	 */
+	private static final int LOCK_WAIT_ENDED = 1205;
 
 	private static final String COMPLETION_UNKNOWN = "40003";
 
@@ -47,6 +54,8 @@ final class DatabaseFailure {
 	private static final Set<Integer> INSUFFICIENT_PRIVILEGE_CODES = Set.of(1044, 1142, 1143, 1031, 229, 230, 262,
 			90096);
 
+	private static final int TABLE_DENIED = 1142;
+
 	private DatabaseFailure() {
 	}
 
@@ -59,6 +68,13 @@ final class DatabaseFailure {
 				(cause) -> cause instanceof SQLException sql
 						&& (state(sql).startsWith("40") && !state(sql).equals(COMPLETION_UNKNOWN)
 								|| CONFLICTS.contains(sql.getErrorCode())));
+	}
+
+	/** Returns whether a statement has waited for a lock as long as it may. */
+	static boolean isLockWait(Throwable failure) {
+		return !isConflict(failure) && (failure instanceof QueryTimeoutException
+				|| failure instanceof PessimisticLockingFailureException || hasCause(failure,
+						(cause) -> cause instanceof SQLException sql && sql.getErrorCode() == LOCK_WAIT_ENDED));
 	}
 
 	/** Returns whether there is no connection, or none any more. */
@@ -90,6 +106,14 @@ final class DatabaseFailure {
 						|| INSUFFICIENT_PRIVILEGE_CODES.contains(sql.getErrorCode())));
 	}
 
+	/**
+	 * Returns whether that right may be missing because the table is: MySQL and MariaDB
+	 * do not tell a user without rights on a table that it does not exist.
+	 */
+	static boolean mayHideTable(Throwable failure) {
+		return hasCause(failure, (cause) -> cause instanceof SQLException sql && sql.getErrorCode() == TABLE_DENIED);
+	}
+
 	private static boolean hasCause(Throwable failure, Predicate<Throwable> condition) {
 		for (Throwable cause = failure; cause != null; cause = (cause.getCause() != cause) ? cause.getCause() : null) {
 			if (condition.test(cause)) {
@@ -118,8 +142,7 @@ final class DatabaseFailure {
 		if (failure instanceof BadSqlGrammarException) {
 			return refused(what, failure, TableAdvice.create(tables, TableAdvice.script("<database>")));
 		}
-		if (failure instanceof QueryTimeoutException
-				|| failure instanceof PessimisticLockingFailureException && !isConflict(failure)) {
+		if (isLockWait(failure)) {
 			return new StoreUnavailableException(
 					("Another transaction has held the lock of the shard's row for %d s, so the application cannot %s; "
 							+ "trying again. An earlier owner may be frozen inside a transaction: end its session in the "

@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 
 import javax.sql.DataSource;
 
@@ -29,6 +30,9 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 final class DatabaseSteps {
 
 	private static final int ATTEMPTS = 10;
+
+	private static final Pattern CHANGED_ROWS = Pattern.compile("[?&]useAffectedRows=(true|1)\\b",
+			Pattern.CASE_INSENSITIVE);
 
 	private final PlatformTransactionManager transactionManager;
 
@@ -160,6 +164,17 @@ final class DatabaseSteps {
 	int isolation() {
 		Integer level = this.jdbc.execute((ConnectionCallback<Integer>) Connection::getTransactionIsolation);
 		return Objects.requireNonNull(level);
+	}
+
+	/**
+	 * Returns whether updates count the rows that they change instead of those that they
+	 * find, which the drivers of MySQL and MariaDB can be told.
+	 */
+	boolean countsChangedRows() {
+		return Boolean.TRUE.equals(this.jdbc.execute((ConnectionCallback<Boolean>) (connection) -> {
+			String url = connection.getMetaData().getURL();
+			return url != null && CHANGED_ROWS.matcher(url).find();
+		}));
 	}
 
 	/** Returns the name of an isolation level of JDBC. */

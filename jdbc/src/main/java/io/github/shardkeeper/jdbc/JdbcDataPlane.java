@@ -88,12 +88,13 @@ public final class JdbcDataPlane {
 	}
 
 	/**
-	 * Checks that the transactions contain statements of the data source, and that they
-	 * are {@code READ COMMITTED} if calls of a shard are made at the same time: above it,
-	 * a transaction cannot write a row that another one has written since it began.
-	 * Creates the tables that do not exist, if the settings say so. If the database
-	 * cannot be reached, that is done before it is used, and its failure is the problem
-	 * of the shards.
+	 * Checks that the transactions contain statements of the data source, that its driver
+	 * counts the rows that an update finds, and that the transactions are
+	 * {@code READ COMMITTED} if calls of a shard are made at the same time: above it, a
+	 * transaction cannot write a row that another one has written since it began. Creates
+	 * the tables that do not exist, if the settings say so. If the database cannot be
+	 * reached, that is done before it is used, and its failure is the problem of the
+	 * shards.
 	 * @param concurrent a topic whose handler has several calls for a shard at a time,
 	 * {@code null} for none
 	 * @throws ShardkeeperConfigurationException if the transactions or the rights of the
@@ -112,6 +113,11 @@ public final class JdbcDataPlane {
 
 	private void prepareNow(@Nullable String concurrent) {
 		int isolation = this.steps.runNow("begin a transaction", this.steps::isolation);
+		if (this.steps.runNow("read the address of the database", this.steps::countsChangedRows)) {
+			throw new ShardkeeperConfigurationException(
+					"The URL of the DataSource has 'useAffectedRows=true', so an update that finds a row and leaves it as it is counts none. 'consumer.transaction: jdbc' recognizes by that count whether a row exists.",
+					"Remove 'useAffectedRows' from 'spring.datasource.url'.");
+		}
 		if (concurrent != null && isolation != Connection.TRANSACTION_READ_COMMITTED) {
 			throw new ShardkeeperConfigurationException(
 					"The topic '%s' has 'consumer.transaction: jdbc' and 'consumer.ordering: key', but the transactions of the DataSource are %s: calls of different keys would roll each other back."

@@ -7,8 +7,6 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
-import org.springframework.dao.PessimisticLockingFailureException;
-import org.springframework.dao.QueryTimeoutException;
 import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.datasource.DataSourceUtils;
@@ -151,8 +149,7 @@ final class JdbcTransactions implements CallTransactions {
 		private boolean isOurs(DataAccessException failure) {
 			return DatabaseFailure.isConflict(failure) || DatabaseFailure.isReadOnly(failure)
 					|| DatabaseFailure.lacksRight(failure) || failure instanceof BadSqlGrammarException
-					|| failure instanceof QueryTimeoutException
-					|| failure instanceof PessimisticLockingFailureException;
+					|| DatabaseFailure.isLockWait(failure);
 		}
 
 		/** Returns whether the transaction's connection still reaches the database. */

@@ -80,14 +80,15 @@ final class OutboxTables {
 		for (String table : List.of(this.outbox, this.sequence)) {
 			StoreUnavailableException refusal = this.tables.refusal(table);
 			if (refusal != null) {
-				boolean exists = DatabaseFailure.lacksRight(refusal);
+				boolean denied = DatabaseFailure.lacksRight(refusal);
 				throw new ShardkeeperConfigurationException(
 						"A handler of the topic '%s' takes a ShardOutput, but %s '%s': what its calls send would be written there, in their transactions."
 							.formatted(topic,
-									exists ? "the application's database user may not read the table"
+									denied ? "the application's database user may not read the table"
 											: "the database has no table",
 									table),
-						exists ? TableAdvice.grant(this.settings) : create());
+						!denied ? create() : TableAdvice.grant(this.settings)
+								+ (DatabaseFailure.mayHideTable(refusal) ? " It may also not exist. " + create() : ""));
 			}
 		}
 		this.exist = true;

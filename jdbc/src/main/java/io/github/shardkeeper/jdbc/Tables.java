@@ -105,7 +105,7 @@ final class Tables {
 		Map<String, String> missing = new LinkedHashMap<>();
 		script.forEach((table, statement) -> {
 			StoreUnavailableException refusal = refusalNow(table);
-			if (refusal != null && !DatabaseFailure.lacksRight(refusal)) {
+			if (refusal != null && (!DatabaseFailure.lacksRight(refusal) || DatabaseFailure.mayHideTable(refusal))) {
 				missing.put(table, statement);
 			}
 		});
@@ -123,7 +123,7 @@ final class Tables {
 				("Either %s, or run %s as the owner of the schema, grant the application's database user select, insert, "
 						+ "update and delete on its tables, and set 'shardkeeper.jdbc.initialize-schema' to 'never'.")
 					.formatted(DatabaseFailure.lacksRight(refusal)
-							? "grant that user the right to create tables (in PostgreSQL 'grant create on schema ... to ...')"
+							? "grant that user the right to create tables (in PostgreSQL 'grant create on schema ... to ...', in MySQL and MariaDB 'grant create on ... to ...')"
 							: "remove that cause (the schema in 'shardkeeper.jdbc.table-prefix', if it names one, has to exist)",
 							TableAdvice.script(database)));
 	}

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -39,8 +40,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
  * Transactions of two owners of a shard that are open at the same time, on all isolation
- * levels of two databases. Each test has one row per record that was booked: never two,
- * and none that the offset does not cover.
+ * levels of several databases. Each test has one row per record that was booked: never
+ * two, and none that the offset does not cover.
  */
 class FenceTests {
 
@@ -52,11 +53,14 @@ class FenceTests {
 
 	private static final Duration LIMIT = Duration.ofSeconds(60);
 
+	private TestDatabase kind;
+
 	private DatabaseServer server;
 
 	private CheckpointStore store;
 
 	private void open(TestDatabase kind, String isolation, Duration lockWait) {
+		this.kind = kind;
 		this.server = new DatabaseServer(kind.create(isolation));
 		this.server.jdbc().execute("create table booked (record_offset varchar(20), owner varchar(10))");
 		this.store = this.server.databaseInRealTime(lockWait).checkpoints(null);
@@ -75,7 +79,8 @@ class FenceTests {
 	@ParameterizedTest
 	@CsvSource({ "H2, TRANSACTION_READ_COMMITTED", "H2, TRANSACTION_REPEATABLE_READ", "H2, TRANSACTION_SERIALIZABLE",
 			"POSTGRESQL, TRANSACTION_READ_COMMITTED", "POSTGRESQL, TRANSACTION_REPEATABLE_READ",
-			"POSTGRESQL, TRANSACTION_SERIALIZABLE" })
+			"POSTGRESQL, TRANSACTION_SERIALIZABLE", "MARIADB, TRANSACTION_READ_COMMITTED",
+			"MARIADB, TRANSACTION_REPEATABLE_READ", "MARIADB, TRANSACTION_SERIALIZABLE" })
 	void openTransactionOfAnEarlierOwnerIsRolledBack(TestDatabase kind, String isolation) throws Exception {
 		open(kind, isolation, Duration.ofSeconds(30));
 		Acquired old = acquire(OLD);
@@ -104,7 +109,8 @@ class FenceTests {
 	@ParameterizedTest
 	@CsvSource({ "H2, TRANSACTION_READ_COMMITTED", "H2, TRANSACTION_REPEATABLE_READ", "H2, TRANSACTION_SERIALIZABLE",
 			"POSTGRESQL, TRANSACTION_READ_COMMITTED", "POSTGRESQL, TRANSACTION_REPEATABLE_READ",
-			"POSTGRESQL, TRANSACTION_SERIALIZABLE" })
+			"POSTGRESQL, TRANSACTION_SERIALIZABLE", "MARIADB, TRANSACTION_READ_COMMITTED",
+			"MARIADB, TRANSACTION_REPEATABLE_READ", "MARIADB, TRANSACTION_SERIALIZABLE" })
 	void earlierOwnerCannotCommitAfterTheAcquisition(TestDatabase kind, String isolation) throws Exception {
 		open(kind, isolation, Duration.ofSeconds(30));
 		Acquired old = acquire(OLD);
@@ -131,7 +137,8 @@ class FenceTests {
 	@ParameterizedTest
 	@CsvSource({ "H2, TRANSACTION_READ_COMMITTED", "H2, TRANSACTION_REPEATABLE_READ", "H2, TRANSACTION_SERIALIZABLE",
 			"POSTGRESQL, TRANSACTION_READ_COMMITTED", "POSTGRESQL, TRANSACTION_REPEATABLE_READ",
-			"POSTGRESQL, TRANSACTION_SERIALIZABLE" })
+			"POSTGRESQL, TRANSACTION_SERIALIZABLE", "MARIADB, TRANSACTION_READ_COMMITTED",
+			"MARIADB, TRANSACTION_REPEATABLE_READ", "MARIADB, TRANSACTION_SERIALIZABLE" })
 	void newOwnerWaitsForATransactionThatHasPassedItsCheck(TestDatabase kind, String isolation) throws Exception {
 		open(kind, isolation, Duration.ofSeconds(30));
 		Acquired old = acquire(OLD);
@@ -167,7 +174,9 @@ class FenceTests {
 	@ParameterizedTest
 	@CsvSource({ "H2, TRANSACTION_READ_COMMITTED, true", "H2, TRANSACTION_REPEATABLE_READ, true",
 			"POSTGRESQL, TRANSACTION_READ_COMMITTED, true", "POSTGRESQL, TRANSACTION_READ_COMMITTED, false",
-			"POSTGRESQL, TRANSACTION_REPEATABLE_READ, true", "POSTGRESQL, TRANSACTION_SERIALIZABLE, true" })
+			"POSTGRESQL, TRANSACTION_REPEATABLE_READ, true", "POSTGRESQL, TRANSACTION_SERIALIZABLE, true",
+			"MARIADB, TRANSACTION_READ_COMMITTED, true", "MARIADB, TRANSACTION_READ_COMMITTED, false",
+			"MARIADB, TRANSACTION_REPEATABLE_READ, true", "MARIADB, TRANSACTION_SERIALIZABLE, true" })
 	void oneOfTwoTransactionsOfTheSameOwnerIsRolledBack(TestDatabase kind, String isolation, boolean firstEndsLast)
 			throws Exception {
 		open(kind, isolation, Duration.ofSeconds(30));
@@ -193,7 +202,7 @@ class FenceTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "H2", "POSTGRESQL" })
+	@EnumSource
 	void waitForALockIsBoundedAndExplained(TestDatabase kind) throws Exception {
 		open(kind, "", Duration.ofSeconds(1));
 		acquire(OLD);
@@ -219,7 +228,7 @@ class FenceTests {
 
 	/** For example of a seek whose process was frozen. */
 	@ParameterizedTest
-	@CsvSource({ "H2", "POSTGRESQL" })
+	@EnumSource
 	void callWaitsForALockForALimitedTime(TestDatabase kind) throws Exception {
 		open(kind, "", Duration.ofSeconds(1));
 		Acquired acquired = acquire(OLD);
@@ -310,9 +319,11 @@ class FenceTests {
 	}
 
 	private boolean somebodyWaits() {
-		String waiting = this.server.pool().getJdbcUrl().contains(":h2:")
-				? "select count(*) from information_schema.sessions where blocker_id is not null"
-				: "select count(*) from pg_stat_activity where wait_event_type = 'Lock'";
+		String waiting = switch (this.kind) {
+			case H2 -> "select count(*) from information_schema.sessions where blocker_id is not null";
+			case POSTGRESQL -> "select count(*) from pg_stat_activity where wait_event_type = 'Lock'";
+			case MARIADB -> "select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT'";
+		};
 		return this.server.jdbc().queryForObject(waiting, Integer.class) > 0;
 	}
 

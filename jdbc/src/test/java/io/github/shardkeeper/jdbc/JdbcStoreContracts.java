@@ -36,7 +36,9 @@ abstract class JdbcStoreContracts {
 
 	@AfterEach
 	void closeServer() {
-		this.server.close();
+		if (this.server != null) {
+			this.server.close();
+		}
 	}
 
 	@Nested

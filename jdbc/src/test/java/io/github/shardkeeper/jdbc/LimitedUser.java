@@ -7,12 +7,10 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Users of PostgreSQL who own nothing. They may read and write the tables that exist in
- * their schema, and create none. Has no state.
+ * Users of PostgreSQL or MariaDB who own nothing. They may read and write the tables that
+ * exist in their schema, and create none. Has no state.
  */
 public final class LimitedUser {
-
-	private static final String OWNER = "user=postgres";
 
 	private LimitedUser() {
 	}
@@ -20,20 +18,45 @@ public final class LimitedUser {
 	/** Returns a pool of connections of a new user to the database of its owner. */
 	public static HikariDataSource of(HikariDataSource owner) {
 		JdbcTemplate jdbc = new JdbcTemplate(owner);
-		String schema = jdbc.queryForObject("select current_schema()", String.class);
 		String user = "user" + UUID.randomUUID().toString().replace("-", "");
-		jdbc.execute("create role %s login".formatted(user));
-		jdbc.execute("grant usage on schema %s to %s".formatted(schema, user));
-		jdbc.execute("grant select, insert, update, delete on all tables in schema %s to %s".formatted(schema, user));
+		if (isMariadb(owner)) {
+			createInMariadb(jdbc, user);
+		}
+		else {
+			createInPostgresql(jdbc, user);
+		}
 		HikariDataSource pool = new HikariDataSource();
-		pool.setJdbcUrl(owner.getJdbcUrl().replace(OWNER, "user=" + user));
+		pool.setJdbcUrl(owner.getJdbcUrl().replaceAll("user=(postgres|root)", "user=" + user));
 		pool.setMinimumIdle(0);
 		return pool;
 	}
 
+	private static boolean isMariadb(HikariDataSource pool) {
+		return pool.getJdbcUrl().startsWith("jdbc:mariadb:");
+	}
+
+	private static void createInPostgresql(JdbcTemplate jdbc, String user) {
+		String schema = jdbc.queryForObject("select current_schema()", String.class);
+		jdbc.execute("create role %s login".formatted(user));
+		jdbc.execute("grant usage on schema %s to %s".formatted(schema, user));
+		jdbc.execute("grant select, insert, update, delete on all tables in schema %s to %s".formatted(schema, user));
+	}
+
+	/** Only who has some right in a schema may connect to it. */
+	private static void createInMariadb(JdbcTemplate jdbc, String user) {
+		jdbc.execute("create user " + user);
+		jdbc.execute("grant execute on * to " + user);
+		jdbc.queryForList("select table_name from information_schema.tables where table_schema = database()",
+				String.class)
+			.forEach(
+					(table) -> jdbc.execute("grant select, insert, update, delete on %s to %s".formatted(table, user)));
+	}
+
 	/** Returns the user's name. */
 	public static String name(HikariDataSource pool) {
-		return new JdbcTemplate(pool).queryForObject("select current_user", String.class);
+		return new JdbcTemplate(pool).queryForObject(
+				isMariadb(pool) ? "select substring_index(current_user(), '@', 1)" : "select current_user",
+				String.class);
 	}
 
 }

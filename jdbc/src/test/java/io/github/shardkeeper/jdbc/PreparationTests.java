@@ -11,11 +11,10 @@ import java.util.concurrent.TimeUnit;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -94,35 +93,43 @@ class PreparationTests {
 		}
 	}
 
-	@Test
-	void missingRightToCreateTablesFailsStartup() {
-		HikariDataSource user = opened(LimitedUser.of(opened(TestDatabase.POSTGRESQL.createEmpty())));
+	@ParameterizedTest
+	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+	void missingRightToCreateTablesFailsStartup(TestDatabase kind) {
+		HikariDataSource user = opened(LimitedUser.of(opened(kind.createEmpty())));
 
 		assertRefused(plane(user, "shardkeeper_", true), "refuses to create it",
-				"ERROR: permission denied for schema test", "the right to create tables", "grant create on schema",
-				"schema-postgresql.sql", "'shardkeeper.jdbc.initialize-schema' to 'never'");
+				text(kind, "ERROR: permission denied for schema test", "CREATE command denied to user"),
+				"the right to create tables", "grant create on", "schema-%s.sql".formatted(kind.scriptName()),
+				"'shardkeeper.jdbc.initialize-schema' to 'never'");
 	}
 
-	@Test
-	void missingSchemaFailsStartup() {
-		HikariDataSource pool = opened(TestDatabase.POSTGRESQL.createEmpty());
+	@ParameterizedTest
+	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+	void missingSchemaFailsStartup(TestDatabase kind) {
+		HikariDataSource pool = opened(kind.createEmpty());
 
 		assertRefused(plane(pool, "absent.shardkeeper_", true), "'absent.shardkeeper_shard'",
-				"schema \"absent\" does not exist", "'shardkeeper.jdbc.table-prefix'");
+				text(kind, "schema \"absent\" does not exist", "Unknown database 'absent'"),
+				"'shardkeeper.jdbc.table-prefix'");
 	}
 
-	@Test
-	void readOnlyConnectionsThatWouldCreateTablesFailStartup() {
-		HikariDataSource pool = opened(readOnly(opened(TestDatabase.POSTGRESQL.createEmpty())));
+	@ParameterizedTest
+	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+	void readOnlyConnectionsThatWouldCreateTablesFailStartup(TestDatabase kind) {
+		HikariDataSource pool = opened(readOnly(opened(kind.createEmpty())));
 
-		assertRefused(plane(pool, "shardkeeper_", true), "cannot execute CREATE TABLE in a read-only transaction",
+		assertRefused(plane(pool, "shardkeeper_", true),
+				text(kind, "cannot execute CREATE TABLE in a read-only transaction",
+						"Cannot execute statement in a READ ONLY transaction"),
 				"'spring.datasource.hikari.read-only' to 'false'");
 	}
 
 	/** The owner has created them. */
-	@Test
-	void rightToCreateIsNotNeededIfAllTablesExist() {
-		HikariDataSource user = opened(LimitedUser.of(opened(TestDatabase.POSTGRESQL.create())));
+	@ParameterizedTest
+	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+	void rightToCreateIsNotNeededIfAllTablesExist(TestDatabase kind) {
+		HikariDataSource user = opened(LimitedUser.of(opened(kind.create())));
 		JdbcDataPlane plane = plane(user, "shardkeeper_", true);
 		plane.prepare(null);
 
@@ -130,9 +137,9 @@ class PreparationTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(booleans = { true, false })
-	void adviceForMissingTablesIsNotWhatIsSetAlready(boolean created) {
-		HikariDataSource pool = opened(TestDatabase.POSTGRESQL.createEmpty());
+	@CsvSource({ "POSTGRESQL, true", "POSTGRESQL, false", "MARIADB, true", "MARIADB, false" })
+	void adviceForMissingTablesIsNotWhatIsSetAlready(TestDatabase kind, boolean created) {
+		HikariDataSource pool = opened(kind.createEmpty());
 		JdbcDataPlane plane = plane(pool, "shardkeeper_", created);
 		if (created) {
 			plane.prepare(null);
@@ -141,7 +148,8 @@ class PreparationTests {
 
 		assertThatExceptionOfType(StoreUnavailableException.class)
 			.isThrownBy(() -> store(plane).acquireNow(SHARD, TOKEN))
-			.withMessageContaining("relation \"shardkeeper_shard\" does not exist")
+			.withMessageContaining(
+					text(kind, "relation \"shardkeeper_shard\" does not exist", "shardkeeper_shard' doesn't exist"))
 			.matches(StoreUnavailableException::isRefusal)
 			.satisfies((failure) -> {
 				if (created) {
@@ -157,16 +165,18 @@ class PreparationTests {
 			});
 	}
 
-	@Test
-	void missingRightOnATableIsNamed() {
-		HikariDataSource owner = opened(TestDatabase.POSTGRESQL.create());
+	@ParameterizedTest
+	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+	void missingRightOnATableIsNamed(TestDatabase kind) {
+		HikariDataSource owner = opened(kind.create());
 		HikariDataSource user = opened(LimitedUser.of(owner));
 		JdbcDataPlane plane = plane(user, "shardkeeper_", true);
 		CheckpointStore store = store(plane);
 		revoke(owner, user, "update on shardkeeper_shard");
 
 		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> store.acquireNow(SHARD, TOKEN))
-			.withMessageContaining("permission denied for table shardkeeper_shard")
+			.withMessageContaining(
+					text(kind, "permission denied for table shardkeeper_shard", "UPDATE command denied to user"))
 			.withMessageContaining("Grant the application's database user select, insert, update and delete")
 			.matches((failure) -> !failure.getMessage().contains("initialize-schema"));
 
@@ -174,63 +184,71 @@ class PreparationTests {
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
 			.isThrownBy(() -> store.keepsOutboxes("orders"))
 			.satisfies((failure) -> assertThat(failure.getDescription() + failure.getAction())
-				.contains("may not read the table 'shardkeeper_outbox'", "Grant the application's database user")
-				.doesNotContain("initialize-schema"));
+				.contains("may not read the table 'shardkeeper_outbox'", "Grant the application's database user"))
+			// MariaDB says the same if it does not exist.
+			.matches((
+					failure) -> failure.getAction().contains("It may also not exist") == (kind == TestDatabase.MARIADB))
+			.matches((failure) -> failure.getAction().contains("initialize-schema") == (kind == TestDatabase.MARIADB));
 	}
 
-	@Test
-	void problemOfReadOnlyConnectionsNamesTheSetting() {
-		HikariDataSource pool = opened(readOnly(opened(TestDatabase.POSTGRESQL.create())));
+	@ParameterizedTest
+	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+	void problemOfReadOnlyConnectionsNamesTheSetting(TestDatabase kind) {
+		HikariDataSource pool = opened(readOnly(opened(kind.create())));
 
 		assertThatExceptionOfType(StoreUnavailableException.class)
 			.isThrownBy(() -> store(plane(pool, "shardkeeper_", false)).acquireNow(SHARD, TOKEN))
-			.withMessageContaining("cannot execute UPDATE in a read-only transaction")
+			.withMessageContaining(text(kind, "cannot execute UPDATE in a read-only transaction",
+					"Cannot execute statement in a READ ONLY transaction"))
 			.withMessageContaining("'spring.datasource.hikari.read-only' to 'false'")
 			.withMessageContaining("not to a read replica")
 			.matches(StoreUnavailableException::isRefusal);
 	}
 
 	/** As in a failover that leaves connections to the former primary server. */
-	@Test
-	void serverThatBecomesReadOnlyIsNoFailureOfTheCall() {
-		HikariDataSource owner = opened(TestDatabase.POSTGRESQL.create());
+	@ParameterizedTest
+	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+	void serverThatBecomesReadOnlyIsNoFailureOfTheCall(TestDatabase kind) {
+		HikariDataSource owner = opened(kind.create());
 		new JdbcTemplate(owner).execute("create table booked (id int)");
 		HikariDataSource user = opened(LimitedUser.of(owner));
 		CheckpointStore store = store(plane(user, "shardkeeper_", false));
 		Acquired acquired = (Acquired) store.acquireNow(SHARD, TOKEN);
 		JdbcTemplate jdbc = new JdbcTemplate(user);
 		Runnable booking = () -> jdbc.update("insert into booked (id) values (1)");
-		new JdbcTemplate(owner)
-			.execute("alter role %s set default_transaction_read_only = on".formatted(LimitedUser.name(user)));
-		user.getHikariPoolMXBean().softEvictConnections();
+		makeReadOnly(kind, owner, user);
 
 		assertThat(call(store, acquired, booking)).isInstanceOfSatisfying(Result.Unavailable.class,
 				(unavailable) -> assertThat(unavailable.failure())
-					.hasMessageContaining("cannot execute UPDATE in a read-only transaction"));
+					.hasMessageContaining(text(kind, "cannot execute UPDATE in a read-only transaction",
+							"The MariaDB server is running with the --read-only option")));
 		assertThat(call(store, acquired, () -> {
 		})).isInstanceOfSatisfying(Result.Unavailable.class, (unavailable) -> assertThat(unavailable.failure())
 			.hasMessageContaining("'spring.datasource.hikari.read-only' to 'false'"));
 	}
 
 	/** A handler that has made its own transaction read-only fails by itself. */
-	@Test
-	void writeInAReadOnlyTransactionOfTheHandlerIsAFailureOfTheCall() {
-		HikariDataSource pool = opened(TestDatabase.POSTGRESQL.create());
+	@ParameterizedTest
+	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+	void writeInAReadOnlyTransactionOfTheHandlerIsAFailureOfTheCall(TestDatabase kind) {
+		HikariDataSource pool = opened(kind.create());
 		CheckpointStore store = store(plane(pool, "shardkeeper_", false));
 		Acquired acquired = (Acquired) store.acquireNow(SHARD, TOKEN);
 		JdbcTemplate jdbc = new JdbcTemplate(pool);
 		jdbc.execute("create table booked (id int)");
 
 		assertThat(call(store, acquired, () -> {
-			jdbc.execute("set transaction read only");
+			jdbc.execute(text(kind, "set transaction read only", "start transaction read only"));
 			jdbc.update("insert into booked (id) values (1)");
 		})).isInstanceOf(Result.Failed.class);
 	}
 
 	/** Startup does not wait for it; the tables are created before they are used. */
-	@Test
-	void databaseThatIsAwayAtStartupIsPreparedLater(@TempDir Path data) {
-		RestartedDatabase server = opened(RestartedDatabase.start(TestDatabase.POSTGRESQL, data));
+	@ParameterizedTest
+	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+	void databaseThatIsAwayAtStartupIsPreparedLater(TestDatabase kind, @TempDir Path directory) {
+		kind.assumeRunnable();
+		RestartedDatabase server = opened(RestartedDatabase.start(kind, directory.resolve("data")));
 		HikariDataSource pool = opened(new HikariDataSource());
 		pool.setJdbcUrl(server.url());
 		pool.setConnectionTimeout(1000);
@@ -244,9 +262,11 @@ class PreparationTests {
 		assertThat(store.acquireNow(SHARD, TOKEN)).isInstanceOf(Acquired.class);
 	}
 
-	@Test
-	void problemSaysWhatALaterPreparationIsRefused(@TempDir Path data) {
-		RestartedDatabase server = opened(RestartedDatabase.start(TestDatabase.POSTGRESQL, data));
+	@ParameterizedTest
+	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+	void problemSaysWhatALaterPreparationIsRefused(TestDatabase kind, @TempDir Path directory) {
+		kind.assumeRunnable();
+		RestartedDatabase server = opened(RestartedDatabase.start(kind, directory.resolve("data")));
 		HikariDataSource pool = opened(new HikariDataSource());
 		pool.setJdbcUrl(server.url());
 		pool.setConnectionTimeout(1000);
@@ -265,6 +285,23 @@ class PreparationTests {
 	private <C extends AutoCloseable> C opened(C closeable) {
 		this.opened.add(closeable);
 		return closeable;
+	}
+
+	/** MariaDB refuses the writes of others than the owner. */
+	private void makeReadOnly(TestDatabase kind, HikariDataSource owner, HikariDataSource user) {
+		JdbcTemplate jdbc = new JdbcTemplate(owner);
+		if (kind == TestDatabase.MARIADB) {
+			jdbc.execute("set global read_only = 1");
+			this.opened.add(() -> jdbc.execute("set global read_only = 0"));
+		}
+		else {
+			jdbc.execute("alter role %s set default_transaction_read_only = on".formatted(LimitedUser.name(user)));
+			user.getHikariPoolMXBean().softEvictConnections();
+		}
+	}
+
+	private static String text(TestDatabase kind, String ofPostgresql, String ofMariadb) {
+		return (kind == TestDatabase.MARIADB) ? ofMariadb : ofPostgresql;
 	}
 
 	private static HikariDataSource readOnly(HikariDataSource owner) {

@@ -13,6 +13,7 @@ public interface RestartedDatabase extends AutoCloseable {
 		return switch (kind) {
 			case H2 -> new RestartedH2(data);
 			case POSTGRESQL -> new RestartedPostgresql(data);
+			case MARIADB -> new RestartedMariadb(data);
 		};
 	}
 

@@ -2,9 +2,6 @@ package io.github.shardkeeper.jdbc;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -28,18 +25,9 @@ final class RestartedH2 implements RestartedDatabase {
 
 	RestartedH2(Path data) {
 		this.data = data;
-		this.port = freePort();
+		this.port = LocalPort.free();
 		this.server = start();
 		Runtime.getRuntime().addShutdownHook(this.killer);
-	}
-
-	private static int freePort() {
-		try (ServerSocket socket = new ServerSocket(0)) {
-			return socket.getLocalPort();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
 	}
 
 	private Process start() {
@@ -52,20 +40,11 @@ final class RestartedH2 implements RestartedDatabase {
 				.start();
 			Awaitility.await("H2, see " + this.data.resolveSibling("h2.log"))
 				.atMost(Duration.ofMinutes(1))
-				.until(this::accepts);
+				.until(() -> LocalPort.accepts(this.port));
 			return started;
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
-		}
-	}
-
-	private boolean accepts() {
-		try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), this.port)) {
-			return socket.isConnected();
-		}
-		catch (IOException ex) {
-			return false;
 		}
 	}
 

@@ -90,7 +90,8 @@ class SentInTransactionsTests {
 	@ParameterizedTest
 	@CsvSource({ "H2, TRANSACTION_READ_COMMITTED", "H2, TRANSACTION_SERIALIZABLE",
 			"POSTGRESQL, TRANSACTION_READ_COMMITTED", "POSTGRESQL, TRANSACTION_REPEATABLE_READ",
-			"POSTGRESQL, TRANSACTION_SERIALIZABLE" })
+			"POSTGRESQL, TRANSACTION_SERIALIZABLE", "MARIADB, TRANSACTION_READ_COMMITTED",
+			"MARIADB, TRANSACTION_REPEATABLE_READ", "MARIADB, TRANSACTION_SERIALIZABLE" })
 	void earlierOwnerAddsNothingAfterTheAcquisition(TestDatabase kind, String isolation) {
 		open(kind.create(isolation));
 		Acquired old = acquire(OLD);
@@ -108,7 +109,8 @@ class SentInTransactionsTests {
 	@ParameterizedTest
 	@CsvSource({ "H2, TRANSACTION_READ_COMMITTED", "H2, TRANSACTION_SERIALIZABLE",
 			"POSTGRESQL, TRANSACTION_READ_COMMITTED", "POSTGRESQL, TRANSACTION_REPEATABLE_READ",
-			"POSTGRESQL, TRANSACTION_SERIALIZABLE" })
+			"POSTGRESQL, TRANSACTION_SERIALIZABLE", "MARIADB, TRANSACTION_READ_COMMITTED",
+			"MARIADB, TRANSACTION_REPEATABLE_READ", "MARIADB, TRANSACTION_SERIALIZABLE" })
 	void ofTwoTransactionsWithTheSameNumberOneIsCommitted(TestDatabase kind, String isolation) throws Exception {
 		open(kind.create(isolation));
 		Acquired acquired = acquire(OLD);
@@ -199,8 +201,7 @@ class SentInTransactionsTests {
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
 			.isThrownBy(() -> this.store.keepsOutboxes("orders"))
 			.withMessageContaining("'orders' takes a ShardOutput, but the database has no table 'shardkeeper_sequence'")
-			.withMessageContaining(
-					"schema-" + ((kind == TestDatabase.H2) ? "h2" : "postgresql") + ".sql in shardkeeper-jdbc");
+			.withMessageContaining("schema-%s.sql in shardkeeper-jdbc".formatted(kind.scriptName()));
 		assertThat(call(OLD, commit(acquired, 2, 1, added(OLD, 1)), () -> {
 		})).isInstanceOfSatisfying(Result.Unavailable.class,
 				(unavailable) -> assertThat(unavailable.failure().getMessage())

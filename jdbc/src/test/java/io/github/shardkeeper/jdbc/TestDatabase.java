@@ -2,8 +2,12 @@ package io.github.shardkeeper.jdbc;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.util.Locale;
 import java.util.UUID;
 
 import javax.sql.DataSource;
@@ -11,13 +15,16 @@ import javax.sql.DataSource;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import org.junit.jupiter.api.Assumptions;
 
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.datasource.init.ScriptUtils;
+import org.springframework.util.FileSystemUtils;
 
 /**
- * A database for tests: H2 in memory, or a PostgreSQL server that all tests of a JVM
- * share, each with a schema of its own. Thread-safe.
+ * A database for tests: H2 in memory, or a PostgreSQL or MariaDB server that all tests of
+ * a JVM share, each with a schema of its own. Where MariaDB does not run, its tests are
+ * skipped. Thread-safe.
  */
 public enum TestDatabase {
 
@@ -25,7 +32,21 @@ public enum TestDatabase {
 	H2,
 
 	/** A real PostgreSQL. */
-	POSTGRESQL;
+	POSTGRESQL,
+
+	/** A real MariaDB, whose own character set and collation are not Shardkeeper's. */
+	MARIADB;
+
+	/** Returns the name of the database in that of its script. */
+	public String scriptName() {
+		return name().toLowerCase(Locale.ROOT);
+	}
+
+	/** Skips the test if this machine cannot run the database. */
+	public void assumeRunnable() {
+		Assumptions.assumeTrue(this != MARIADB || MariadbProgram.isRunnable(),
+				"MariaDB is tested on Linux on x86-64 only");
+	}
 
 	/** Returns an empty database with the tables, and a pool of connections to it. */
 	public HikariDataSource create() {
@@ -51,23 +72,33 @@ public enum TestDatabase {
 		HikariConfig config = new HikariConfig();
 		config.setMaximumPoolSize(16);
 		config.setMinimumIdle(0);
-		String name = "test" + UUID.randomUUID().toString().replace("-", "");
-		if (this == H2) {
-			config.setJdbcUrl("jdbc:h2:mem:" + name + ";DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=10000");
-		}
-		else {
-			createSchema(name);
-			config.setJdbcUrl(Server.SHARED.getJdbcUrl("postgres", "postgres") + "&currentSchema=" + name);
-		}
+		config.setJdbcUrl(createSchema("test" + UUID.randomUUID().toString().replace("-", "")));
 		if (!isolation.isEmpty()) {
 			config.setTransactionIsolation(isolation);
 		}
 		return new HikariDataSource(config);
 	}
 
-	private static void createSchema(String name) {
-		try (Connection connection = Server.SHARED.getPostgresDatabase().getConnection()) {
-			connection.createStatement().execute("create schema " + name);
+	/** Returns its address. */
+	private String createSchema(String name) {
+		assumeRunnable();
+		return switch (this) {
+			case H2 -> "jdbc:h2:mem:" + name + ";DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=10000";
+			case POSTGRESQL -> {
+				String url = PostgresqlServer.SHARED.getJdbcUrl("postgres", "postgres");
+				execute(url, "create schema " + name);
+				yield url + "&currentSchema=" + name;
+			}
+			case MARIADB -> {
+				execute(MariadbServer.SHARED.url(), "create database " + name);
+				yield MariadbServer.SHARED.url(name);
+			}
+		};
+	}
+
+	private static void execute(String url, String statement) {
+		try (Connection connection = DriverManager.getConnection(url)) {
+			connection.createStatement().execute(statement);
 		}
 		catch (SQLException ex) {
 			throw new IllegalStateException(ex);
@@ -76,7 +107,7 @@ public enum TestDatabase {
 
 	/** Runs the script of this database. */
 	public void createTables(DataSource dataSource) {
-		String script = "schema-" + ((this == H2) ? "h2" : "postgresql") + ".sql";
+		String script = "schema-%s.sql".formatted(scriptName());
 		try (Connection connection = dataSource.getConnection()) {
 			ScriptUtils.executeSqlScript(connection, new ClassPathResource(script, JdbcDataPlane.class));
 			if (!connection.getAutoCommit()) {
@@ -88,7 +119,7 @@ public enum TestDatabase {
 		}
 	}
 
-	private static final class Server {
+	private static final class PostgresqlServer {
 
 		private static final EmbeddedPostgres SHARED = start();
 
@@ -106,6 +137,34 @@ public enum TestDatabase {
 		private static void close(EmbeddedPostgres server) {
 			try {
 				server.close();
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+		}
+
+	}
+
+	private static final class MariadbServer {
+
+		private static final RestartedMariadb SHARED = start();
+
+		private static RestartedMariadb start() {
+			try {
+				Path directory = Files.createTempDirectory("mariadb");
+				RestartedMariadb server = new RestartedMariadb(directory.resolve("data"));
+				Runtime.getRuntime().addShutdownHook(new Thread(() -> remove(server, directory)));
+				return server;
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+		}
+
+		private static void remove(RestartedMariadb server, Path directory) {
+			try {
+				server.kill();
+				FileSystemUtils.deleteRecursively(directory);
 			}
 			catch (IOException ex) {
 				throw new UncheckedIOException(ex);

@@ -1,0 +1,18 @@
+package io.github.shardkeeper.jdbc;
+
+import com.zaxxer.hikari.HikariDataSource;
+
+/** With the rights that the guide asks for, and no others. */
+class MariadbStoreTests extends JdbcStoreContracts {
+
+	MariadbStoreTests() {
+		super(MariadbStoreTests::create);
+	}
+
+	private static HikariDataSource create() {
+		try (HikariDataSource owner = TestDatabase.MARIADB.create()) {
+			return LimitedUser.of(owner);
+		}
+	}
+
+}
