@@ -24,16 +24,23 @@ import io.github.shardkeeper.benchmarks.Libraries;
  * Jar of {@link UsersInstance} with the libraries that such an application has, as Spring
  * Boot's build plugins make it. Classes load from it as they do for users. Immutable.
  *
- * @param file the jar, which is deleted with this JVM
+ * @param file the jar
+ * @param extracted the same application outside of it, from which the JVM can archive
+ * classes; both are deleted with this JVM
  */
-record BootJar(Path file) {
+record BootJar(Path file, Path extracted) {
 
 	/** Makes it when it is first needed. */
 	static BootJar users() {
 		return Holder.USERS;
 	}
 
-	private static BootJar create() throws IOException {
+	/** Returns where the JVM keeps the archive of its classes. */
+	Path archive() {
+		return this.extracted.resolveSibling("application.jsa");
+	}
+
+	private static BootJar create() throws IOException, InterruptedException {
 		Path directory = Files.createTempDirectory("shardkeeper-benchmark-jar");
 		Runtime.getRuntime().addShutdownHook(new Thread(() -> FileSystemUtils.deleteRecursively(directory.toFile())));
 		Path classes = directory.resolve("classes");
@@ -50,7 +57,18 @@ record BootJar(Path file) {
 				callback.library(new Library(library, LibraryScope.COMPILE));
 			}
 		});
-		return new BootJar(jar);
+		return new BootJar(jar, extract(jar, directory.resolve("extracted")));
+	}
+
+	private static Path extract(Path jar, Path directory) throws IOException, InterruptedException {
+		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+				"-Djarmode=tools", "-jar", jar.toString(), "extract", "--destination", directory.toString())
+			.inheritIO()
+			.start();
+		if (process.waitFor() != 0) {
+			throw new IOException("The application's jar cannot be extracted");
+		}
+		return directory.resolve(jar.getFileName());
 	}
 
 	private static List<File> libraries(Path directory) throws IOException {
@@ -95,7 +113,7 @@ record BootJar(Path file) {
 			try {
 				USERS = create();
 			}
-			catch (IOException ex) {
+			catch (IOException | InterruptedException ex) {
 				throw new IllegalStateException("The application's jar cannot be made", ex);
 			}
 		}

@@ -2,6 +2,7 @@ package io.github.shardkeeper.benchmarks.moves;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 
 import io.github.shardkeeper.benchmarks.moves.KafkaSettings.Protocol;
 
@@ -38,6 +39,18 @@ record Contender(String name, long leaseMillis, long heartbeatMillis, boolean ke
 	 */
 	static final String USERS_WITHOUT_REHEARSAL = "Users' application, no rehearsal";
 
+	/** An application as users have it. */
+	static final String USERS_APPLICATION = "Users' application";
+
+	/**
+	 * The same, extracted from its jar, with an archive of its classes. The first of its
+	 * processes that ends writes it, which takes part in the moves for warming up.
+	 */
+	static final String USERS_WITH_ARCHIVE = "Users' application, class data archive";
+
+	/** The first Java version that archives classes by itself. */
+	private static final int ARCHIVES_SINCE = 19;
+
 	/** Kafka's sessions without any settings. */
 	static final String DEFAULT = "default";
 
@@ -58,8 +71,7 @@ record Contender(String name, long leaseMillis, long heartbeatMillis, boolean ke
 		Contender onKafka = new Contender(SHARDKEEPER_ON_KAFKA, 3000, 500, false, KafkaSourceCluster::new);
 		return switch (settings) {
 			case DEFAULT -> with(List.of(shardkeeper, onKafka), "", KafkaSettings::defaults);
-			case USERS -> List.of(users("Users' application", List.of()),
-					users(USERS_WITHOUT_REHEARSAL, List.of("-Dio.github.shardkeeper.rehearsal=off")));
+			case USERS -> users(Runtime.version().feature());
 			case "6s" -> with(List.of(shardkeeper, quick, onKafka), ", session 6 s",
 					(protocol) -> KafkaSettings.sessions(protocol, 6000, 2000));
 			case "tightest" -> with(List.of(shardkeeper, quick, onKafka), ", session 3 s",
@@ -80,13 +92,23 @@ record Contender(String name, long leaseMillis, long heartbeatMillis, boolean ke
 				(shards) -> new RedisCluster(shards, ShardkeeperInstance.launcher(), properties));
 	}
 
-	private static Contender users(String name, List<String> options) {
-		return new Contender(name, 3000, 500, false, (shards) -> {
-			List<String> launcher = new ArrayList<>(options);
-			launcher.addAll(List.of("-jar", BootJar.users().file().toString()));
-			return new RedisCluster(shards, launcher,
-					List.of("server.port=0", "management.endpoints.web.exposure.include=*"));
-		});
+	/** Returns applications as users have them, of which one needs a newer Java. */
+	static List<Contender> users(int java) {
+		List<Contender> users = new ArrayList<>(List.of(
+				users(USERS_APPLICATION, (jar) -> List.of("-jar", jar.file().toString())),
+				users(USERS_WITHOUT_REHEARSAL,
+						(jar) -> List.of("-Dio.github.shardkeeper.rehearsal=off", "-jar", jar.file().toString()))));
+		if (java >= ARCHIVES_SINCE) {
+			users.add(users(USERS_WITH_ARCHIVE, (jar) -> List.of("-XX:+AutoCreateSharedArchive",
+					"-XX:SharedArchiveFile=" + jar.archive(), "-jar", jar.extracted().toString())));
+		}
+		return users;
+	}
+
+	private static Contender users(String name, Function<BootJar, List<String>> launcher) {
+		return new Contender(name, 3000, 500, false,
+				(shards) -> new RedisCluster(shards, launcher.apply(BootJar.users()),
+						List.of("server.port=0", "management.endpoints.web.exposure.include=*")));
 	}
 
 	private static List<Contender> with(List<Contender> shardkeeper, String suffix, Choice choice) {
