@@ -32,7 +32,8 @@ public final class HandoverBenchmark implements Benchmark {
 		return """
 				How long shards stand still when an instance joins, leaves, dies or freezes, beside Kafka.
 				--settings=default (or 6s, tightest: of Kafka's sessions; or users: Shardkeeper alone, in a boot jar
-				with web, actuator and state, with and without the rehearsal at start) --contenders=… (parts of their names)
+				with web, actuator and state, with and without the rehearsal at start, and on Java 19 and later with an
+				archive of its classes) --contenders=… (parts of their names)
 				--events=quiet,bystander,join,stalled-join,warm-join,kill,freeze (leave comes with join; without the
 				option stalled-join with the default settings only, of Kafka's protocols with range only, a freeze
 				of Kafka with the other settings only, and no warm-join, which is there for Shardkeeper alone)
