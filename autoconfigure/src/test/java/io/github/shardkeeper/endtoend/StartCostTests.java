@@ -106,12 +106,15 @@ class StartCostTests {
 		assertThat(threads("closed")).isEmpty();
 	}
 
+	/**
+	 * At most one thread per shard works, but a thread that has just ended its work does
+	 * not wait yet, so the next work may get a new one.
+	 */
 	@Test
 	@Tag("consumes")
-	void idleInstanceHasNoMoreWorkersThanShards() {
+	void idleInstanceHasAboutAsManyWorkersAsShards() {
 		Set<String> threads = threads("started");
-		assertThat(threads).filteredOn((name) -> name.startsWith("shardkeeper-worker-"))
-			.hasSizeLessThanOrEqualTo(SHARDS);
+		assertThat(threads).filteredOn((name) -> name.startsWith("shardkeeper-worker-")).hasSizeLessThan(2 * SHARDS);
 		assertThat(threads).filteredOn((name) -> !name.startsWith("shardkeeper-worker-"))
 			.contains("shardkeeper-coordinator")
 			.isSubsetOf("shardkeeper-coordinator", "shardkeeper-heartbeat", "shardkeeper-history", "shardkeeper-lease",

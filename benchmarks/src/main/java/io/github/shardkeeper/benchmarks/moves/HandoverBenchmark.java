@@ -39,9 +39,7 @@ public final class HandoverBenchmark implements Benchmark {
 				of Kafka with the other settings only, and no warm-join, which is there for Shardkeeper alone)
 				--rounds=5 --kills=… --shards=32
 				The raw figures are left in handover-<settings>.csv, with -part before the dot if not all was asked
-				for."""
-			.indent(14)
-			.strip();
+				for.""".indent(14).strip();
 	}
 
 	@Override
