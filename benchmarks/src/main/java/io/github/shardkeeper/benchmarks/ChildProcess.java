@@ -44,6 +44,11 @@ public final class ChildProcess implements AutoCloseable {
 		Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
 	}
 
+	/** Returns the command that starts a JVM of the version of this one. */
+	public static String java() {
+		return Path.of(System.getProperty("java.home"), "bin", "java").toString();
+	}
+
 	/**
 	 * Starts one, with the JVM's defaults.
 	 * @param classPath its class path
@@ -54,8 +59,7 @@ public final class ChildProcess implements AutoCloseable {
 	 */
 	public static ChildProcess start(List<String> classPath, Class<?> main, String... arguments) throws IOException {
 		List<String> command = new ArrayList<>(
-				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-						String.join(System.getProperty("path.separator"), classPath), main.getName()));
+				List.of(java(), "-cp", String.join(System.getProperty("path.separator"), classPath), main.getName()));
 		command.addAll(List.of(arguments));
 		return new ChildProcess(new ProcessBuilder(command).redirectErrorStream(true).start());
 	}

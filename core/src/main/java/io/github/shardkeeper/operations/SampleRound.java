@@ -99,8 +99,9 @@ final class SampleRound {
 	List<Part> parts(Collection<ShardId> shards, Set<String> last, int number) {
 		Map<String, List<ShardId>> byTopic = new TreeMap<>();
 		shards.forEach((shard) -> byTopic.computeIfAbsent(shard.topic(), (topic) -> new ArrayList<>()).add(shard));
+		List<Figure> figures = figures();
 		List<Part> parts = new ArrayList<>();
-		byTopic.values().forEach((all) -> figures().forEach((figure) -> {
+		byTopic.values().forEach((all) -> figures.forEach((figure) -> {
 			List<ShardId> wanted = new ArrayList<>();
 			List<ShardId> still = new ArrayList<>();
 			all.forEach(

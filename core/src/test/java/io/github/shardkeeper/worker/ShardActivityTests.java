@@ -85,7 +85,7 @@ class ShardActivityTests {
 		assertThat(now().hasSetNothingAsideSince(before)).isFalse();
 	}
 
-	/** Whoever reads before has not seen it, and must read again. */
+	/** A sample that was read before has not seen it: the next one must read again. */
 	@Test
 	void deadLetterCountsOnceItsCommitIsAnswered() {
 		this.shard.checkpoints().holdAnswers();

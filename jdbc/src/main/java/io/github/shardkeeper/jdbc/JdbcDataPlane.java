@@ -112,12 +112,10 @@ public final class JdbcDataPlane {
 	}
 
 	private void prepareNow(@Nullable String concurrent) {
-		int isolation = this.steps.runNow("begin a transaction", this.steps::isolation);
-		if (this.steps.runNow("read the address of the database", this.steps::countsChangedRows)) {
-			throw new ShardkeeperConfigurationException(
-					"The URL of the DataSource has 'useAffectedRows=true', so an update that finds a row and leaves it as it is counts none. 'consumer.transaction: jdbc' recognizes by that count whether a row exists.",
-					"Remove 'useAffectedRows' from 'spring.datasource.url'.");
-		}
+		int isolation = this.steps.runNow("begin a transaction", () -> {
+			requireCountsOfFoundRows();
+			return this.steps.isolation();
+		});
 		if (concurrent != null && isolation != Connection.TRANSACTION_READ_COMMITTED) {
 			throw new ShardkeeperConfigurationException(
 					"The topic '%s' has 'consumer.transaction: jdbc' and 'consumer.ordering: key', but the transactions of the DataSource are %s: calls of different keys would roll each other back."
@@ -126,6 +124,14 @@ public final class JdbcDataPlane {
 		}
 		if (this.settings.created()) {
 			this.tables.create();
+		}
+	}
+
+	private void requireCountsOfFoundRows() {
+		if (this.steps.countsChangedRows()) {
+			throw new ShardkeeperConfigurationException(
+					"The URL of the DataSource has 'useAffectedRows=true', so an update that finds a row and leaves it as it is counts none. 'consumer.transaction: jdbc' recognizes by that count whether a row exists.",
+					"Remove 'useAffectedRows' from 'spring.datasource.url'.");
 		}
 	}
 

@@ -342,21 +342,11 @@ class FenceTests {
 	}
 
 	private Result call(Token token, Commit commit, String owner, Consumer<String> beforeCommit) {
-		Call handler = new Call() {
-
-			@Override
-			public void run() {
-				book(commit.offset().value(), owner);
-				beforeCommit.accept(owner);
-			}
-
-			@Override
-			public Commit commit() {
-				return commit;
-			}
-
+		Runnable handler = () -> {
+			book(commit.offset().value(), owner);
+			beforeCommit.accept(owner);
 		};
-		return this.store.transactions(SHARD.topic()).call(SHARD, token, handler);
+		return this.store.transactions(SHARD.topic()).call(SHARD, token, new TestCall(handler, commit));
 	}
 
 	private void book(String offset, String owner) {

@@ -20,7 +20,6 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.checkpoint.CallTransactions.Call;
 import io.github.shardkeeper.checkpoint.CallTransactions.Result;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition.Acquired;
@@ -208,19 +207,7 @@ class MariadbTests {
 	}
 
 	private Result call(Token token, Commit commit, Runnable handler) {
-		return this.store.transactions(SHARD.topic()).call(SHARD, token, new Call() {
-
-			@Override
-			public void run() {
-				handler.run();
-			}
-
-			@Override
-			public Commit commit() {
-				return commit;
-			}
-
-		});
+		return this.store.transactions(SHARD.topic()).call(SHARD, token, new TestCall(handler, commit));
 	}
 
 	private static void await(CountDownLatch latch) {

@@ -20,7 +20,6 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.checkpoint.CallTransactions.Call;
 import io.github.shardkeeper.checkpoint.CallTransactions.Result;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition.Acquired;
@@ -332,20 +331,9 @@ class PreparationTests {
 	}
 
 	private static Result call(CheckpointStore store, Acquired acquired, Runnable handler) {
-		return store.transactions(SHARD.topic()).call(SHARD, TOKEN, new Call() {
-
-			@Override
-			public void run() {
-				handler.run();
-			}
-
-			@Override
-			public Commit commit() {
-				return new Commit(new CommitNumber(1, 0, acquired.acquisition()), new Offset("1"), Set.of(), Map.of(),
-						List.of(), Set.of(), List.of());
-			}
-
-		});
+		Commit commit = new Commit(new CommitNumber(1, 0, acquired.acquisition()), new Offset("1"), Set.of(), Map.of(),
+				List.of(), Set.of(), List.of());
+		return store.transactions(SHARD.topic()).call(SHARD, TOKEN, new TestCall(handler, commit));
 	}
 
 }

@@ -15,7 +15,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import io.github.shardkeeper.checkpoint.CallTransactions.Call;
 import io.github.shardkeeper.checkpoint.CallTransactions.Result;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition.Acquired;
@@ -215,19 +214,7 @@ class SentInTransactionsTests {
 	}
 
 	private Result call(Token token, Commit commit, Runnable handler) {
-		return this.store.transactions(SHARD.topic()).call(SHARD, token, new Call() {
-
-			@Override
-			public void run() {
-				handler.run();
-			}
-
-			@Override
-			public Commit commit() {
-				return commit;
-			}
-
-		});
+		return this.store.transactions(SHARD.topic()).call(SHARD, token, new TestCall(handler, commit));
 	}
 
 	private static Commit commit(Acquired acquired, long attempt, long acknowledged, Outbox.Changes changes) {

@@ -17,6 +17,7 @@ import org.springframework.boot.loader.tools.LibraryScope;
 import org.springframework.boot.loader.tools.Repackager;
 import org.springframework.util.FileSystemUtils;
 
+import io.github.shardkeeper.benchmarks.ChildProcess;
 import io.github.shardkeeper.benchmarks.ClassPath;
 import io.github.shardkeeper.benchmarks.Libraries;
 
@@ -24,23 +25,29 @@ import io.github.shardkeeper.benchmarks.Libraries;
  * Jar of {@link UsersInstance} with the libraries that such an application has, as Spring
  * Boot's build plugins make it. Classes load from it as they do for users. Immutable.
  *
- * @param file the jar
- * @param extracted the same application outside of it, from which the JVM can archive
- * classes; both are deleted with this JVM
+ * @param file the jar, which is deleted with this JVM
  */
-record BootJar(Path file, Path extracted) {
+record BootJar(Path file) {
 
 	/** Makes it when it is first needed. */
 	static BootJar users() {
 		return Holder.USERS;
 	}
 
-	/** Returns where the JVM keeps the archive of its classes. */
-	Path archive() {
-		return this.extracted.resolveSibling("application.jsa");
+	/**
+	 * Returns the same application outside of its jar, from which a JVM can archive
+	 * classes. Extracts it when it is first needed.
+	 */
+	static Path extracted() {
+		return Extracted.USERS;
 	}
 
-	private static BootJar create() throws IOException, InterruptedException {
+	/** Returns where a JVM keeps the archive of the classes of {@link #extracted}. */
+	static Path archive() {
+		return extracted().resolveSibling("application.jsa");
+	}
+
+	private static BootJar create() throws IOException {
 		Path directory = Files.createTempDirectory("shardkeeper-benchmark-jar");
 		Runtime.getRuntime().addShutdownHook(new Thread(() -> FileSystemUtils.deleteRecursively(directory.toFile())));
 		Path classes = directory.resolve("classes");
@@ -57,12 +64,13 @@ record BootJar(Path file, Path extracted) {
 				callback.library(new Library(library, LibraryScope.COMPILE));
 			}
 		});
-		return new BootJar(jar, extract(jar, directory.resolve("extracted")));
+		return new BootJar(jar);
 	}
 
-	private static Path extract(Path jar, Path directory) throws IOException, InterruptedException {
-		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-				"-Djarmode=tools", "-jar", jar.toString(), "extract", "--destination", directory.toString())
+	private static Path extract(Path jar) throws IOException, InterruptedException {
+		Path directory = jar.resolveSibling("extracted");
+		Process process = new ProcessBuilder(ChildProcess.java(), "-Djarmode=tools", "-jar", jar.toString(), "extract",
+				"--destination", directory.toString())
 			.inheritIO()
 			.start();
 		if (process.waitFor() != 0) {
@@ -113,8 +121,23 @@ record BootJar(Path file, Path extracted) {
 			try {
 				USERS = create();
 			}
-			catch (IOException | InterruptedException ex) {
+			catch (IOException ex) {
 				throw new IllegalStateException("The application's jar cannot be made", ex);
+			}
+		}
+
+	}
+
+	private static final class Extracted {
+
+		private static final Path USERS;
+
+		static {
+			try {
+				USERS = extract(users().file());
+			}
+			catch (IOException | InterruptedException ex) {
+				throw new IllegalStateException("The application's jar cannot be extracted", ex);
 			}
 		}
 

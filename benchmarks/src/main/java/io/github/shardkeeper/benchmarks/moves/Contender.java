@@ -2,7 +2,7 @@ package io.github.shardkeeper.benchmarks.moves;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Function;
+import java.util.function.Supplier;
 
 import io.github.shardkeeper.benchmarks.moves.KafkaSettings.Protocol;
 
@@ -94,21 +94,20 @@ record Contender(String name, long leaseMillis, long heartbeatMillis, boolean ke
 
 	/** Returns applications as users have them, of which one needs a newer Java. */
 	static List<Contender> users(int java) {
-		List<Contender> users = new ArrayList<>(List.of(
-				users(USERS_APPLICATION, (jar) -> List.of("-jar", jar.file().toString())),
-				users(USERS_WITHOUT_REHEARSAL,
-						(jar) -> List.of("-Dio.github.shardkeeper.rehearsal=off", "-jar", jar.file().toString()))));
+		List<Contender> users = new ArrayList<>(
+				List.of(users(USERS_APPLICATION, () -> List.of("-jar", BootJar.users().file().toString())),
+						users(USERS_WITHOUT_REHEARSAL, () -> List.of("-Dio.github.shardkeeper.rehearsal=off", "-jar",
+								BootJar.users().file().toString()))));
 		if (java >= ARCHIVES_SINCE) {
-			users.add(users(USERS_WITH_ARCHIVE, (jar) -> List.of("-XX:+AutoCreateSharedArchive",
-					"-XX:SharedArchiveFile=" + jar.archive(), "-jar", jar.extracted().toString())));
+			users.add(users(USERS_WITH_ARCHIVE, () -> List.of("-XX:+AutoCreateSharedArchive",
+					"-XX:SharedArchiveFile=" + BootJar.archive(), "-jar", BootJar.extracted().toString())));
 		}
 		return users;
 	}
 
-	private static Contender users(String name, Function<BootJar, List<String>> launcher) {
-		return new Contender(name, 3000, 500, false,
-				(shards) -> new RedisCluster(shards, launcher.apply(BootJar.users()),
-						List.of("server.port=0", "management.endpoints.web.exposure.include=*")));
+	private static Contender users(String name, Supplier<List<String>> launcher) {
+		return new Contender(name, 3000, 500, false, (shards) -> new RedisCluster(shards, launcher.get(),
+				List.of("server.port=0", "management.endpoints.web.exposure.include=*")));
 	}
 
 	private static List<Contender> with(List<Contender> shardkeeper, String suffix, Choice choice) {

@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 
 import org.springframework.util.FileSystemUtils;
 
+import io.github.shardkeeper.benchmarks.ChildProcess;
 import io.github.shardkeeper.benchmarks.Signals;
 
 /**
@@ -27,8 +28,8 @@ final class Instances implements AutoCloseable {
 	 * The same for all contenders, and meant for two cores: what the compiler and the
 	 * collector of a JVM that is just starting take away from the others is little.
 	 */
-	private static final List<String> JAVA = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-			"-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
+	private static final List<String> JAVA = List.of(ChildProcess.java(), "-Xmx128m", "-XX:TieredStopAtLevel=1",
+			"-XX:+UseSerialGC");
 
 	private final Map<String, Process> running = new LinkedHashMap<>();
 
