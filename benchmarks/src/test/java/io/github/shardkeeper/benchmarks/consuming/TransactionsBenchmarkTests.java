@@ -20,7 +20,7 @@ class TransactionsBenchmarkTests {
 		Map<Contender, Figures> measured;
 		try (RawFigures raw = new RawFigures(directory.resolve("raw.csv"), List.of("header"))) {
 			// A contender that books another sum ends the run.
-			measured = TransactionsBenchmark.measure(2, 4000, 0, 1, "on", raw);
+			measured = TransactionsBenchmark.measure(List.of(Contender.values()), 2, 4000, 0, 1, "on", raw);
 		}
 
 		assertThat(measured).containsOnlyKeys(Contender.values());
@@ -28,6 +28,9 @@ class TransactionsBenchmarkTests {
 			.allSatisfy((figures) -> assertThat(figures.rates().median()).isPositive().isFinite());
 		assertThat(TransactionsBenchmark.lines(measured)).anyMatch((line) -> line.startsWith("| goal"))
 			.noneMatch((line) -> line.contains("NaN"));
+		assertThat(TransactionsBenchmark.lines(Map.of(Contender.SINGLE, measured.get(Contender.SINGLE))))
+			.anyMatch((line) -> line.startsWith("| " + Contender.SINGLE.text() + " | – | – |"))
+			.noneMatch((line) -> line.contains("goal") || line.contains("NaN"));
 	}
 
 }
