@@ -52,8 +52,6 @@ class AccountsTests {
 
 	private static final int TRANSFERS = 1_500;
 
-	private static final String ENDS_FROZEN_TRANSACTIONS = "&options=-c%20idle_in_transaction_session_timeout=2000";
-
 	private static final int BALANCE = 1_000;
 
 	@TempDir
@@ -96,6 +94,9 @@ class AccountsTests {
 		all.add(Arguments.of(TestDatabase.H2, Calls.IN_LISTS));
 		all.add(Arguments.of(TestDatabase.POSTGRESQL, Calls.ONE_BY_ONE));
 		all.add(Arguments.of(TestDatabase.H2, Calls.BY_KEY));
+		for (Calls calls : Calls.values()) {
+			all.add(Arguments.of(TestDatabase.MARIADB, calls));
+		}
 		return all;
 	}
 
@@ -117,7 +118,7 @@ class AccountsTests {
 		long newest = newestToken();
 		this.instances.signal("two", "STOP");
 		await().until(() -> newestToken() > newest);
-		if (calls != Calls.ONE_BY_ONE && kind == TestDatabase.POSTGRESQL) {
+		if (calls != Calls.ONE_BY_ONE && !this.database.endingIdleTransactions().isEmpty()) {
 			// The database has ended the transaction; until then its rows are locked.
 			awaitMore();
 		}
@@ -180,21 +181,19 @@ class AccountsTests {
 
 	private void start(String name, Calls calls) {
 		boolean batches = calls == Calls.IN_LISTS;
-		this.instances.start(name, "--shardkeeper.topics.transfers.shards=" + SHARDS,
+		List<String> arguments = this.database.arguments(calls != Calls.ONE_BY_ONE);
+		arguments.addAll(List.of("--shardkeeper.topics.transfers.shards=" + SHARDS,
 				"--shardkeeper.topics.receipts.shards=1", "--shardkeeper.topics.transfers.consumer.transaction=jdbc",
 				"--shardkeeper.topics.transfers.consumer.batch-size=5",
 				"--shardkeeper.session.heartbeat-interval=200ms", "--shardkeeper.session.lease=1s",
 				"--shardkeeper.session.timeout=3s", "--shardkeeper.jdbc.initialize-schema=always",
 				"--shardkeeper.jdbc.lock-wait=2s",
-				"--spring.datasource.url=" + this.database.url()
-						+ (calls != Calls.ONE_BY_ONE && this.database.url().contains("postgresql")
-								? ENDS_FROZEN_TRANSACTIONS : ""),
 				"--shardkeeper.topics.transfers.consumer.ordering=" + ((calls == Calls.BY_KEY) ? "key" : "shard"),
-				"--spring.datasource.hikari.connection-timeout=2000",
 				// The other tests of this module have no database.
 				"--spring.autoconfigure.exclude=", "--accounts.batches=" + batches,
 				"--shardkeeper.consumer.retry.max-attempts=20", "--shardkeeper.consumer.retry.initial-interval=10ms",
-				"--accounts.work=" + (batches ? "100ms" : "20ms"));
+				"--accounts.work=" + (batches ? "100ms" : "20ms")));
+		this.instances.start(name, arguments.toArray(String[]::new));
 	}
 
 	private JdbcClient client() {

@@ -49,15 +49,15 @@ final class BookedGroup implements AutoCloseable {
 		DriverManagerDataSource connections = new DriverManagerDataSource(this.database.url());
 		kind.createTables(connections);
 		this.client = JdbcClient.create(connections);
-		this.client
-			.sql("create table booked (seq bigint generated always as identity, shard varchar(50) not null, "
-					+ "record_key varchar(50) not null, number bigint not null, call_id varchar(50) not null)")
+		String number = (kind == TestDatabase.MARIADB) ? "auto_increment primary key" : "generated always as identity";
+		this.client.sql("create table booked (seq bigint " + number
+				+ ", shard varchar(50) not null, record_key varchar(50) not null, number bigint not null, call_id varchar(50) not null)")
 			.update();
 	}
 
 	/** Returns the arguments of an instance. */
 	List<String> arguments() {
-		return Bookings.arguments(this.database.url());
+		return Bookings.arguments(this.database);
 	}
 
 	RestartedDatabase database() {

@@ -1,6 +1,5 @@
 package io.github.shardkeeper.endtoend;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
@@ -9,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.jdbc.RestartedDatabase;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.ShardRecord;
@@ -41,11 +41,11 @@ record Bookings(JdbcClient client) {
 	private static final int CALLS_PER_FAILURE = 20;
 
 	/** Returns the arguments of an instance. */
-	static List<String> arguments(String database) {
-		List<String> arguments = new ArrayList<>(List.of("--trace.bookings=true",
+	static List<String> arguments(RestartedDatabase database) {
+		List<String> arguments = database.arguments(false);
+		arguments.addAll(List.of("--trace.bookings=true",
 				// An instance may be started while the database is away.
 				"--shardkeeper.jdbc.initialize-schema=never", "--shardkeeper.jdbc.lock-wait=2s",
-				"--spring.datasource.url=" + database, "--spring.datasource.hikari.connection-timeout=2000",
 				// The other tests of this module have no database.
 				"--spring.autoconfigure.exclude="));
 		for (String name : TOPICS) {

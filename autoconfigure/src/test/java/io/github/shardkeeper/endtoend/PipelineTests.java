@@ -150,12 +150,10 @@ class PipelineTests {
 				"--shardkeeper.session.timeout=6s", "--shardkeeper.consumer.retry.initial-interval=10ms",
 				"--logging.level.io.github.shardkeeper=info"));
 		if (this.database != null) {
+			// Otherwise rows of a frozen process stay locked.
+			settings.addAll(this.database.arguments(true));
 			settings.addAll(List.of("--shardkeeper.consumer.transaction=jdbc",
 					"--shardkeeper.jdbc.initialize-schema=always", "--shardkeeper.jdbc.lock-wait=2s",
-					// Otherwise rows of a frozen process stay locked.
-					"--spring.datasource.url=" + this.database.url()
-							+ "&options=-c%20idle_in_transaction_session_timeout=2000",
-					"--spring.datasource.hikari.connection-timeout=2000",
 					// The other tests of this module have no database.
 					"--spring.autoconfigure.exclude="));
 		}

@@ -1,6 +1,8 @@
 package io.github.shardkeeper.jdbc;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * A database server that can be restarted with its data, on the same port. Its open
@@ -19,6 +21,22 @@ public interface RestartedDatabase extends AutoCloseable {
 
 	/** Returns the address of the database. */
 	String url();
+
+	/**
+	 * Returns the part of an address that has the server end transactions that nobody
+	 * continues for two seconds, because their process is frozen; empty if it cannot.
+	 */
+	String endingIdleTransactions();
+
+	/**
+	 * Returns the arguments of an application that uses the database through a pool.
+	 * @param endsIdleTransactions whether {@link #endingIdleTransactions} applies
+	 */
+	default List<String> arguments(boolean endsIdleTransactions) {
+		return new ArrayList<>(
+				List.of("--spring.datasource.url=" + url() + (endsIdleTransactions ? endingIdleTransactions() : ""),
+						"--spring.datasource.hikari.connection-timeout=2000"));
+	}
 
 	/** Stops the server and starts it again. */
 	void restart();

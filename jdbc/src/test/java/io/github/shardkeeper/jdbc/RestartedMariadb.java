@@ -72,6 +72,19 @@ final class RestartedMariadb extends RestartedProcess {
 	}
 
 	@Override
+	public String endingIdleTransactions() {
+		return "&sessionVariables=idle_transaction_timeout=2";
+	}
+
+	/** With the isolation level that several keys of a shard at a time need. */
+	@Override
+	public List<String> arguments(boolean endsIdleTransactions) {
+		List<String> arguments = super.arguments(endsIdleTransactions);
+		arguments.add("--spring.datasource.hikari.transaction-isolation=TRANSACTION_READ_COMMITTED");
+		return arguments;
+	}
+
+	@Override
 	public void restart() {
 		end();
 		startAgain();

@@ -53,6 +53,11 @@ final class RestartedPostgresql implements RestartedDatabase {
 	}
 
 	@Override
+	public String endingIdleTransactions() {
+		return "&options=-c%20idle_in_transaction_session_timeout=2000";
+	}
+
+	@Override
 	public void restart() {
 		close();
 		startAgain();
