@@ -56,6 +56,9 @@ public final class Leadership {
 	/** Pause before a plan with conflicts is repeated, even without a settle time. */
 	private static final Duration CONFLICT_PAUSE = Duration.ofMillis(100);
 
+	/** Plans with conflicts in a row that make it likely that the picture is wrong. */
+	private static final int SUSPICIOUS_CONFLICTS = 3;
+
 	private static final Duration REAP_PAUSE = Duration.ofMillis(5);
 
 	private final Duration settleTime;
@@ -93,6 +96,12 @@ public final class Leadership {
 	private @Nullable MonotonicTime reapAt;
 
 	private @Nullable MonotonicTime pausedUntil;
+
+	/** Plans in a row that had conflicts, since the whole group was read. */
+	private int conflictingPlans;
+
+	/** Whether shards of members that were found dead are still to be freed. */
+	private boolean freeing;
 
 	/** Whether moves wait for others, or are decided after them. */
 	private boolean movesHeldBack;
@@ -287,6 +296,7 @@ public final class Leadership {
 		this.readDue = false;
 		this.planAt = null;
 		this.reapAt = null;
+		this.freeing = false;
 		this.exchange.reset();
 		this.loads.reset();
 	}
@@ -305,6 +315,7 @@ public final class Leadership {
 	}
 
 	private void forgetPicture() {
+		this.conflictingPlans = 0;
 		this.picture = newPicture();
 		this.view = this.view.uninformed();
 		this.readDue = true;
@@ -423,16 +434,20 @@ public final class Leadership {
 		}
 		boolean found = !looked.dead().isEmpty() || !looked.timedOut().isEmpty();
 		this.reapAt = (looked.nextLookMillis() != 0) ? this.contact.reaches(looked.nextLookMillis()) : null;
-		if (isDue(this.reapAt, now) && !found) {
+		boolean more = isDue(this.reapAt, now);
+		if (more && !found) {
 			// Shards of dead members remain, or the store's clock was set back a little.
 			this.reapAt = now.plus(REAP_PAUSE);
 		}
 		if (found) {
 			this.moves.reaped(looked.dead());
 			this.moves.reaped(looked.timedOut());
+		}
+		if (found || this.freeing && !more) {
 			this.readDue = true;
 			this.planAt = now;
 		}
+		this.freeing = more && (found || this.freeing);
 	}
 
 	private void claimsEnded(EndClaimsReply reply, MonotonicTime now) {
@@ -452,12 +467,18 @@ public final class Leadership {
 			return;
 		}
 		this.readDue = true;
-		if (applied.conflicts() > 0) {
-			// Requests of operators are followed again.
-			this.followedRequests = List.of();
-			// Shards have changed meanwhile, or the picture is wrong.
+		if (applied.conflicts() == 0) {
+			this.conflictingPlans = 0;
+			return;
+		}
+		// Requests of operators are followed again.
+		this.followedRequests = List.of();
+		this.planAt = now.plus(CONFLICT_PAUSE);
+		// Shards that have changed meanwhile are among the changes. The whole group is
+		// read only if that does not help, because it takes seconds in a very large one.
+		this.conflictingPlans += this.freeing ? 0 : 1;
+		if (this.conflictingPlans == SUSPICIOUS_CONFLICTS) {
 			forgetPicture();
-			this.planAt = now.plus(CONFLICT_PAUSE);
 		}
 	}
 

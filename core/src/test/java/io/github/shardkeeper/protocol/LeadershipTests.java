@@ -182,6 +182,46 @@ class LeadershipTests {
 		assertThat(next()).isInstanceOf(ApplyPlan.class);
 	}
 
+	/** One look frees some dozens; a plan meanwhile has conflicts with the next ones. */
+	@Test
+	void deathOfAMemberWithManyShardsIsPlannedAgainOnceAllAreFree() {
+		answered(ME);
+		this.generation = 1;
+		refreshed(List.of(member(ME)), new Ownership(SHARD, Phase.OWNED, new Token(1), OTHER, null, 1, 0, 0));
+		this.now += SETTLE.toMillis();
+		assertThat(next()).isInstanceOf(ApplyPlan.class);
+		this.leadership.on(new PlanAnswered(new PlanReply.Applied(0, 0)), time());
+		assertThat(next()).isEqualTo(new ReadGroup(1, 1));
+		long due = STORE_START + this.now - 50;
+		looked(List.of(OTHER), due);
+		assertThat(next()).isEqualTo(new ReadGroup(1, 1));
+		refreshed(List.of(member(ME)));
+		for (int plans = 1; plans < 9; plans++) {
+			assertThat(next()).isInstanceOf(ReapDeadMembers.class);
+			looked(List.of(), due);
+			assertThat(next()).isInstanceOf(ApplyPlan.class);
+			this.leadership.on(new PlanAnswered(new PlanReply.Applied(0, 1)), time());
+			assertThat(next()).isEqualTo(new ReadGroup(1, 1));
+			refreshed(null);
+			this.now += 100;
+		}
+		looked(List.of(), due);
+		assertThat(next()).isInstanceOf(ApplyPlan.class);
+		this.leadership.on(new PlanAnswered(new PlanReply.Applied(0, 1)), time());
+		assertThat(next()).isEqualTo(new ReadGroup(1, 1));
+		refreshed(null);
+
+		looked(List.of(), 0);
+		assertThat(next()).isEqualTo(new ReadGroup(1, 1));
+		this.generation++;
+		refreshed(null, new Ownership(SHARD, Phase.FREE, new Token(1), null, null, this.generation, 0, 0));
+		assertThat(next()).as("without a pause").isInstanceOf(ApplyPlan.class);
+	}
+
+	private void looked(List<MemberId> dead, long nextLook) {
+		this.leadership.on(new ReapAnswered(new ReapReply.Looked(dead, List.of(), List.of(), nextLook)), time());
+	}
+
 	@Test
 	void sessionTimeoutIsPlannedImmediately() {
 		leadInPeace();
@@ -374,18 +414,53 @@ class LeadershipTests {
 	}
 
 	@Test
-	void conflictsHaveTheGroupReadAndPlannedAgain() {
+	void conflictHasTheChangesReadAndPlannedAgain() {
 		answered(ME);
 		refreshed(List.of(member(ME)));
 		this.now += SETTLE.toMillis();
-		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, 0, ME))));
-		this.leadership.on(new PlanAnswered(new PlanReply.Applied(0, 1)), time());
-		assertThat(next()).isEqualTo(new ReadGroup(0, -1));
-		refreshed(List.of(member(ME)));
+		conflict();
+		assertThat(next()).as("only the changes").isEqualTo(new ReadGroup(this.generation, this.membership));
+		refreshed(null);
 
 		assertThat(next()).isNull();
 		this.now += 100;
 		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, 0, ME))));
+	}
+
+	/** The picture may contain what the store has lost. */
+	@Test
+	void conflictsInARowHaveTheWholeGroupRead() {
+		answered(ME);
+		refreshed(List.of(member(ME)));
+		this.now += SETTLE.toMillis();
+		for (int conflicts = 1; conflicts < 3; conflicts++) {
+			conflict();
+			assertThat(next()).isEqualTo(new ReadGroup(this.generation, this.membership));
+			refreshed(null);
+			this.now += 100;
+		}
+		conflict();
+
+		assertThat(next()).isEqualTo(new ReadGroup(0, -1));
+	}
+
+	@Test
+	void conflictsThatAreNotInARowHaveOnlyTheChangesRead() {
+		answered(ME);
+		refreshed(List.of(member(ME)));
+		this.now += SETTLE.toMillis();
+		for (int plans = 1; plans < 9; plans++) {
+			assertThat(next()).isInstanceOf(ApplyPlan.class);
+			this.leadership.on(new PlanAnswered(new PlanReply.Applied(0, (plans % 3 == 0) ? 0 : 1)), time());
+			assertThat(next()).isEqualTo(new ReadGroup(this.generation, this.membership));
+			refreshed(List.of(member(ME)));
+			this.now += Math.max(100, SETTLE.toMillis());
+		}
+	}
+
+	private void conflict() {
+		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, 0, ME))));
+		this.leadership.on(new PlanAnswered(new PlanReply.Applied(0, 1)), time());
 	}
 
 	@Test
