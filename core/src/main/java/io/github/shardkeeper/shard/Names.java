@@ -1,7 +1,6 @@
 package io.github.shardkeeper.shard;
 
 import java.util.Objects;
-import java.util.regex.Pattern;
 
 import io.github.shardkeeper.text.PrintableText;
 
@@ -17,7 +16,7 @@ public final class Names {
 
 	private static final int LONGEST_QUOTATION = 200;
 
-	private static final Pattern VALID = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,99}");
+	private static final int LONGEST = 100;
 
 	private Names() {
 	}
@@ -28,7 +27,22 @@ public final class Names {
 	 */
 	public static boolean isValid(String name) {
 		Objects.requireNonNull(name, "name must not be null");
-		return VALID.matcher(name).matches();
+		if (name.isEmpty() || name.length() > LONGEST || !isLetterOrDigit(name.charAt(0))) {
+			return false;
+		}
+		// A leader checks some names for each shard, so without a regular expression.
+		for (int i = 1; i < name.length(); i++) {
+			char character = name.charAt(i);
+			if (!isLetterOrDigit(character) && character != '.' && character != '_' && character != '-') {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	private static boolean isLetterOrDigit(char character) {
+		return character >= 'a' && character <= 'z' || character >= 'A' && character <= 'Z'
+				|| character >= '0' && character <= '9';
 	}
 
 	/**

@@ -23,6 +23,16 @@ class NamesTests {
 	}
 
 	@Test
+	void everyCharacterIsCheckedAtTheBeginningAndAfterIt() {
+		for (char character = 0; character < 0x3000; character++) {
+			String text = String.valueOf(character);
+			assertThat(Names.isValid(text)).as("%04x", (int) character).isEqualTo(text.matches("[A-Za-z0-9]"));
+			assertThat(Names.isValid("a" + text + "a")).as("a%04xa", (int) character)
+				.isEqualTo(text.matches("[A-Za-z0-9._-]"));
+		}
+	}
+
+	@Test
 	void namesHaveAHundredCharactersAtMost() {
 		assertThat(Names.isValid("a".repeat(100))).isTrue();
 		assertThat(Names.isValid("a".repeat(101))).isFalse();
