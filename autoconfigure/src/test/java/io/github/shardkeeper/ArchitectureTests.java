@@ -117,7 +117,7 @@ class ArchitectureTests {
 		plan.put("redis.stream", Set.of("redis", "source", API, "shard", "text"));
 		plan.put("kafka", Set.of("source", "loop", "time", API, "shard", "text"));
 		plan.put("sls", Set.of("source", API, "shard", "text"));
-		plan.put("jdbc", Set.of("checkpoint", API, "shard", "text"));
+		plan.put("jdbc", Set.of("checkpoint", "time", API, "shard", "text"));
 		plan.put("observation", Set.of("template", "handler", "source", API, "shard"));
 		plan.put("actuate", Set.of("directive", "consumer", "worker", "output", "operations", "cluster", "history",
 				"coordination", "template", "report", "loop", API, "shard", "text"));
@@ -242,7 +242,7 @@ class ArchitectureTests {
 		plan.put("redis.stream", Set.of("lettuce", "slf4j"));
 		plan.put("kafka", Set.of("apache-kafka", "slf4j"));
 		plan.put("sls", Set.of("aliyun-log", "httpclient", "jackson", "slf4j"));
-		plan.put("jdbc", Set.of("spring", "slf4j"));
+		plan.put("jdbc", Set.of("spring", "hikari", "slf4j"));
 		plan.put("observation", Set.of("micrometer"));
 		plan.put("actuate", Set.of("spring", "spring-boot", "micrometer", "slf4j"));
 		plan.put("dashboard", Set.of("spring", "spring-boot", "servlet", "reactor"));
@@ -406,6 +406,7 @@ class ArchitectureTests {
 		libraries.put("org.apache.hc.", "httpclient");
 		libraries.put("tools.jackson.", "jackson");
 		libraries.put("io.micrometer.", "micrometer");
+		libraries.put("com.zaxxer.hikari", "hikari");
 		libraries.put("org.slf4j", "slf4j");
 		libraries.put("org.junit.", "junit");
 		libraries.put("org.assertj.", "assertj");

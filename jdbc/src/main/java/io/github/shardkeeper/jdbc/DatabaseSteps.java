@@ -48,6 +48,8 @@ final class DatabaseSteps {
 
 	private final TableSettings tables;
 
+	private final UselessConnections uselessConnections;
+
 	/** What has to succeed before the next step, {@code null} for nothing. */
 	private volatile @Nullable Runnable preparation;
 
@@ -57,6 +59,7 @@ final class DatabaseSteps {
 		this.dataSource = unwrapped(dataSource);
 		this.lockWait = lockWait;
 		this.tables = tables;
+		this.uselessConnections = new UselessConnections(this.dataSource);
 		this.transactions = new TransactionTemplate(transactionManager);
 		this.transactions.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
 		this.jdbcUnderLock = new JdbcTemplate(this.dataSource);
@@ -155,8 +158,12 @@ final class DatabaseSteps {
 		}
 	}
 
-	/** Returns a failure of the store, with what to do. */
+	/**
+	 * Returns a failure of the store, with what to do; the pool may have to do something,
+	 * too.
+	 */
 	StoreUnavailableException explain(String what, Throwable failure) {
+		this.uselessConnections.failed(failure);
 		return DatabaseFailure.explain(what, failure, this.lockWait, this.tables);
 	}
 

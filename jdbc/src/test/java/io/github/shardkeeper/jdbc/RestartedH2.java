@@ -37,14 +37,6 @@ final class RestartedH2 extends RestartedProcess {
 	}
 
 	@Override
-	public List<String> arguments(boolean endsIdleTransactions) {
-		List<String> arguments = super.arguments(endsIdleTransactions);
-		arguments
-			.add("--spring.datasource.hikari.exception-override-class-name=" + EvictedH2Connections.class.getName());
-		return arguments;
-	}
-
-	@Override
 	public void restart() {
 		kill();
 		startAgain();
