@@ -67,9 +67,6 @@ public final class GoalTable {
 	 * @return the lines
 	 */
 	public List<String> lines() {
-		if (this.lines.isEmpty()) {
-			return List.of();
-		}
 		List<String> table = new ArrayList<>(List.of("",
 				"| goal for Shardkeeper | " + this.seen + " | " + this.limit + " | |", "|---|---:|---:|---|"));
 		table.addAll(this.lines);

@@ -97,10 +97,13 @@ public final class Leadership {
 
 	private @Nullable MonotonicTime pausedUntil;
 
-	/** Plans in a row that had conflicts, since the whole group was read. */
+	/** Plans in a row that had conflicts, since this picture was begun. */
 	private int conflictingPlans;
 
-	/** Whether shards of members that were found dead are still to be freed. */
+	/** End of the pause after a plan with conflicts. */
+	private @Nullable MonotonicTime conflictPauseEnds;
+
+	/** Whether shards of dead members are still to be freed. */
 	private boolean freeing;
 
 	/** Whether moves wait for others, or are decided after them. */
@@ -393,6 +396,7 @@ public final class Leadership {
 		this.generationSeen = changes.generation();
 		boolean isFirst = !this.picture.isRead();
 		if (changes.whole()) {
+			this.conflictingPlans = 0;
 			this.picture = newPicture();
 		}
 		this.picture.apply(changes);
@@ -400,7 +404,8 @@ public final class Leadership {
 		this.picture.update(this.ownTopics);
 		this.readDue = false;
 		if (!isFirst && changes.ownerships().stream().anyMatch(this::callsForPlan)) {
-			planBy(now);
+			MonotonicTime pauseEnds = this.conflictPauseEnds;
+			planBy((pauseEnds != null && now.isBefore(pauseEnds)) ? pauseEnds : now);
 		}
 		else if (changes.members() != null) {
 			// Nobody else is to get the shards that are kept for a member.
@@ -447,7 +452,7 @@ public final class Leadership {
 			this.readDue = true;
 			this.planAt = now;
 		}
-		this.freeing = more && (found || this.freeing);
+		this.freeing = more;
 	}
 
 	private void claimsEnded(EndClaimsReply reply, MonotonicTime now) {
@@ -473,7 +478,8 @@ public final class Leadership {
 		}
 		// Requests of operators are followed again.
 		this.followedRequests = List.of();
-		this.planAt = now.plus(CONFLICT_PAUSE);
+		this.conflictPauseEnds = now.plus(CONFLICT_PAUSE);
+		this.planAt = this.conflictPauseEnds;
 		// Shards that have changed meanwhile are among the changes. The whole group is
 		// read only if that does not help, because it takes seconds in a very large one.
 		this.conflictingPlans += this.freeing ? 0 : 1;

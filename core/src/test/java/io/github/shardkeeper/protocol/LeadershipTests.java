@@ -218,6 +218,21 @@ class LeadershipTests {
 		assertThat(next()).as("without a pause").isInstanceOf(ApplyPlan.class);
 	}
 
+	/** As when the leader that has found the death is gone. */
+	@Test
+	void conflictsWhileShardsAreFreedHaveOnlyTheChangesReadWhoeverFoundTheDeath() {
+		answered(ME);
+		refreshed(List.of(member(ME)));
+		this.now += SETTLE.toMillis();
+		for (int plans = 1; plans < 9; plans++) {
+			looked(List.of(), STORE_START + this.now - 50);
+			conflict();
+			assertThat(next()).isEqualTo(new ReadGroup(this.generation, this.membership));
+			refreshed(null);
+			this.now += 100;
+		}
+	}
+
 	private void looked(List<MemberId> dead, long nextLook) {
 		this.leadership.on(new ReapAnswered(new ReapReply.Looked(dead, List.of(), List.of(), nextLook)), time());
 	}
@@ -420,11 +435,12 @@ class LeadershipTests {
 		this.now += SETTLE.toMillis();
 		conflict();
 		assertThat(next()).as("only the changes").isEqualTo(new ReadGroup(this.generation, this.membership));
-		refreshed(null);
+		this.generation++;
+		refreshed(null, new Ownership(SHARD, Phase.FREE, new Token(1), null, null, this.generation, 0, 0));
 
-		assertThat(next()).isNull();
+		assertThat(next()).as("also for a shard that is free").isNull();
 		this.now += 100;
-		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, 0, ME))));
+		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Assign(SHARD, this.generation, ME))));
 	}
 
 	/** The picture may contain what the store has lost. */

@@ -35,8 +35,8 @@ final class DatabaseFailure {
 	 */
 	private static final int LOCK_WAIT_ENDED = 1205;
 
-	/** States of H2 for a connection whose server has closed it, without class 08. */
-	private static final Set<String> CLOSED = Set.of("90067", "90098", "90121");
+	/** States of H2 for a connection that its server has closed: not of class 08. */
+	private static final Set<String> CLOSED_BY_H2 = Set.of("90067", "90098", "90121");
 
 	private static final String COMPLETION_UNKNOWN = "40003";
 
@@ -82,18 +82,15 @@ final class DatabaseFailure {
 
 	/** Returns whether there is no connection, or none any more. */
 	static boolean isOutage(Throwable failure) {
-		return isClosed(failure) || hasCause(failure, (cause) -> cause instanceof CannotGetJdbcConnectionException
+		return isClosedByH2(failure) || hasCause(failure, (cause) -> cause instanceof CannotGetJdbcConnectionException
 				|| cause instanceof IOException || cause instanceof SQLTransientConnectionException
 				|| cause instanceof SQLRecoverableException
 				|| cause instanceof SQLException sql && (state(sql).startsWith("08") || state(sql).startsWith("57P")));
 	}
 
-	/**
-	 * Returns whether the connection is closed, although its state does not begin with
-	 * 08.
-	 */
-	static boolean isClosed(Throwable failure) {
-		return hasCause(failure, (cause) -> cause instanceof SQLException sql && CLOSED.contains(state(sql)));
+	/** Returns whether an H2 server has closed the connection. */
+	static boolean isClosedByH2(Throwable failure) {
+		return hasCause(failure, (cause) -> cause instanceof SQLException sql && CLOSED_BY_H2.contains(state(sql)));
 	}
 
 	/**

@@ -22,6 +22,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.time.MonotonicClock;
 
 /**
  * Transactions of the store. A transaction of the application in which a step is made
@@ -59,7 +60,7 @@ final class DatabaseSteps {
 		this.dataSource = unwrapped(dataSource);
 		this.lockWait = lockWait;
 		this.tables = tables;
-		this.uselessConnections = new UselessConnections(this.dataSource);
+		this.uselessConnections = new UselessConnections(this.dataSource, MonotonicClock.SYSTEM);
 		this.transactions = new TransactionTemplate(transactionManager);
 		this.transactions.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
 		this.jdbcUnderLock = new JdbcTemplate(this.dataSource);

@@ -11,6 +11,7 @@ import com.zaxxer.hikari.HikariPoolMXBean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.util.ClassUtils;
 
 import io.github.shardkeeper.text.PrintableLogger;
@@ -29,54 +30,90 @@ final class UselessConnections {
 	private static final Logger logger = PrintableLogger.of(UselessConnections.class);
 
 	/** New connections may lead to the same server for a while. */
-	private static final Duration PAUSE = Duration.ofSeconds(5);
+	private static final Duration SHORTEST_PAUSE = Duration.ofSeconds(5);
+
+	private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
+
+	/** Without a failure for as many pauses, the next one is that of another outage. */
+	private static final int PAUSES_OF_ANOTHER_OUTAGE = 10;
 
 	private static final boolean KNOWS_POOL = ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource",
 			UselessConnections.class.getClassLoader());
 
 	private final DataSource dataSource;
 
-	private final MonotonicClock clock = MonotonicClock.SYSTEM;
+	private final MonotonicClock clock;
 
-	private final AtomicReference<@Nullable MonotonicTime> replacedAt = new AtomicReference<>();
+	private final AtomicReference<@Nullable Replacement> last = new AtomicReference<>();
 
-	UselessConnections(DataSource dataSource) {
+	UselessConnections(DataSource dataSource, MonotonicClock clock) {
 		this.dataSource = dataSource;
+		this.clock = clock;
 	}
 
 	/**
-	 * Has all connections replaced if a failure shows that some are useless, but not
-	 * again within five seconds. Those in use are replaced when they are given back.
+	 * Has all connections replaced if a failure shows that some are useless, also those
+	 * of the application's other work. Those in use are replaced when they are given
+	 * back. Does so again after five seconds at the earliest, and after twice as long
+	 * each time that it did not help, up to a minute.
 	 */
 	void failed(Throwable failure) {
-		if (!KNOWS_POOL || !DatabaseFailure.isReadOnly(failure) && !DatabaseFailure.isClosed(failure)) {
+		if (!KNOWS_POOL || !DatabaseFailure.isReadOnly(failure) && !DatabaseFailure.isClosedByH2(failure)) {
 			return;
 		}
 		MonotonicTime now = this.clock.now();
-		MonotonicTime last = this.replacedAt.get();
-		if (last != null && last.until(now).compareTo(PAUSE) < 0 || !this.replacedAt.compareAndSet(last, now)) {
-			return;
-		}
-		if (Hikari.replaceConnections(this.dataSource)) {
+		Replacement before = this.last.get();
+		Duration pause = (before != null) ? before.nextPause(now) : SHORTEST_PAUSE;
+		if (pause != null && this.last.compareAndSet(before, new Replacement(now, pause))
+				&& Hikari.replaceConnections(this.dataSource) && pause.equals(SHORTEST_PAUSE)) {
 			logger.info("All connections of the pool are replaced, because some are useless: {}",
 					DatabaseFailure.innermost(failure));
 		}
 	}
 
+	/**
+	 * A replacement of all connections. Immutable.
+	 *
+	 * @param pause the time without another one
+	 */
+	private record Replacement(MonotonicTime at, Duration pause) {
+
+		/** Returns the pause after another one now, {@code null} if it is too early. */
+		@Nullable Duration nextPause(MonotonicTime now) {
+			Duration since = this.at.until(now);
+			if (since.compareTo(this.pause) < 0) {
+				return null;
+			}
+			if (since.compareTo(this.pause.multipliedBy(PAUSES_OF_ANOTHER_OUTAGE)) >= 0) {
+				return SHORTEST_PAUSE;
+			}
+			Duration doubled = this.pause.multipliedBy(2);
+			return (doubled.compareTo(LONGEST_PAUSE) < 0) ? doubled : LONGEST_PAUSE;
+		}
+
+	}
+
 	/** Loaded only if HikariCP is on the class path. Has no state. */
 	private static final class Hikari {
 
-		/** Returns whether the data source has a pool of HikariCP. */
+		/**
+		 * Returns whether the data source has one pool, of HikariCP, whose connections
+		 * are to write.
+		 */
 		static boolean replaceConnections(DataSource dataSource) {
 			try {
-				HikariPoolMXBean pool = dataSource.isWrapperFor(HikariDataSource.class)
-						? dataSource.unwrap(HikariDataSource.class).getHikariPoolMXBean() : null;
+				if (dataSource instanceof AbstractRoutingDataSource
+						|| !dataSource.isWrapperFor(HikariDataSource.class)) {
+					return false;
+				}
+				HikariDataSource hikari = dataSource.unwrap(HikariDataSource.class);
+				HikariPoolMXBean pool = hikari.isReadOnly() ? null : hikari.getHikariPoolMXBean();
 				if (pool != null) {
 					pool.softEvictConnections();
 				}
 				return pool != null;
 			}
-			catch (SQLException ex) {
+			catch (SQLException | RuntimeException ex) {
 				logger.debug("The pool of the DataSource is not known", ex);
 				return false;
 			}

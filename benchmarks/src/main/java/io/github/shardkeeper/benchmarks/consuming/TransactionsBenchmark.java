@@ -44,7 +44,9 @@ public final class TransactionsBenchmark implements Benchmark {
 				Records per second of handlers in transactions of PostgreSQL, beside a Spring Kafka listener
 				that stores offsets in the same database.
 				--shards=8 --records=200000 (a quarter for one record per call) --rounds=5 --warm-up=4
-				--fsync=off (on: each commit waits for the disk) --contenders=… (parts of their names)
+				--fsync=off (on: each commit waits for the disk)
+				--contenders=single,single-by-key,single-without,single-by-hand,batches,batches-without,
+				batches-by-hand
 				The raw figures are left in transactions.csv.""".indent(14).strip();
 	}
 
@@ -57,7 +59,12 @@ public final class TransactionsBenchmark implements Benchmark {
 		int warmUp = options.number("warm-up", 4);
 		int rounds = options.number("rounds", 5, 1);
 		String fsync = options.choice("fsync", List.of("off", "on"), "off");
-		List<Contender> contenders = options.matching("contenders", List.of(Contender.values()), Contender::text);
+		Map<String, Contender> all = new LinkedHashMap<>();
+		for (Contender contender : Contender.values()) {
+			all.put(contender.name().toLowerCase(Locale.ROOT).replace('_', '-'), contender);
+		}
+		List<String> names = List.copyOf(all.keySet());
+		List<Contender> contenders = options.choices("contenders", names, names).stream().map(all::get).toList();
 		try (RawFigures raw = new RawFigures(RAW_FIGURES,
 				List.of("contender", "round", "records_per_second", "processor_micros_per_record", "load_average"))) {
 			System.out.printf(Locale.ROOT,
