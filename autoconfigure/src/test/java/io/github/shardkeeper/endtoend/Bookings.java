@@ -8,11 +8,11 @@ import java.util.concurrent.TimeUnit;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 import io.github.shardkeeper.ShardConsumer;
-import io.github.shardkeeper.jdbc.RestartedDatabase;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardTemplate.Outgoing;
+import io.github.shardkeeper.jdbc.RestartedDatabase;
 import io.github.shardkeeper.shard.ShardId;
 
 /**

@@ -221,9 +221,7 @@ class LeadershipTests {
 	/** As when the leader that has found the death is gone. */
 	@Test
 	void conflictsWhileShardsAreFreedHaveOnlyTheChangesReadWhoeverFoundTheDeath() {
-		answered(ME);
-		refreshed(List.of(member(ME)));
-		this.now += SETTLE.toMillis();
+		leadWithAPlanDue();
 		for (int plans = 1; plans < 9; plans++) {
 			looked(List.of(), STORE_START + this.now - 50);
 			conflict();
@@ -430,9 +428,7 @@ class LeadershipTests {
 
 	@Test
 	void conflictHasTheChangesReadAndPlannedAgain() {
-		answered(ME);
-		refreshed(List.of(member(ME)));
-		this.now += SETTLE.toMillis();
+		leadWithAPlanDue();
 		conflict();
 		assertThat(next()).as("only the changes").isEqualTo(new ReadGroup(this.generation, this.membership));
 		this.generation++;
@@ -446,9 +442,7 @@ class LeadershipTests {
 	/** The picture may contain what the store has lost. */
 	@Test
 	void conflictsInARowHaveTheWholeGroupRead() {
-		answered(ME);
-		refreshed(List.of(member(ME)));
-		this.now += SETTLE.toMillis();
+		leadWithAPlanDue();
 		for (int conflicts = 1; conflicts < 3; conflicts++) {
 			conflict();
 			assertThat(next()).isEqualTo(new ReadGroup(this.generation, this.membership));
@@ -462,9 +456,7 @@ class LeadershipTests {
 
 	@Test
 	void conflictsThatAreNotInARowHaveOnlyTheChangesRead() {
-		answered(ME);
-		refreshed(List.of(member(ME)));
-		this.now += SETTLE.toMillis();
+		leadWithAPlanDue();
 		for (int plans = 1; plans < 9; plans++) {
 			assertThat(next()).isInstanceOf(ApplyPlan.class);
 			this.leadership.on(new PlanAnswered(new PlanReply.Applied(0, (plans % 3 == 0) ? 0 : 1)), time());
@@ -941,6 +933,13 @@ class LeadershipTests {
 
 	private Ownership resting(long until) {
 		return new Ownership(SHARD, Phase.QUIET, new Token(1), null, ME, this.generation, STORE_START, until);
+	}
+
+	/** Elected, alone, and the only shard has no owner yet. */
+	private void leadWithAPlanDue() {
+		answered(ME);
+		refreshed(List.of(member(ME)));
+		this.now += SETTLE.toMillis();
 	}
 
 	/** Elected, alone, owner of the only shard, and nothing left to do. */
