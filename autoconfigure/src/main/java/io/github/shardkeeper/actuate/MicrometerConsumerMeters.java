@@ -25,9 +25,9 @@ import io.github.shardkeeper.worker.ConsumerMeters;
  * {@code shardkeeper.consume} (calls, by {@code error}), timer
  * {@code shardkeeper.commit}, and counters {@code shardkeeper.records},
  * {@code shardkeeper.records.size}, {@code shardkeeper.retries},
- * {@code shardkeeper.handler.failures}, {@code shardkeeper.dead.letters} and
- * {@code shardkeeper.commits} (by {@code outcome}), and gauges
- * {@code shardkeeper.buffer}, {@code shardkeeper.buffer.used},
+ * {@code shardkeeper.conflicts}, {@code shardkeeper.handler.failures},
+ * {@code shardkeeper.dead.letters} and {@code shardkeeper.commits} (by {@code outcome}),
+ * and gauges {@code shardkeeper.buffer}, {@code shardkeeper.buffer.used},
  * {@code shardkeeper.parked.keys}, {@code shardkeeper.parked.records},
  * {@code shardkeeper.parked.used}, {@code shardkeeper.outbox} and
  * {@code shardkeeper.outbox.used}. Thread-safe.
@@ -136,6 +136,8 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 
 		private final Counter retries;
 
+		private final Counter conflicts;
+
 		private final Counter bytes;
 
 		private final Timer commits;
@@ -155,6 +157,7 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 			this.deadLetters = registry.counter("shardkeeper.dead.letters", tags);
 			this.expiredDeadLetters = registry.counter("shardkeeper.dead.letters.expired", tags);
 			this.retries = registry.counter("shardkeeper.retries", tags);
+			this.conflicts = registry.counter("shardkeeper.conflicts", tags);
 			this.bytes = Counter.builder("shardkeeper.records.size").baseUnit("bytes").tags(tags).register(registry);
 			this.commits = registry.timer("shardkeeper.commit", tags);
 			this.committed = registry.counter("shardkeeper.commits", tags.and("outcome", "committed"));
@@ -215,6 +218,11 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 		@Override
 		public void retried() {
 			this.retries.increment();
+		}
+
+		@Override
+		public void conflicted() {
+			this.conflicts.increment();
 		}
 
 		@Override

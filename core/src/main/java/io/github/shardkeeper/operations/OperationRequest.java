@@ -9,6 +9,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 import org.jspecify.annotations.Nullable;
 
@@ -62,7 +63,8 @@ public record OperationRequest(String action, String by, @Nullable String reason
 	public static void requireKnown(Collection<String> sent, Collection<String> known) {
 		for (String name : sent) {
 			if (!known.contains(name)) {
-				throw OperationRefusedException.malformed("There is no field '%s'".formatted(ShardQuery.quoted(name)));
+				throw OperationRefusedException.malformed("There is no field '%s'; these exist: %s"
+					.formatted(ShardQuery.quoted(name), new TreeSet<>(known)));
 			}
 		}
 	}

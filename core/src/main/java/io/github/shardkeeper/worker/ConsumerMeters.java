@@ -79,6 +79,13 @@ public interface ConsumerMeters {
 		}
 
 		/**
+		 * Called when a call is to be repeated because the database has rolled its
+		 * transaction back in favor of another one.
+		 */
+		default void conflicted() {
+		}
+
+		/**
 		 * Called when dead letters were removed because they were too old or too many.
 		 */
 		default void deadLettersExpired(int letters) {

@@ -5,6 +5,7 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.event.Level;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CallTransactions;
@@ -15,6 +16,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.ConsumerMeters.TopicMeters;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
 
@@ -257,8 +259,12 @@ final class RecordLoop implements ShardOwnership.Loop {
 			this.results.process(result.withFailure(failure));
 			return;
 		}
-		logger.debug("{}: the call {} gave way to another transaction; repeating it", this.scope.owned(),
-				result.delivery().where(), failure);
+		this.scope.meters().count(TopicMeters::conflicted);
+		this.context.failures()
+			.log(Level.INFO, "conflict " + this.scope.topic(),
+					"%s: the database has rolled back the call %s in favor of another transaction, for example to end a deadlock; repeating it"
+						.formatted(this.scope.owned(), result.delivery().where()),
+					failure);
 		this.order.retry(result.delivery());
 	}
 

@@ -268,9 +268,10 @@ sealed interface RetryQueue {
 					waiting.place(), now.plus(waiting.dueIn()), waiting.attempts() > 0));
 			int gone = comparison.end();
 			if (gone > 0) {
-				logger
-					.warn("{} records of {} waited in the retry queue, and are not there any more: they were dropped, "
-							+ "or the store has lost them", gone, this.shard);
+				logger.warn(
+						"{} records of {} waited in the retry queue, and are not there any more. Unless an operation has "
+								+ "dropped them (the instance that was asked has logged that), the store has lost them",
+						gone, this.shard);
 			}
 			this.compareDue = false;
 			this.totals.update(this.shard, this.keys);

@@ -14,6 +14,7 @@ import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
+import org.springframework.transaction.TransactionSystemException;
 
 import io.github.shardkeeper.StoreUnavailableException;
 
@@ -30,10 +31,13 @@ final class DatabaseFailure {
 	private static final Set<Integer> CONFLICTS = Set.of(8177, 60, 3960, 90131, 1020);
 
 	/**
-	 * Code of a wait for a lock that the server has ended by itself, without an SQL state
-	 * of its own: MySQL and MariaDB.
+	 * Code of a wait for a lock that MySQL or MariaDB has ended by itself. The state is
+	 * that of a deadlock with the driver of MySQL, and a general one with MariaDB's. In
+	 * SQL Server the same code is a deadlock.
 	 */
 	private static final int LOCK_WAIT_ENDED = 1205;
+
+	private static final String LOCK_WAIT_ENDED_TEXT = "Lock wait timeout exceeded";
 
 	/** States of H2 for a connection that its server has closed: not of class 08. */
 	private static final Set<String> CLOSED_BY_H2 = Set.of("90067", "90098", "90121");
@@ -59,6 +63,16 @@ final class DatabaseFailure {
 
 	private static final int TABLE_DENIED = 1142;
 
+	/**
+	 * State of MySQL and MariaDB for much that is not the grammar of a statement, such as
+	 * the limits of a user, and the code of the one among them that is: an unknown
+	 * schema. A missing table has another state. Oracle has a missing table in it, with a
+	 * code below 1000.
+	 */
+	private static final String MYSQL_SYNTAX_OR_ACCESS = "42000";
+
+	private static final int UNKNOWN_SCHEMA = 1049;
+
 	private DatabaseFailure() {
 	}
 
@@ -68,16 +82,22 @@ final class DatabaseFailure {
 	 */
 	static boolean isConflict(Throwable failure) {
 		return hasCause(failure,
-				(cause) -> cause instanceof SQLException sql
+				(cause) -> cause instanceof SQLException sql && !isEndedLockWait(sql)
 						&& (state(sql).startsWith("40") && !state(sql).equals(COMPLETION_UNKNOWN)
 								|| CONFLICTS.contains(sql.getErrorCode())));
 	}
 
 	/** Returns whether a statement has waited for a lock as long as it may. */
 	static boolean isLockWait(Throwable failure) {
-		return !isConflict(failure) && (failure instanceof QueryTimeoutException
-				|| failure instanceof PessimisticLockingFailureException || hasCause(failure,
-						(cause) -> cause instanceof SQLException sql && sql.getErrorCode() == LOCK_WAIT_ENDED));
+		return !isConflict(failure)
+				&& (failure instanceof QueryTimeoutException || failure instanceof PessimisticLockingFailureException
+						|| hasCause(failure, (cause) -> cause instanceof SQLException sql && isEndedLockWait(sql)));
+	}
+
+	private static boolean isEndedLockWait(SQLException failure) {
+		String message = failure.getMessage();
+		return failure.getErrorCode() == LOCK_WAIT_ENDED
+				&& (!state(failure).startsWith("40") || message != null && message.contains(LOCK_WAIT_ENDED_TEXT));
 	}
 
 	/** Returns whether there is no connection, or none any more. */
@@ -119,16 +139,42 @@ final class DatabaseFailure {
 	 * do not tell a user without rights on a table that it does not exist.
 	 */
 	static boolean mayHideTable(Throwable failure) {
-		return hasCause(failure, (cause) -> cause instanceof SQLException sql && sql.getErrorCode() == TABLE_DENIED);
+		return hasCode(failure, TABLE_DENIED);
+	}
+
+	/** Returns whether a table, or one of its columns, does not exist. */
+	static boolean lacksTable(Throwable failure) {
+		return failure instanceof BadSqlGrammarException grammar && !isOtherwiseRefused(grammar.getSQLException());
+	}
+
+	private static boolean isOtherwiseRefused(@Nullable SQLException failure) {
+		return failure != null && state(failure).equals(MYSQL_SYNTAX_OR_ACCESS) && failure.getErrorCode() >= 1000
+				&& failure.getErrorCode() != UNKNOWN_SCHEMA;
+	}
+
+	/** Returns whether the database has given it that code. */
+	static boolean hasCode(Throwable failure, int code) {
+		return hasCause(failure, (cause) -> cause instanceof SQLException sql && sql.getErrorCode() == code);
 	}
 
 	private static boolean hasCause(Throwable failure, Predicate<Throwable> condition) {
-		for (Throwable cause = failure; cause != null; cause = (cause.getCause() != cause) ? cause.getCause() : null) {
+		for (Throwable cause = failure; cause != null; cause = cause(cause)) {
 			if (condition.test(cause)) {
 				return true;
 			}
 		}
 		return false;
+	}
+
+	/**
+	 * Returns the cause, {@code null} for none. A rollback that fails, too, says less
+	 * than what it was made for.
+	 */
+	private static @Nullable Throwable cause(Throwable failure) {
+		Throwable application = (failure instanceof TransactionSystemException system)
+				? system.getApplicationException() : null;
+		Throwable cause = (application != null) ? application : failure.getCause();
+		return (cause != failure) ? cause : null;
 	}
 
 	private static String state(SQLException failure) {
@@ -147,7 +193,7 @@ final class DatabaseFailure {
 		if (lacksRight(failure)) {
 			return refused(what, failure, TableAdvice.grant(tables));
 		}
-		if (failure instanceof BadSqlGrammarException) {
+		if (lacksTable(failure)) {
 			return refused(what, failure, TableAdvice.create(tables, TableAdvice.script("<database>")));
 		}
 		if (isLockWait(failure)) {
@@ -170,8 +216,8 @@ final class DatabaseFailure {
 	/** Returns what the database or its driver says. */
 	static String innermost(Throwable failure) {
 		Throwable cause = failure;
-		while (cause.getCause() != null && cause.getCause() != cause) {
-			cause = cause.getCause();
+		for (Throwable next = failure; next != null; next = cause(next)) {
+			cause = next;
 		}
 		return (cause.getMessage() != null) ? cause.getMessage().strip().replaceAll("\\s*\\R\\s*", " ")
 				: cause.getClass().getName();

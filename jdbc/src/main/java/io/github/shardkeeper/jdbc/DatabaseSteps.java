@@ -1,10 +1,12 @@
 package io.github.shardkeeper.jdbc;
 
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.function.Supplier;
-import java.util.regex.Pattern;
 
 import javax.sql.DataSource;
 
@@ -32,8 +34,11 @@ final class DatabaseSteps {
 
 	private static final int ATTEMPTS = 10;
 
-	private static final Pattern CHANGED_ROWS = Pattern.compile("[?&]useAffectedRows=(true|1)\\b",
-			Pattern.CASE_INSENSITIVE);
+	private static final String MARIADB = "mariadb";
+
+	/** Its driver does not tell that from an outage; those of other databases do. */
+	private static final String PACKET = ". If that is repeated while other clients reach MariaDB, a statement may be "
+			+ "larger than its 'max_allowed_packet': set that to twice the largest record, state and row or more";
 
 	private final PlatformTransactionManager transactionManager;
 
@@ -50,6 +55,9 @@ final class DatabaseSteps {
 	private final TableSettings tables;
 
 	private final UselessConnections uselessConnections;
+
+	/** Name of the database, {@code null} if it is not known yet. */
+	private volatile @Nullable String database;
 
 	/** What has to succeed before the next step, {@code null} for nothing. */
 	private volatile @Nullable Runnable preparation;
@@ -165,7 +173,9 @@ final class DatabaseSteps {
 	 */
 	StoreUnavailableException explain(String what, Throwable failure) {
 		this.uselessConnections.failed(failure);
-		return DatabaseFailure.explain(what, failure, this.lockWait, this.tables);
+		StoreUnavailableException explained = DatabaseFailure.explain(what, failure, this.lockWait, this.tables);
+		return (MARIADB.equals(this.database) && DatabaseFailure.isOutage(failure))
+				? new StoreUnavailableException(explained.getMessage() + PACKET, failure) : explained;
 	}
 
 	/** Returns the isolation level of the current transaction, as in JDBC. */
@@ -175,14 +185,21 @@ final class DatabaseSteps {
 	}
 
 	/**
-	 * Returns whether updates count the rows that they change instead of those that they
-	 * find, which the drivers of MySQL and MariaDB can be told.
+	 * Returns the name of the database, as in the name of its script. In a transaction.
 	 */
-	boolean countsChangedRows() {
-		return Boolean.TRUE.equals(this.jdbc.execute((ConnectionCallback<Boolean>) (connection) -> {
-			String url = connection.getMetaData().getURL();
-			return url != null && CHANGED_ROWS.matcher(url).find();
-		}));
+	String database() {
+		String known = this.database;
+		if (known == null) {
+			known = Objects.requireNonNull(
+					this.jdbc.execute((ConnectionCallback<String>) (connection) -> database(connection.getMetaData())));
+			this.database = known;
+		}
+		return known;
+	}
+
+	private static String database(DatabaseMetaData about) throws SQLException {
+		String product = about.getDatabaseProductName().toLowerCase(Locale.ROOT);
+		return product.startsWith("microsoft") ? "sqlserver" : product;
 	}
 
 	/** Returns the name of an isolation level of JDBC. */

@@ -42,6 +42,8 @@ public final class JdbcDataPlane {
 
 	private final String topics;
 
+	private final TransactionMarks marks;
+
 	private final String group;
 
 	private final InstantSource clock;
@@ -69,6 +71,7 @@ public final class JdbcDataPlane {
 		this.contents = new ShardContents(this.steps.jdbc(), this.steps.jdbcUnderLock(), prefix, this.shards);
 		this.outbox = new OutboxTables(this.steps, this.tables, tables, this.shards);
 		this.topics = prefix + "topic";
+		this.marks = new TransactionMarks(this.steps, this.topics);
 		this.group = group;
 		this.clock = clock;
 	}
@@ -88,17 +91,17 @@ public final class JdbcDataPlane {
 	}
 
 	/**
-	 * Checks that the transactions contain statements of the data source, that its driver
-	 * counts the rows that an update finds, and that the transactions are
-	 * {@code READ COMMITTED} if calls of a shard are made at the same time: above it, a
-	 * transaction cannot write a row that another one has written since it began. Creates
+	 * Checks that the transactions contain statements of the data source, that they are
+	 * {@code READ COMMITTED} if calls of a shard are made at the same time (above it, a
+	 * transaction cannot write a row that another one has written since it began), that
+	 * the tables exist, and that the driver counts the rows that an update finds. Creates
 	 * the tables that do not exist, if the settings say so. If the database cannot be
 	 * reached, that is done before it is used, and its failure is the problem of the
 	 * shards.
 	 * @param concurrent a topic whose handler has several calls for a shard at a time,
 	 * {@code null} for none
-	 * @throws ShardkeeperConfigurationException if the transactions or the rights of the
-	 * database's user do not suffice
+	 * @throws ShardkeeperConfigurationException if transactions, tables, driver or the
+	 * rights of the database's user do not suffice
 	 */
 	public void prepare(@Nullable String concurrent) {
 		try {
@@ -112,10 +115,7 @@ public final class JdbcDataPlane {
 	}
 
 	private void prepareNow(@Nullable String concurrent) {
-		int isolation = this.steps.runNow("begin a transaction", () -> {
-			requireCountsOfFoundRows();
-			return this.steps.isolation();
-		});
+		int isolation = this.steps.runNow("begin a transaction", this.steps::isolation);
 		if (concurrent != null && isolation != Connection.TRANSACTION_READ_COMMITTED) {
 			throw new ShardkeeperConfigurationException(
 					"The topic '%s' has 'consumer.transaction: jdbc' and 'consumer.ordering: key', but the transactions of the DataSource are %s: calls of different keys would roll each other back."
@@ -125,13 +125,17 @@ public final class JdbcDataPlane {
 		if (this.settings.created()) {
 			this.tables.create();
 		}
+		else {
+			this.tables.require();
+		}
+		requireCountsOfFoundRows();
 	}
 
 	private void requireCountsOfFoundRows() {
-		if (this.steps.countsChangedRows()) {
+		if (this.steps.runNow("count the rows of an update", this.marks::countsChangedRows)) {
 			throw new ShardkeeperConfigurationException(
-					"The URL of the DataSource has 'useAffectedRows=true', so an update that finds a row and leaves it as it is counts none. 'consumer.transaction: jdbc' recognizes by that count whether a row exists.",
-					"Remove 'useAffectedRows' from 'spring.datasource.url'.");
+					"The driver of the DataSource has 'useAffectedRows=true', so an update that finds a row and leaves it as it is counts none. 'consumer.transaction: jdbc' recognizes by that count whether a row exists.",
+					"Remove 'useAffectedRows' from 'spring.datasource.url' and from the properties of the driver, such as those in 'spring.datasource.hikari.data-source-properties'.");
 		}
 	}
 
@@ -149,6 +153,10 @@ public final class JdbcDataPlane {
 
 	OutboxTables outbox() {
 		return this.outbox;
+	}
+
+	TransactionMarks marks() {
+		return this.marks;
 	}
 
 	/** Returns the name of the table of topics. */

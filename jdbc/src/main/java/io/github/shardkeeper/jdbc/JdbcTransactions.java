@@ -3,15 +3,19 @@ package io.github.shardkeeper.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.Ordered;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.UnexpectedRollbackException;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CallTransactions;
@@ -25,6 +29,11 @@ import io.github.shardkeeper.shard.Token;
 final class JdbcTransactions implements CallTransactions {
 
 	private static final int SECONDS_TO_CHECK = 2;
+
+	private static final String LOST = "The transaction of the call ended before the call did, so rows that it wrote "
+			+ "until then would not be stored together with its offset. After some errors, such as a deadlock, the database "
+			+ "rolls back the whole transaction, also with a savepoint: do not catch them in the handler. Commits and "
+			+ "rollbacks of its own, and in MySQL and MariaDB statements such as 'create table', end it, too.";
 
 	private final JdbcDataPlane database;
 
@@ -72,7 +81,7 @@ final class JdbcTransactions implements CallTransactions {
 	}
 
 	/** One transaction. Confined to its thread. */
-	private final class Attempt {
+	private final class Attempt implements TransactionSynchronization {
 
 		private final ShardId shard;
 
@@ -85,6 +94,8 @@ final class JdbcTransactions implements CallTransactions {
 
 		private boolean written;
 
+		private TransactionMarks.@Nullable Mark mark;
+
 		Attempt(ShardId shard, Token token, Call call) {
 			this.shard = shard;
 			this.token = token;
@@ -94,6 +105,14 @@ final class JdbcTransactions implements CallTransactions {
 		void run(TransactionStatus status) {
 			DatabaseSteps steps = JdbcTransactions.this.database.steps();
 			steps.requireTransaction();
+			try {
+				this.mark = JdbcTransactions.this.database.marks().set();
+			}
+			catch (DataAccessException ex) {
+				status.setRollbackOnly();
+				this.result = unavailable(ex);
+				return;
+			}
 			try {
 				this.call.run();
 				// What a persistence context holds back may wait for locks of other
@@ -121,11 +140,46 @@ final class JdbcTransactions implements CallTransactions {
 					this.result = new Result.Stale();
 					status.setRollbackOnly();
 				}
+				else if (TransactionSynchronizationManager.isSynchronizationActive()) {
+					TransactionSynchronizationManager.registerSynchronization(this);
+				}
+				else if (!isWhole()) {
+					status.setRollbackOnly();
+				}
 			}
 			catch (DataAccessException ex) {
 				status.setRollbackOnly();
 				this.result = (isOurs(ex) || !isConnected()) ? unavailable(ex) : new Result.Failed(ex);
 			}
+		}
+
+		/** Is called after other synchronizations, which may make statements, too. */
+		@Override
+		public void beforeCommit(boolean readOnly) {
+			if (!isWhole()) {
+				// Spring does not roll back after its own exceptions.
+				throw new IllegalStateException("The transaction has to be rolled back");
+			}
+		}
+
+		@Override
+		public int getOrder() {
+			return Ordered.LOWEST_PRECEDENCE;
+		}
+
+		/** Returns whether the transaction is the one in which the call began. */
+		private boolean isWhole() {
+			try {
+				if (Objects.requireNonNull(this.mark).remove()) {
+					return true;
+				}
+				this.result = new Result.Failed(new UnexpectedRollbackException(LOST));
+			}
+			catch (DataAccessException ex) {
+				this.result = unavailable(ex);
+			}
+			this.written = false;
+			return false;
 		}
 
 		private boolean write(Commit commit) {

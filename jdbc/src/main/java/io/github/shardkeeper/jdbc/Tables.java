@@ -3,12 +3,9 @@ package io.github.shardkeeper.jdbc;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.sql.DatabaseMetaData;
-import java.sql.SQLException;
 import java.util.LinkedHashMap;
-import java.util.Locale;
+import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -17,7 +14,6 @@ import org.slf4j.Logger;
 
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.BadSqlGrammarException;
-import org.springframework.jdbc.core.ConnectionCallback;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -32,6 +28,9 @@ final class Tables {
 	private static final Logger logger = PrintableLogger.of(Tables.class);
 
 	private static final String STANDARD_PREFIX = "shardkeeper_";
+
+	/** Without those for what handlers send, which earlier versions did not have. */
+	private static final List<String> NEEDED = List.of("shard", "state", "retry", "dead_letter", "topic");
 
 	private static final Pattern CREATED_TABLE = Pattern.compile("create table (?:if not exists )?(\\S+)");
 
@@ -100,6 +99,23 @@ final class Tables {
 		}
 	}
 
+	/**
+	 * Checks that there are those tables without which no shard can be consumed.
+	 * @throws ShardkeeperConfigurationException if one is missing
+	 * @throws StoreUnavailableException if the database does not answer
+	 */
+	void require() {
+		Map<String, String> needed = new LinkedHashMap<>();
+		NEEDED.forEach((table) -> needed.put(this.settings.prefix() + table, ""));
+		Map<String, String> missing = missing(needed);
+		if (!missing.isEmpty()) {
+			throw new ShardkeeperConfigurationException(
+					"'consumer.transaction: jdbc' needs the table '%s', and the database does not have it."
+						.formatted(missing.keySet().iterator().next()),
+					TableAdvice.create(this.settings, TableAdvice.script(database())));
+		}
+	}
+
 	/** A table that the user may not read is there nevertheless. */
 	private Map<String, String> missing(Map<String, String> script) {
 		Map<String, String> missing = new LinkedHashMap<>();
@@ -130,14 +146,7 @@ final class Tables {
 
 	/** Returns the name of the database in the name of its script. */
 	String database() {
-		String product = this.steps.runNow("read the name of the database",
-				() -> Objects.requireNonNull(this.steps.jdbc()
-					.execute((ConnectionCallback<String>) (connection) -> product(connection.getMetaData()))));
-		return product.startsWith("microsoft") ? "sqlserver" : product;
-	}
-
-	private static String product(DatabaseMetaData about) throws SQLException {
-		return about.getDatabaseProductName().toLowerCase(Locale.ROOT);
+		return this.steps.runNow("read the name of the database", this.steps::database);
 	}
 
 	/** Returns the statements of a database by the tables that they create. */

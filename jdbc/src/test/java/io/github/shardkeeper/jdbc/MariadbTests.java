@@ -143,9 +143,13 @@ class MariadbTests {
 		assertThat(count()).isOne();
 	}
 
-	@Test
-	void driverThatCountsChangedRowsFailsStartup() {
-		open("useAffectedRows=true");
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void driverThatCountsChangedRowsFailsStartup(boolean inUrl) {
+		open(inUrl ? "useAffectedRows=true" : "");
+		if (!inUrl) {
+			this.pool.addDataSourceProperty("useAffectedRows", "true");
+		}
 
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> plane().prepare(null))
 			.satisfies((failure) -> assertThat(failure.getDescription() + " " + failure.getAction())

@@ -63,6 +63,28 @@ class PreparationTests {
 		assertThat(acquired.checkpoint().offset()).isNull();
 	}
 
+	@ParameterizedTest
+	@EnumSource
+	void missingTablesThatAreNotCreatedFailStartup(TestDatabase kind) {
+		HikariDataSource pool = opened(kind.createEmpty());
+
+		assertRefused(plane(pool, "shardkeeper_", false), "needs the table 'shardkeeper_shard'",
+				"schema-%s.sql".formatted(kind.scriptName()), "'shardkeeper.jdbc.initialize-schema' to 'always'");
+	}
+
+	/** They are needed only for handlers that send. */
+	@ParameterizedTest
+	@EnumSource
+	void tablesThatEarlierVersionsDidNotHaveMayBeMissing(TestDatabase kind) {
+		HikariDataSource pool = opened(kind.create());
+		new JdbcTemplate(pool).execute("drop table shardkeeper_outbox");
+		new JdbcTemplate(pool).execute("drop table shardkeeper_sequence");
+		JdbcDataPlane plane = plane(pool, "shardkeeper_", false);
+		plane.prepare(null);
+
+		assertThat(store(plane).acquireNow(SHARD, TOKEN)).isInstanceOf(Acquired.class);
+	}
+
 	/** As after an update from a version that had fewer. */
 	@ParameterizedTest
 	@EnumSource

@@ -358,7 +358,7 @@ final class ShardCounts {
 		}
 		else {
 			logger.info(
-					"'shardkeeper.topics.{}.shards' is {}, but the topic was raised to {} shards in Redis, "
+					"'shardkeeper.topics.{}.shards' is {}, but the topic has {} shards in Redis, "
 							+ "which counts. Give the setting the same number with the next deployment",
 					topic, here, count);
 		}

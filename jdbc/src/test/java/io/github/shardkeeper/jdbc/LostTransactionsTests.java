@@ -1,0 +1,330 @@
+package io.github.shardkeeper.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.dao.ConcurrencyFailureException;
+import org.springframework.jdbc.core.ConnectionCallback;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.UnexpectedRollbackException;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.github.shardkeeper.checkpoint.CallTransactions.Result;
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition.Acquired;
+import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * H2, MySQL and MariaDB roll the whole transaction back in a deadlock, and go on with a
+ * new one on the same connection: later statements succeed.
+ */
+class LostTransactionsTests {
+
+	private static final ShardId SHARD = ShardId.of("orders", 1);
+
+	private static final Token TOKEN = new Token(7);
+
+	private HikariDataSource pool;
+
+	private JdbcTransactionManager manager;
+
+	private JdbcTemplate jdbc;
+
+	private CheckpointStore store;
+
+	private Acquired acquired;
+
+	private void open(TestDatabase kind) {
+		this.pool = kind.create("TRANSACTION_READ_COMMITTED");
+		this.manager = new JdbcTransactionManager(this.pool);
+		this.jdbc = new JdbcTemplate(this.pool);
+		this.jdbc.execute("create table booked (id int primary key)");
+		this.jdbc.execute("create table account (id int primary key, cents int)");
+		this.jdbc.update("insert into account (id, cents) values (1, 0), (2, 0)");
+		this.store = new DatabaseServer(this.pool).store();
+		this.acquired = (Acquired) this.store.acquireNow(SHARD, TOKEN);
+	}
+
+	@AfterEach
+	void close() {
+		if (this.store != null) {
+			this.store.close();
+			this.pool.close();
+		}
+	}
+
+	/** A savepoint does not help: it is rolled back, too. */
+	@ParameterizedTest
+	@CsvSource({ "H2, false", "H2, true", "MARIADB, false", "MARIADB, true" })
+	void deadlockThatTheHandlerCatchesFailsTheCall(TestDatabase kind, boolean nested) throws Exception {
+		open(kind);
+		AtomicBoolean caught = new AtomicBoolean();
+		Result result = callThatIsTheVictimOfADeadlock(kind, nested, caught);
+
+		assertThat(caught).isTrue();
+		assertFailed(result);
+		assertThat(rows()).as("of the first transaction, and of the one that took its place").isEmpty();
+		assertThat(offset()).isNull();
+		assertThat(call(() -> book(1))).isInstanceOf(Result.Committed.class);
+		assertThat(rows()).containsExactly(1);
+	}
+
+	/**
+	 * PostgreSQL refuses everything that follows, unless a savepoint was rolled back. Its
+	 * driver tells the reason, so the call is repeated.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "false", "true" })
+	void deadlockInPostgresqlLosesNothing(boolean nested) throws Exception {
+		open(TestDatabase.POSTGRESQL);
+		AtomicBoolean caught = new AtomicBoolean();
+		Result result = callThatIsTheVictimOfADeadlock(TestDatabase.POSTGRESQL, nested, caught);
+
+		assertThat(caught).isTrue();
+		assertThat(result).isInstanceOf(nested ? Result.Committed.class : Result.Unavailable.class);
+		assertThat(rows()).isEqualTo(nested ? List.of(1, 2) : List.of());
+		assertThat(offset()).isEqualTo(nested ? new Offset("1") : null);
+	}
+
+	/** Catches it after it has written a row, and writes another one. */
+	private Result callThatIsTheVictimOfADeadlock(TestDatabase kind, boolean nested, AtomicBoolean caught)
+			throws Exception {
+		TransactionTemplate part = new TransactionTemplate(this.manager);
+		part.setPropagationBehavior(
+				nested ? TransactionDefinition.PROPAGATION_NESTED : TransactionDefinition.PROPAGATION_SUPPORTS);
+		CountDownLatch otherHasOne = new CountDownLatch(1);
+		CountDownLatch callHasOne = new CountDownLatch(1);
+		CompletableFuture<Void> other = CompletableFuture
+			.runAsync(() -> new TransactionTemplate(this.manager).executeWithoutResult((status) -> {
+				// MariaDB ends the transaction that has written less.
+				for (int id = 1000; id < 1200; id++) {
+					book(id);
+				}
+				setDeadlockTimeout(kind, "1h");
+				add(2);
+				otherHasOne.countDown();
+				await(callHasOne);
+				add(1);
+				status.setRollbackOnly();
+			}));
+		await(otherHasOne);
+		Result result = call(() -> {
+			book(1);
+			add(1);
+			setDeadlockTimeout(kind, "10ms");
+			callHasOne.countDown();
+			// H2 ends the transaction that waits last.
+			Awaitility.await("the other transaction waits").until(() -> waitsForLock(kind));
+			try {
+				if (nested) {
+					part.executeWithoutResult((status) -> add(2));
+				}
+				else {
+					add(2);
+				}
+			}
+			catch (ConcurrencyFailureException | TransactionException ex) {
+				caught.set(true);
+			}
+			if (kind != TestDatabase.POSTGRESQL || nested) {
+				book(2);
+			}
+		});
+		other.get(60, TimeUnit.SECONDS);
+		return result;
+	}
+
+	/** PostgreSQL ends the transaction that finds the deadlock. */
+	private void setDeadlockTimeout(TestDatabase kind, String time) {
+		if (kind == TestDatabase.POSTGRESQL) {
+			this.jdbc.execute("set local deadlock_timeout = '%s'".formatted(time));
+		}
+	}
+
+	private boolean waitsForLock(TestDatabase kind) {
+		String waiting = switch (kind) {
+			case H2 -> "select count(*) from information_schema.sessions where blocker_id is not null";
+			case POSTGRESQL ->
+				"select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like '%account%'";
+			case MARIADB ->
+				"select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT' and trx_query like '%account%'";
+		};
+		try (HikariDataSource another = new HikariDataSource()) {
+			another.setJdbcUrl(this.pool.getJdbcUrl());
+			return new JdbcTemplate(another).queryForObject(waiting, Integer.class) > 0;
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "H2", "MARIADB" })
+	void handlerThatEndsTheTransactionFails(TestDatabase kind) {
+		open(kind);
+		assertFailed(call(() -> {
+			book(1);
+			rollBack();
+			book(2);
+		}));
+		assertThat(rows()).isEmpty();
+		assertThat(offset()).isNull();
+	}
+
+	/**
+	 * As a listener before the commit that catches a deadlock, after the commit of the
+	 * shard.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "H2", "MARIADB" })
+	void transactionThatIsLostBeforeItsCommitFails(TestDatabase kind) {
+		open(kind);
+		assertFailed(call(() -> {
+			book(1);
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void beforeCommit(boolean readOnly) {
+					rollBack();
+					book(2);
+				}
+
+			});
+		}));
+		assertThat(rows()).isEmpty();
+		assertThat(offset()).isNull();
+		assertThat(call(() -> book(3))).isInstanceOf(Result.Committed.class);
+		assertThat(rows()).containsExactly(3);
+	}
+
+	@Test
+	void managerWithoutSynchronizationsFindsItToo() {
+		open(TestDatabase.H2);
+		this.manager.setTransactionSynchronization(AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER);
+		DatabaseServer server = new DatabaseServer(this.pool);
+		this.store = server.store();
+		this.acquired = (Acquired) this.store.acquireNow(SHARD, TOKEN);
+		TestCall lost = new TestCall(() -> {
+			book(1);
+			rollBack();
+			book(2);
+		}, commit());
+
+		assertFailed(server.transactions(this.manager).call(SHARD, TOKEN, lost));
+		assertThat(rows()).isEmpty();
+		assertThat(server.transactions(this.manager).call(SHARD, TOKEN, new TestCall(() -> book(3), commit())))
+			.isInstanceOf(Result.Committed.class);
+		assertThat(rows()).containsExactly(3);
+	}
+
+	/** It commits the rows before it; what can be done is to say so. */
+	@Test
+	void tableThatTheHandlerCreatesInMariadbFailsTheCall() {
+		open(TestDatabase.MARIADB);
+		assertFailed(call(() -> {
+			book(1);
+			this.jdbc.execute("create table another (id int)");
+			book(2);
+		}));
+		assertThat(rows()).containsExactly(1);
+		assertThat(offset()).isNull();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void nothingIsLeftOfTheMark(TestDatabase kind) {
+		open(kind);
+		List<Map<String, Object>> before = this.jdbc.queryForList("select * from shardkeeper_topic");
+		assertThat(call(() -> book(1))).isInstanceOf(Result.Committed.class);
+		assertThat(call(() -> {
+			throw new IllegalStateException("refused by the test");
+		})).isInstanceOf(Result.Failed.class);
+		assertThat(this.jdbc.queryForList("select * from shardkeeper_topic")).isEqualTo(before);
+	}
+
+	/** Without a mark the call would not be safe. */
+	@Test
+	void callIsNotMadeIfItsTransactionCannotBeMarked() {
+		open(TestDatabase.H2);
+		this.jdbc.execute("drop table shardkeeper_topic");
+		AtomicBoolean called = new AtomicBoolean();
+
+		assertThat(call(() -> called.set(true))).isInstanceOfSatisfying(Result.Unavailable.class,
+				(unavailable) -> assertThat(unavailable.failure()).hasMessageContaining("Create the tables"));
+		assertThat(called).isFalse();
+	}
+
+	private static void assertFailed(Result result) {
+		assertThat(result).isInstanceOfSatisfying(Result.Failed.class,
+				(failed) -> assertThat(failed.failure()).isInstanceOf(UnexpectedRollbackException.class)
+					.hasMessageContaining("do not catch them in the handler"));
+	}
+
+	private Result call(Runnable handler) {
+		return this.store.transactions(SHARD.topic()).call(SHARD, TOKEN, new TestCall(handler, commit()));
+	}
+
+	private Commit commit() {
+		return new Commit(new CommitNumber(1, 0, this.acquired.acquisition()), new Offset("1"), Set.of(), Map.of(),
+				List.of(), Set.of(), List.of());
+	}
+
+	private void rollBack() {
+		this.jdbc.execute((ConnectionCallback<Boolean>) LostTransactionsTests::rollBack);
+	}
+
+	private static boolean rollBack(Connection connection) throws SQLException {
+		connection.rollback();
+		return true;
+	}
+
+	private void book(int id) {
+		this.jdbc.update("insert into booked (id) values (?)", id);
+	}
+
+	private void add(int id) {
+		this.jdbc.update("update account set cents = cents + 1 where id = ?", id);
+	}
+
+	private List<Integer> rows() {
+		return this.jdbc.queryForList("select id from booked order by id", Integer.class);
+	}
+
+	private Offset offset() {
+		return this.store.read(SHARD).offset();
+	}
+
+	private static void await(CountDownLatch latch) {
+		try {
+			assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}
