@@ -4,6 +4,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -151,6 +152,14 @@ public final class ChildProcess implements AutoCloseable {
 		static final String MARK = "FIGURES";
 
 		private Figures() {
+		}
+
+		/**
+		 * Returns the time that the compiler of this JVM has worked so far.
+		 * @return the time in milliseconds
+		 */
+		public static long compilationMillis() {
+			return ManagementFactory.getCompilationMXBean().getTotalCompilationTime();
 		}
 
 		/**

@@ -182,8 +182,12 @@ final class DatabaseFailure {
 		return (state != null) ? state : "";
 	}
 
-	/** Returns a failure of the store, with what to do. */
-	static StoreUnavailableException explain(String what, Throwable failure, Duration lockWait, TableSettings tables) {
+	/**
+	 * Returns a failure of the store, with what to do.
+	 * @param database the name of the database in that of its script
+	 */
+	static StoreUnavailableException explain(String what, Throwable failure, Duration lockWait, TableSettings tables,
+			String database) {
 		if (failure instanceof StoreUnavailableException explained) {
 			return explained;
 		}
@@ -194,7 +198,7 @@ final class DatabaseFailure {
 			return refused(what, failure, TableAdvice.grant(tables));
 		}
 		if (lacksTable(failure)) {
-			return refused(what, failure, TableAdvice.create(tables, TableAdvice.script("<database>")));
+			return refused(what, failure, TableAdvice.create(tables, TableAdvice.script(database)));
 		}
 		if (isLockWait(failure)) {
 			return new StoreUnavailableException(

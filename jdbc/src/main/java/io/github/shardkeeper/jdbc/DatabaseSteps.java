@@ -173,8 +173,10 @@ final class DatabaseSteps {
 	 */
 	StoreUnavailableException explain(String what, Throwable failure) {
 		this.uselessConnections.failed(failure);
-		StoreUnavailableException explained = DatabaseFailure.explain(what, failure, this.lockWait, this.tables);
-		return (MARIADB.equals(this.database) && DatabaseFailure.isOutage(failure))
+		String known = this.database;
+		StoreUnavailableException explained = DatabaseFailure.explain(what, failure, this.lockWait, this.tables,
+				(known != null) ? known : "<database>");
+		return (MARIADB.equals(known) && DatabaseFailure.isOutage(failure))
 				? new StoreUnavailableException(explained.getMessage() + PACKET, failure) : explained;
 	}
 

@@ -3,7 +3,6 @@ package io.github.shardkeeper.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
@@ -94,6 +93,7 @@ final class JdbcTransactions implements CallTransactions {
 
 		private boolean written;
 
+		/** What the transaction begins with, {@code null} if nothing is needed. */
 		private TransactionMarks.@Nullable Mark mark;
 
 		Attempt(ShardId shard, Token token, Call call) {
@@ -140,6 +140,9 @@ final class JdbcTransactions implements CallTransactions {
 					this.result = new Result.Stale();
 					status.setRollbackOnly();
 				}
+				else if (this.mark == null) {
+					return;
+				}
 				else if (TransactionSynchronizationManager.isSynchronizationActive()) {
 					TransactionSynchronizationManager.registerSynchronization(this);
 				}
@@ -170,7 +173,7 @@ final class JdbcTransactions implements CallTransactions {
 		/** Returns whether the transaction is the one in which the call began. */
 		private boolean isWhole() {
 			try {
-				if (Objects.requireNonNull(this.mark).remove()) {
+				if (this.mark == null || this.mark.remove()) {
 					return true;
 				}
 				this.result = new Result.Failed(new UnexpectedRollbackException(LOST));

@@ -3,6 +3,8 @@ package io.github.shardkeeper.jdbc;
 import java.util.List;
 import java.util.UUID;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -30,8 +32,6 @@ final class TransactionMarks {
 	/** Of MySQL and MariaDB: there is no such savepoint. */
 	private static final int NO_SAVEPOINT = 1305;
 
-	private static final Mark NOT_NEEDED = () -> true;
-
 	private final DatabaseSteps steps;
 
 	private final JdbcTemplate jdbc;
@@ -58,11 +58,12 @@ final class TransactionMarks {
 
 	/**
 	 * Marks the current transaction.
+	 * @return the mark, {@code null} if none is needed
 	 * @throws DataAccessException if the database refuses that
 	 */
-	Mark set() {
+	@Nullable Mark set() {
 		return switch (this.steps.database()) {
-			case "postgresql", "oracle" -> NOT_NEEDED;
+			case "postgresql", "oracle" -> null;
 			case "mysql", "mariadb" -> {
 				this.jdbc.execute("savepoint " + SAVEPOINT);
 				yield this::releaseSavepoint;

@@ -38,7 +38,7 @@ class DatabaseFailureTests {
 				"42000", 1226);
 
 		assertThat(DatabaseFailure.explain("commit", new BadSqlGrammarException("commit", "update ...", limit),
-				Duration.ofSeconds(10), new TableSettings("shardkeeper_", false)))
+				Duration.ofSeconds(10), new TableSettings("shardkeeper_", false), "mysql"))
 			.message()
 			.doesNotContain("Create the tables");
 	}

@@ -27,7 +27,7 @@ import io.github.shardkeeper.benchmarks.Samples;
 public final class LatencyBenchmark implements Benchmark {
 
 	static final List<String> COLUMNS = List.of("contender", "instances", "round", "records", "p50_micros",
-			"p99_micros", "p999_micros", "max_micros", "load_average");
+			"p99_micros", "p999_micros", "max_micros", "warm_up_seconds", "compilation_millis", "load_average");
 
 	private static final Path RAW_FIGURES = Path.of("latency.csv");
 
@@ -42,8 +42,9 @@ public final class LatencyBenchmark implements Benchmark {
 	public String description() {
 		return """
 				Time from the sending of a record to its handler, beside bare Lettuce, Spring Data Redis and Kafka.
-				--shards=32 --rate=1000 (records per second) --instances=1,3 --rounds=3
-				--seconds=8 --warm-up=6 (seconds, at four times the rate) --contenders=… (parts of their names)
+				--shards=32 --rate=1000 (records per second) --instances=1,3 --rounds=1
+				--seconds=8 --contenders=… (parts of their names)
+				--warm-up=40 (seconds at most, at four times the rate: ends when hardly anything is compiled any more)
 				The raw figures are left in latency.csv.""".indent(14).strip();
 	}
 
@@ -51,7 +52,7 @@ public final class LatencyBenchmark implements Benchmark {
 	public void run(Options options) throws Exception {
 		options.requireOnly(Set.of("shards", "rate", "instances", "rounds", "seconds", "warm-up", "contenders"));
 		Sizes sizes = new Sizes(options.number("shards", 32, 1), options.number("rate", 1000, 1),
-				options.number("seconds", 8, 1), options.number("warm-up", 6), options.number("rounds", 3, 1));
+				options.number("seconds", 8, 1), options.number("warm-up", 40), options.number("rounds", 1, 1));
 		List<Integer> instances = options.numbers("instances", List.of(1, 3), 1);
 		List<Contender> contenders = options.matching("contenders", List.of(Contender.values()), Contender::text);
 		try (RedisProcess redis = RedisProcess.start()) {
@@ -89,28 +90,29 @@ public final class LatencyBenchmark implements Benchmark {
 		List<Contender> order = new ArrayList<>(contenders);
 		for (int round = 1; round <= sizes.rounds(); round++) {
 			for (Contender contender : order) {
-				long[] nanos = once(contender, instances, sizes);
+				Round one = once(contender, instances, sizes);
+				long[] nanos = one.sortedNanos();
 				Figures figures = measured.computeIfAbsent(contender, (unseen) -> new Figures());
 				figures.add(nanos);
 				String line = String.format(Locale.ROOT, "%.1f,%.1f,%.1f,%.1f", micros(nanos, 0.5), micros(nanos, 0.99),
 						micros(nanos, 0.999), micros(nanos, 1));
-				raw.accept(String.format(Locale.ROOT, "\"%s\",%d,%d,%d,%s,%.2f", contender.text(), instances, round,
-						nanos.length, line, Machine.load()));
-				System.out.printf("  %s, round %d: %s us (median, 99 %%, 99.9 %%, longest)  %s%n", title(instances),
-						round, line, contender.text());
+				raw.accept(String.format(Locale.ROOT, "\"%s\",%d,%d,%d,%s,%d,%d,%.2f", contender.text(), instances,
+						round, nanos.length, line, one.warmUpSeconds(), one.compilationMillis(), Machine.load()));
+				System.out.printf(
+						"  %s, round %d: %s us (median, 99 %%, 99.9 %%, longest), after %d s, %d ms compiled  %s%n",
+						title(instances), round, line, one.warmUpSeconds(), one.compilationMillis(), contender.text());
 			}
 			Collections.reverse(order);
 		}
 		return measured;
 	}
 
-	private static long[] once(Contender contender, int instances, Sizes sizes) throws Exception {
+	private static Round once(Contender contender, int instances, Sizes sizes) throws Exception {
 		try (Run run = new Run(contender, sizes.shards(), instances)) {
-			int fast = sizes.rate() * WARM_UP_TIMES;
-			if (sizes.warmUpSeconds() > 0) {
-				run.latencies(fast * sizes.warmUpSeconds(), fast);
-			}
-			return run.latencies(sizes.rate() * sizes.seconds(), sizes.rate());
+			int warmUp = run.warmUp(sizes.rate() * WARM_UP_TIMES, sizes.warmUpSeconds());
+			long before = run.compilationMillis();
+			long[] nanos = run.latencies(sizes.rate() * sizes.seconds(), sizes.rate());
+			return new Round(nanos, warmUp, run.compilationMillis() - before);
 		}
 	}
 
@@ -146,9 +148,19 @@ public final class LatencyBenchmark implements Benchmark {
 	}
 
 	/**
+	 * What one run has shown.
+	 *
+	 * @param compilationMillis the time of all compilers meanwhile
+	 */
+	private record Round(long[] sortedNanos, int warmUpSeconds, long compilationMillis) {
+
+	}
+
+	/**
 	 * Sizes of each run.
 	 *
 	 * @param rate records per second
+	 * @param warmUpSeconds at most
 	 */
 	record Sizes(int shards, int rate, int seconds, int warmUpSeconds, int rounds) {
 

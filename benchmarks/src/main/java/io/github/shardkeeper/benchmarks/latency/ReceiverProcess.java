@@ -56,7 +56,7 @@ final class ReceiverProcess {
 				throw new UncheckedIOException(ex);
 			}
 		}
-		Figures.print("count", arrivals.count(from, to));
+		Figures.print("count", arrivals.count(from, to), "compilation", Figures.compilationMillis());
 	}
 
 }

@@ -23,6 +23,14 @@ final class Run implements AutoCloseable {
 
 	private static final long PAUSE_MILLIS = 50;
 
+	private static final int STEP_SECONDS = 2;
+
+	/** In a row: methods come to be compiled in groups. */
+	private static final int QUIET_STEPS = 2;
+
+	/** Of all processes together. */
+	private static final long MAX_COMPILATION_MILLIS_PER_SECOND = 50;
+
 	private static final long PATIENCE_NANOS = 90_000_000_000L;
 
 	private final int shards;
@@ -103,6 +111,39 @@ final class Run implements AutoCloseable {
 	private int send(int records, int perSecond) throws InterruptedException {
 		this.sender.request(SenderProcess.request(records, perSecond));
 		return this.sender.await().get("first").intValue();
+	}
+
+	/**
+	 * Sends records until hardly anything is compiled any more: before, the compilers
+	 * take the processors from the records, and longest in those processes that have the
+	 * most code.
+	 * @param maxSeconds after this time it ends nevertheless
+	 * @return how long that took, in seconds
+	 */
+	int warmUp(int perSecond, int maxSeconds) throws InterruptedException {
+		int seconds = 0;
+		int quietSteps = 0;
+		long before = compilationMillis();
+		while (seconds < maxSeconds && quietSteps < QUIET_STEPS) {
+			int first = send(perSecond * STEP_SECONDS, perSecond);
+			awaitArrival(first, first + perSecond * STEP_SECONDS);
+			seconds += STEP_SECONDS;
+			long now = compilationMillis();
+			quietSteps = (now - before < STEP_SECONDS * MAX_COMPILATION_MILLIS_PER_SECOND) ? quietSteps + 1 : 0;
+			before = now;
+		}
+		return seconds;
+	}
+
+	/** Returns how long all compilers have worked so far. */
+	long compilationMillis() throws InterruptedException {
+		long sum = 0;
+		for (ChildProcess receiver : this.receivers) {
+			receiver.request(ReceiverProcess.count(0, 0));
+			sum += receiver.await().get("compilation").longValue();
+		}
+		this.sender.request(SenderProcess.request(0, 1));
+		return sum + this.sender.await().get("compilation").longValue();
 	}
 
 	private List<Integer> awaitArrival(int from, int to) throws InterruptedException {

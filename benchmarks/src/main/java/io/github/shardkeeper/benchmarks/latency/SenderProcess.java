@@ -76,7 +76,8 @@ final class SenderProcess {
 			this.number++;
 		}
 		sent.forEach(CompletableFuture::join);
-		Figures.print("first", first, "late", lateMicros.quantile(0.99));
+		Figures.print("first", first, "late", (records > 0) ? lateMicros.quantile(0.99) : 0, "compilation",
+				Figures.compilationMillis());
 	}
 
 	private static void awaitTime(long intended) {
