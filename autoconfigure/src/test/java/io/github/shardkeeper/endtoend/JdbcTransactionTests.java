@@ -17,14 +17,18 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.micrometer.core.instrument.MeterRegistry;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -53,6 +57,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Whole applications whose handlers write rows in transactions that contain the offset.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class JdbcTransactionTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -276,7 +281,7 @@ class JdbcTransactionTests {
 	/** Each locks the other's row: the database ends one of the transactions. */
 	@ParameterizedTest
 	@EnumSource
-	void deadlockOfTwoKeysCostsNoAttempt(TestDatabase kind) {
+	void deadlockOfTwoKeysCostsNoAttempt(TestDatabase kind, CapturedOutput output) {
 		open(kind);
 		client().sql("create table account (id int primary key, cents int not null)").update();
 		client().sql("insert into account (id, cents) values (1, 0), (2, 0)").update();
@@ -293,6 +298,8 @@ class JdbcTransactionTests {
 						.containsExactly(2, 2));
 		assertThat(instance.getBean(DeadLetters.class).count("orders").get(SHARD)).isZero();
 		assertThat(instance.getBean(TransferOrders.class).calls).hasValueGreaterThan(2);
+		assertThat(instance.getBean(MeterRegistry.class).get("shardkeeper.conflicts").counter().count()).isPositive();
+		assertThat(output).contains("for example to end a deadlock; repeating it");
 	}
 
 	/** As the guide asks for where calls of several keys overlap. */

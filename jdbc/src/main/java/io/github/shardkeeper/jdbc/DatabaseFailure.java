@@ -73,6 +73,11 @@ final class DatabaseFailure {
 
 	private static final int UNKNOWN_SCHEMA = 1049;
 
+	/** Its state there is not one that Spring knows. */
+	private static final int NO_TABLE_IN_SQL_SERVER = 208;
+
+	private static final String ABORTED = "25P02";
+
 	private DatabaseFailure() {
 	}
 
@@ -143,8 +148,15 @@ final class DatabaseFailure {
 	}
 
 	/** Returns whether a table, or one of its columns, does not exist. */
-	static boolean lacksTable(Throwable failure) {
-		return failure instanceof BadSqlGrammarException grammar && !isOtherwiseRefused(grammar.getSQLException());
+	static boolean lacksTable(@Nullable Throwable failure) {
+		return failure instanceof BadSqlGrammarException grammar && !isOtherwiseRefused(grammar.getSQLException())
+				|| hasCause(failure, (cause) -> cause instanceof SQLException sql
+						&& sql.getErrorCode() == NO_TABLE_IN_SQL_SERVER && state(sql).startsWith("S0"));
+	}
+
+	/** Returns whether PostgreSQL refuses everything until the transaction's end. */
+	static boolean isAborted(Throwable failure) {
+		return hasCause(failure, (cause) -> cause instanceof SQLException sql && state(sql).equals(ABORTED));
 	}
 
 	private static boolean isOtherwiseRefused(@Nullable SQLException failure) {
@@ -157,24 +169,18 @@ final class DatabaseFailure {
 		return hasCause(failure, (cause) -> cause instanceof SQLException sql && sql.getErrorCode() == code);
 	}
 
-	private static boolean hasCause(Throwable failure, Predicate<Throwable> condition) {
-		for (Throwable cause = failure; cause != null; cause = cause(cause)) {
-			if (condition.test(cause)) {
+	private static boolean hasCause(@Nullable Throwable failure, Predicate<Throwable> condition) {
+		for (Throwable cause = failure; cause != null; cause = (cause.getCause() != cause) ? cause.getCause() : null) {
+			if (condition.test(cause) || hasCause(beforeRollback(cause), condition)) {
 				return true;
 			}
 		}
 		return false;
 	}
 
-	/**
-	 * Returns the cause, {@code null} for none. A rollback that fails, too, says less
-	 * than what it was made for.
-	 */
-	private static @Nullable Throwable cause(Throwable failure) {
-		Throwable application = (failure instanceof TransactionSystemException system)
-				? system.getApplicationException() : null;
-		Throwable cause = (application != null) ? application : failure.getCause();
-		return (cause != failure) ? cause : null;
+	/** Returns what was rolled back, if the rollback has failed, too. */
+	private static @Nullable Throwable beforeRollback(Throwable failure) {
+		return (failure instanceof TransactionSystemException system) ? system.getApplicationException() : null;
 	}
 
 	private static String state(SQLException failure) {
@@ -219,9 +225,13 @@ final class DatabaseFailure {
 
 	/** Returns what the database or its driver says. */
 	static String innermost(Throwable failure) {
+		Throwable before = beforeRollback(failure);
+		if (before != null && hasCause(before, SQLException.class::isInstance)) {
+			return innermost(before);
+		}
 		Throwable cause = failure;
-		for (Throwable next = failure; next != null; next = cause(next)) {
-			cause = next;
+		while (cause.getCause() != null && cause.getCause() != cause) {
+			cause = cause.getCause();
 		}
 		return (cause.getMessage() != null) ? cause.getMessage().strip().replaceAll("\\s*\\R\\s*", " ")
 				: cause.getClass().getName();

@@ -13,9 +13,11 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionException;
@@ -173,10 +175,15 @@ final class DatabaseSteps {
 	 */
 	StoreUnavailableException explain(String what, Throwable failure) {
 		this.uselessConnections.failed(failure);
+		if (failure instanceof StoreUnavailableException explained) {
+			return explained;
+		}
 		String known = this.database;
 		StoreUnavailableException explained = DatabaseFailure.explain(what, failure, this.lockWait, this.tables,
 				(known != null) ? known : "<database>");
-		return (MARIADB.equals(known) && DatabaseFailure.isOutage(failure))
+		boolean opened = !(failure instanceof CannotCreateTransactionException)
+				&& !(failure instanceof CannotGetJdbcConnectionException);
+		return (opened && MARIADB.equals(known) && DatabaseFailure.isOutage(failure))
 				? new StoreUnavailableException(explained.getMessage() + PACKET, failure) : explained;
 	}
 

@@ -132,10 +132,23 @@ public final class JdbcDataPlane {
 	}
 
 	private void requireCountsOfFoundRows() {
-		if (this.steps.runNow("count the rows of an update", this.marks::countsChangedRows)) {
+		if (countsChangedRows()) {
 			throw new ShardkeeperConfigurationException(
 					"The driver of the DataSource has 'useAffectedRows=true', so an update that finds a row and leaves it as it is counts none. 'consumer.transaction: jdbc' recognizes by that count whether a row exists.",
 					"Remove 'useAffectedRows' from 'spring.datasource.url' and from the properties of the driver, such as those in 'spring.datasource.hikari.data-source-properties'.");
+		}
+	}
+
+	private boolean countsChangedRows() {
+		try {
+			return this.steps.runNow("count the rows of an update", this.marks::countsChangedRows);
+		}
+		catch (StoreUnavailableException ex) {
+			if (ex.isRefusal()) {
+				// As every call will be, until somebody has done what the problem says.
+				return false;
+			}
+			throw ex;
 		}
 	}
 

@@ -4,7 +4,10 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 
+import javax.sql.DataSource;
+
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
 import org.springframework.core.Ordered;
 import org.springframework.dao.DataAccessException;
@@ -21,18 +24,24 @@ import io.github.shardkeeper.checkpoint.CallTransactions;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Transactions of the application with the commits of their shards. Thread-safe.
  */
 final class JdbcTransactions implements CallTransactions {
 
+	private static final Logger logger = PrintableLogger.of(JdbcTransactions.class);
+
 	private static final int SECONDS_TO_CHECK = 2;
 
-	private static final String LOST = "The transaction of the call ended before the call did, so rows that it wrote "
-			+ "until then would not be stored together with its offset. After some errors, such as a deadlock, the database "
-			+ "rolls back the whole transaction, also with a savepoint: do not catch them in the handler. Commits and "
-			+ "rollbacks of its own, and in MySQL and MariaDB statements such as 'create table', end it, too.";
+	private static final String LOST = "Let exceptions of the database leave the handler, then the call is repeated. This "
+			+ "handler has caught one, such as that of a deadlock, after which the database had rolled back the whole "
+			+ "transaction, savepoints included; what came after it ran in another transaction. Both are rolled back now. "
+			+ "A rollback by the handler has the same effect, and in MySQL and MariaDB also a commit by the handler, or a "
+			+ "statement such as 'create table', which commits what was written before it.";
+
+	private static final String MARKED = "A listener before the commit has marked the transaction of the call for rollback";
 
 	private final JdbcDataPlane database;
 
@@ -45,10 +54,6 @@ final class JdbcTransactions implements CallTransactions {
 		Attempt attempt = new Attempt(shard, token, call);
 		try {
 			this.database.steps().transactions().executeWithoutResult(attempt::run);
-		}
-		catch (UnexpectedRollbackException ex) {
-			// A part of the handler has marked the transaction, and the handler returned.
-			return new Result.Failed(ex);
 		}
 		catch (RuntimeException | Error ex) {
 			return attempt.ended(ex);
@@ -91,7 +96,15 @@ final class JdbcTransactions implements CallTransactions {
 		/** Why the transaction is rolled back, {@code null} if it is to be committed. */
 		private @Nullable Result result;
 
+		/** Whether the transaction has the commit of the shard. */
 		private boolean written;
+
+		/** Whether nothing is done before the end of the transaction any more. */
+		private boolean complete;
+
+		private boolean committed;
+
+		private @Nullable TransactionStatus status;
 
 		/** What the transaction begins with, {@code null} if nothing is needed. */
 		private TransactionMarks.@Nullable Mark mark;
@@ -103,6 +116,7 @@ final class JdbcTransactions implements CallTransactions {
 		}
 
 		void run(TransactionStatus status) {
+			this.status = status;
 			DatabaseSteps steps = JdbcTransactions.this.database.steps();
 			steps.requireTransaction();
 			try {
@@ -140,27 +154,25 @@ final class JdbcTransactions implements CallTransactions {
 					this.result = new Result.Stale();
 					status.setRollbackOnly();
 				}
-				else if (this.mark == null) {
-					return;
-				}
 				else if (TransactionSynchronizationManager.isSynchronizationActive()) {
 					TransactionSynchronizationManager.registerSynchronization(this);
 				}
-				else if (!isWhole()) {
+				else if (!mayCommit()) {
 					status.setRollbackOnly();
 				}
 			}
 			catch (DataAccessException ex) {
 				status.setRollbackOnly();
-				this.result = (isOurs(ex) || !isConnected()) ? unavailable(ex) : new Result.Failed(ex);
+				this.result = isConflictOfTheCall(ex) ? new Result.Conflict(ex)
+						: (isOurs(ex) || !isConnected()) ? unavailable(ex) : new Result.Failed(ex);
 			}
 		}
 
 		/** Is called after other synchronizations, which may make statements, too. */
 		@Override
 		public void beforeCommit(boolean readOnly) {
-			if (!isWhole()) {
-				// Spring does not roll back after its own exceptions.
+			if (!mayCommit()) {
+				// After its own exceptions Spring does not roll back.
 				throw new IllegalStateException("The transaction has to be rolled back");
 			}
 		}
@@ -170,19 +182,51 @@ final class JdbcTransactions implements CallTransactions {
 			return Ordered.LOWEST_PRECEDENCE;
 		}
 
-		/** Returns whether the transaction is the one in which the call began. */
-		private boolean isWhole() {
+		/**
+		 * Returns whether nobody wants a rollback, and the transaction is the one in
+		 * which the call began.
+		 */
+		private boolean mayCommit() {
+			this.complete = true;
 			try {
-				if (this.mark == null || this.mark.remove()) {
+				boolean marked = this.status != null && this.status.isRollbackOnly();
+				if (!marked && (this.mark == null || this.mark.remove())) {
 					return true;
 				}
-				this.result = new Result.Failed(new UnexpectedRollbackException(LOST));
+				this.result = new Result.Failed(new UnexpectedRollbackException(marked ? MARKED : LOST));
 			}
 			catch (DataAccessException ex) {
 				this.result = unavailable(ex);
 			}
 			this.written = false;
 			return false;
+		}
+
+		/**
+		 * Rolls back what is not complete: after an exception of a listener that is one
+		 * of Spring's transactions, Spring would leave that to the end of the connection,
+		 * which commits.
+		 */
+		@Override
+		public void afterCompletion(int outcome) {
+			this.committed = outcome == STATUS_COMMITTED;
+			if (this.committed || this.complete) {
+				return;
+			}
+			DataSource dataSource = JdbcTransactions.this.database.steps().dataSource();
+			try {
+				Connection connection = DataSourceUtils.getConnection(dataSource);
+				try {
+					connection.rollback();
+				}
+				finally {
+					DataSourceUtils.releaseConnection(connection, dataSource);
+				}
+			}
+			catch (SQLException | CannotGetJdbcConnectionException ex) {
+				logger.warn("The transaction of {} cannot be rolled back; the connection is probably closed",
+						this.shard, ex);
+			}
 		}
 
 		private boolean write(Commit commit) {
@@ -199,6 +243,14 @@ final class JdbcTransactions implements CallTransactions {
 		}
 
 		/**
+		 * Returns whether a statement of the commit is refused because the database has
+		 * ended a conflict before, and the handler has caught that.
+		 */
+		private boolean isConflictOfTheCall(DataAccessException failure) {
+			return DatabaseFailure.isAborted(failure) && DatabaseFailure.isConflict(failure);
+		}
+
+		/**
 		 * Returns whether a failure of the commit's statements has another cause than the
 		 * call. The call has one in a transaction that the database has aborted because
 		 * of an error that the handler has caught.
@@ -206,7 +258,7 @@ final class JdbcTransactions implements CallTransactions {
 		private boolean isOurs(DataAccessException failure) {
 			return DatabaseFailure.isConflict(failure) || DatabaseFailure.isReadOnly(failure)
 					|| DatabaseFailure.lacksRight(failure) || failure instanceof BadSqlGrammarException
-					|| DatabaseFailure.isLockWait(failure);
+					|| DatabaseFailure.lacksTable(failure) || DatabaseFailure.isLockWait(failure);
 		}
 
 		/** Returns whether the transaction's connection still reaches the database. */
@@ -228,15 +280,30 @@ final class JdbcTransactions implements CallTransactions {
 
 		/** Returns the result if the transaction did not begin, or its end failed. */
 		Result ended(Throwable failure) {
-			if (this.written && DatabaseFailure.isConflict(failure)) {
+			if (this.committed) {
+				logger.warn("{}: a listener after the commit has failed; the call is not repeated", this.shard,
+						failure);
+				return new Result.Committed();
+			}
+			if (this.result != null) {
+				return this.result;
+			}
+			if (failure instanceof UnexpectedRollbackException) {
+				// A part of the call has marked the transaction, and the call returned.
+				return new Result.Failed(failure);
+			}
+			if (!this.written) {
+				return unavailable(failure);
+			}
+			if (DatabaseFailure.isConflict(failure)) {
 				return new Result.Conflict(failure);
 			}
-			if (this.written) {
-				return new Result.Unknown(failure,
-						DatabaseFailure.isOutage(failure) ? unavailable(failure).failure() : null);
+			boolean outage = DatabaseFailure.isOutage(failure);
+			if (!this.complete) {
+				// A listener before the commit.
+				return outage ? unavailable(failure) : new Result.Failed(failure);
 			}
-			// Without its end nothing is stored.
-			return (this.result != null) ? this.result : unavailable(failure);
+			return new Result.Unknown(failure, outage ? unavailable(failure).failure() : null);
 		}
 
 		private Result.Unavailable unavailable(Throwable failure) {

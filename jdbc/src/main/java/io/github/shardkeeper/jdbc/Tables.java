@@ -13,7 +13,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import org.springframework.core.io.ClassPathResource;
-import org.springframework.jdbc.BadSqlGrammarException;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -30,7 +29,7 @@ final class Tables {
 	private static final String STANDARD_PREFIX = "shardkeeper_";
 
 	/** Without those for what handlers send, which earlier versions did not have. */
-	private static final List<String> NEEDED = List.of("shard", "state", "retry", "dead_letter", "topic");
+	private static final List<String> REQUIRED = List.of("shard", "state", "retry", "dead_letter", "topic");
 
 	private static final Pattern CREATED_TABLE = Pattern.compile("create table (?:if not exists )?(\\S+)");
 
@@ -62,7 +61,7 @@ final class Tables {
 			return null;
 		}
 		catch (StoreUnavailableException ex) {
-			if (ex.getCause() instanceof BadSqlGrammarException || DatabaseFailure.lacksRight(ex)) {
+			if (DatabaseFailure.lacksTable(ex.getCause()) || DatabaseFailure.lacksRight(ex)) {
 				return ex;
 			}
 			throw ex;
@@ -105,27 +104,35 @@ final class Tables {
 	 * @throws StoreUnavailableException if the database does not answer
 	 */
 	void require() {
-		Map<String, String> needed = new LinkedHashMap<>();
-		NEEDED.forEach((table) -> needed.put(this.settings.prefix() + table, ""));
-		Map<String, String> missing = missing(needed);
-		if (!missing.isEmpty()) {
-			throw new ShardkeeperConfigurationException(
-					"'consumer.transaction: jdbc' needs the table '%s', and the database does not have it."
-						.formatted(missing.keySet().iterator().next()),
-					TableAdvice.create(this.settings, TableAdvice.script(database())));
+		for (String name : REQUIRED) {
+			String table = this.settings.prefix() + name;
+			StoreUnavailableException refusal = refusalNow(table);
+			if (refusal != null && isMissing(refusal)) {
+				boolean denied = DatabaseFailure.lacksRight(refusal);
+				throw new ShardkeeperConfigurationException(
+						"'consumer.transaction: jdbc' needs the table '%s', and the database %s.".formatted(table,
+								denied ? "denies it to the application's user, or does not have it"
+										: "does not have it"),
+						(denied ? TableAdvice.grant(this.settings) + " If the table does not exist: " : "")
+								+ TableAdvice.create(this.settings, TableAdvice.script(database())));
+			}
 		}
 	}
 
-	/** A table that the user may not read is there nevertheless. */
 	private Map<String, String> missing(Map<String, String> script) {
 		Map<String, String> missing = new LinkedHashMap<>();
 		script.forEach((table, statement) -> {
 			StoreUnavailableException refusal = refusalNow(table);
-			if (refusal != null && (!DatabaseFailure.lacksRight(refusal) || DatabaseFailure.mayHideTable(refusal))) {
+			if (refusal != null && isMissing(refusal)) {
 				missing.put(table, statement);
 			}
 		});
 		return missing;
+	}
+
+	/** A table that the user may not read is there nevertheless. */
+	private static boolean isMissing(StoreUnavailableException refusal) {
+		return !DatabaseFailure.lacksRight(refusal) || DatabaseFailure.mayHideTable(refusal);
 	}
 
 	private ShardkeeperConfigurationException refused(String table, String database,

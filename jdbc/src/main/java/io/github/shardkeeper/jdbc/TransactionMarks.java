@@ -19,7 +19,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * <li>MySQL and MariaDB forget the savepoints of a transaction with it. A savepoint is
  * set and released in SQL, because not all drivers report a lost one.
  * <li>In H2, SQL Server and other databases the mark is a row of the table {@code topic}
- * that no other transaction sees: it is inserted and deleted again.
+ * that no other transaction sees: it is inserted and deleted again. It does not tell that
+ * the handler itself has committed.
  * </ul>
  */
 final class TransactionMarks {

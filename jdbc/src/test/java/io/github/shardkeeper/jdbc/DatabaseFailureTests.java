@@ -6,6 +6,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.BadSqlGrammarException;
+import org.springframework.jdbc.UncategorizedSQLException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -29,6 +30,17 @@ class DatabaseFailureTests {
 		assertThat(DatabaseFailure.isConflict(
 				new SQLException("Transaction (Process ID 52) was deadlocked on lock resources", "40001", 1205)))
 			.isTrue();
+	}
+
+	/** Spring does not know its state. */
+	@Test
+	void missingTableInSqlServerIsKnown() {
+		SQLException missing = new SQLException("Invalid object name 'shardkeeper_shard'.", "S0002", 208);
+
+		assertThat(DatabaseFailure.explain("commit", new UncategorizedSQLException("commit", "update ...", missing),
+				Duration.ofSeconds(10), new TableSettings("shardkeeper_", false), "sqlserver"))
+			.hasMessageContaining("Create the tables")
+			.hasMessageContaining("schema-sqlserver.sql");
 	}
 
 	/** MySQL uses the state 42000 for much that is not the grammar of a statement. */

@@ -18,12 +18,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -86,7 +88,7 @@ class LostTransactionsTests {
 	void deadlockThatTheHandlerCatchesFailsTheCall(TestDatabase kind, boolean nested) throws Exception {
 		open(kind);
 		AtomicBoolean caught = new AtomicBoolean();
-		Result result = callThatIsTheVictimOfADeadlock(kind, nested, caught);
+		Result result = callThatIsTheVictimOfADeadlock(kind, nested, caught, false);
 
 		assertThat(caught).isTrue();
 		assertFailed(result);
@@ -98,24 +100,40 @@ class LostTransactionsTests {
 
 	/**
 	 * PostgreSQL refuses everything that follows, unless a savepoint was rolled back. Its
-	 * driver tells the reason, so the call is repeated.
+	 * driver tells the reason, so it is a conflict nevertheless.
 	 */
 	@ParameterizedTest
 	@CsvSource({ "false", "true" })
 	void deadlockInPostgresqlLosesNothing(boolean nested) throws Exception {
 		open(TestDatabase.POSTGRESQL);
 		AtomicBoolean caught = new AtomicBoolean();
-		Result result = callThatIsTheVictimOfADeadlock(TestDatabase.POSTGRESQL, nested, caught);
+		Result result = callThatIsTheVictimOfADeadlock(TestDatabase.POSTGRESQL, nested, caught, false);
 
 		assertThat(caught).isTrue();
-		assertThat(result).isInstanceOf(nested ? Result.Committed.class : Result.Unavailable.class);
+		assertThat(result).isInstanceOf(nested ? Result.Committed.class : Result.Conflict.class);
 		assertThat(rows()).isEqualTo(nested ? List.of(1, 2) : List.of());
 		assertThat(offset()).isEqualTo(nested ? new Offset("1") : null);
 	}
 
-	/** Catches it after it has written a row, and writes another one. */
-	private Result callThatIsTheVictimOfADeadlock(TestDatabase kind, boolean nested, AtomicBoolean caught)
-			throws Exception {
+	/** Also if the rollback to a savepoint that is lost fails, too. */
+	@ParameterizedTest
+	@CsvSource({ "H2, false", "H2, true", "MARIADB, false", "MARIADB, true", "POSTGRESQL, false", "POSTGRESQL, true" })
+	void deadlockThatLeavesTheHandlerIsAConflict(TestDatabase kind, boolean nested) throws Exception {
+		open(kind);
+		AtomicBoolean caught = new AtomicBoolean();
+		Result result = callThatIsTheVictimOfADeadlock(kind, nested, caught, true);
+
+		assertThat(caught).isTrue();
+		assertThat(result).isInstanceOf(Result.Conflict.class);
+		assertThat(rows()).isEmpty();
+		assertThat(offset()).isNull();
+	}
+
+	/**
+	 * Catches it after it has written a row, and writes another one, or throws it again.
+	 */
+	private Result callThatIsTheVictimOfADeadlock(TestDatabase kind, boolean nested, AtomicBoolean caught,
+			boolean again) throws Exception {
 		TransactionTemplate part = new TransactionTemplate(this.manager);
 		part.setPropagationBehavior(
 				nested ? TransactionDefinition.PROPAGATION_NESTED : TransactionDefinition.PROPAGATION_SUPPORTS);
@@ -152,6 +170,9 @@ class LostTransactionsTests {
 			}
 			catch (ConcurrencyFailureException | TransactionException ex) {
 				caught.set(true);
+				if (again) {
+					throw ex;
+				}
 			}
 			if (kind != TestDatabase.POSTGRESQL || nested) {
 				book(2);
@@ -205,14 +226,9 @@ class LostTransactionsTests {
 		open(kind);
 		assertFailed(call(() -> {
 			book(1);
-			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-
-				@Override
-				public void beforeCommit(boolean readOnly) {
-					rollBack();
-					book(2);
-				}
-
+			beforeCommit(() -> {
+				rollBack();
+				book(2);
 			});
 		}));
 		assertThat(rows()).isEmpty();
@@ -221,11 +237,84 @@ class LostTransactionsTests {
 		assertThat(rows()).containsExactly(3);
 	}
 
+	/** Spring does not roll back then, and the end of the connection would commit. */
+	@ParameterizedTest
+	@EnumSource
+	void listenerBeforeTheCommitThatThrowsAnExceptionOfTransactionsFailsTheCall(TestDatabase kind) {
+		open(kind);
+		UnexpectedRollbackException thrown = new UnexpectedRollbackException("caused by the test");
+		Result result = call(() -> {
+			book(1);
+			beforeCommit(() -> {
+				book(2);
+				throw thrown;
+			});
+		});
+
+		assertThat(result).isEqualTo(new Result.Failed(thrown));
+		assertThat(rows()).isEmpty();
+		assertThat(offset()).isNull();
+		assertThat(this.jdbc.queryForList("select group_name from shardkeeper_topic where group_name = ':calls'"))
+			.isEmpty();
+		assertThat(call(() -> book(3))).isInstanceOf(Result.Committed.class);
+		assertThat(rows()).containsExactly(3);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void listenerBeforeTheCommitMayWantARollback(TestDatabase kind) {
+		open(kind);
+		TransactionTemplate part = new TransactionTemplate(this.manager);
+		Result result = call(() -> {
+			book(1);
+			beforeCommit(() -> part.executeWithoutResult(TransactionStatus::setRollbackOnly));
+		});
+
+		assertThat(result).isInstanceOfSatisfying(Result.Failed.class, (failed) -> assertThat(failed.failure())
+			.hasMessage("A listener before the commit has marked the transaction of the call for rollback"));
+		assertThat(rows()).isEmpty();
+		assertThat(offset()).isNull();
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "H2, false", "H2, true", "POSTGRESQL, true" })
+	void failureAfterTheCommitDoesNotRepeatTheCall(TestDatabase kind, boolean conflict) {
+		open(kind);
+		Result result = call(() -> {
+			book(1);
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void afterCommit() {
+					throw conflict ? new CannotAcquireLockException("", new SQLException("", "40001"))
+							: new UnexpectedRollbackException("");
+				}
+
+			});
+		});
+
+		assertThat(result).isInstanceOf(Result.Committed.class);
+		assertThat(rows()).containsExactly(1);
+		assertThat(offset()).isEqualTo(new Offset("1"));
+	}
+
+	private static void beforeCommit(Runnable listener) {
+		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+			@Override
+			public void beforeCommit(boolean readOnly) {
+				listener.run();
+			}
+
+		});
+	}
+
 	@Test
 	void managerWithoutSynchronizationsFindsItToo() {
 		open(TestDatabase.H2);
 		this.manager.setTransactionSynchronization(AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER);
 		DatabaseServer server = new DatabaseServer(this.pool);
+		this.store.close();
 		this.store = server.store();
 		this.acquired = (Acquired) this.store.acquireNow(SHARD, TOKEN);
 		TestCall lost = new TestCall(() -> {
@@ -281,7 +370,7 @@ class LostTransactionsTests {
 	private static void assertFailed(Result result) {
 		assertThat(result).isInstanceOfSatisfying(Result.Failed.class,
 				(failed) -> assertThat(failed.failure()).isInstanceOf(UnexpectedRollbackException.class)
-					.hasMessageContaining("do not catch them in the handler"));
+					.hasMessageContaining("Let exceptions of the database leave the handler"));
 	}
 
 	private Result call(Runnable handler) {

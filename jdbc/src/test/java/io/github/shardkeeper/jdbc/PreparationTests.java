@@ -186,6 +186,36 @@ class PreparationTests {
 			});
 	}
 
+	/** MariaDB says the same if it does not exist. */
+	@ParameterizedTest
+	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+	void tableThatTheUserMayNotReadIsNotCalledMissing(TestDatabase kind) {
+		HikariDataSource owner = opened(kind.create());
+		HikariDataSource user = opened(LimitedUser.of(owner));
+		JdbcDataPlane plane = plane(user, "shardkeeper_", false);
+		revoke(owner, user, "all on shardkeeper_retry");
+		if (kind == TestDatabase.MARIADB) {
+			assertRefused(plane, "denies it to the application's user, or does not have it",
+					"Grant the application's database user", "If the table does not exist: Create the tables");
+		}
+		else {
+			plane.prepare(null);
+		}
+	}
+
+	/** It is refused in each call, too, and the problem of the shards says so. */
+	@ParameterizedTest
+	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+	void missingRightToWriteDoesNotKeepOthersFromReading(TestDatabase kind) {
+		HikariDataSource owner = opened(kind.create());
+		HikariDataSource user = opened(LimitedUser.of(owner));
+		revoke(owner, user, "insert on shardkeeper_topic");
+		JdbcDataPlane plane = plane(user, "shardkeeper_", false);
+		plane.prepare(null);
+
+		assertThat(store(plane).read(SHARD).offset()).isNull();
+	}
+
 	@ParameterizedTest
 	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
 	void missingRightOnATableIsNamed(TestDatabase kind) {
