@@ -14,6 +14,7 @@ import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
+import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.TransactionSystemException;
 
 import io.github.shardkeeper.StoreUnavailableException;
@@ -77,6 +78,13 @@ final class DatabaseFailure {
 	private static final int NO_TABLE_IN_SQL_SERVER = 208;
 
 	private static final String ABORTED = "25P02";
+
+	/**
+	 * The driver of MariaDB does not tell that from an outage; those of other databases
+	 * do.
+	 */
+	private static final String PACKET = ". If that is repeated while other clients reach MariaDB, a statement may be "
+			+ "larger than its 'max_allowed_packet': set that to twice the largest record, state and row or more";
 
 	private DatabaseFailure() {
 	}
@@ -215,7 +223,11 @@ final class DatabaseFailure {
 						.formatted(lockWait.toSeconds(), what),
 					failure);
 		}
-		return new StoreUnavailableException("The database cannot %s: %s".formatted(what, innermost(failure)), failure);
+		boolean opened = !(failure instanceof CannotCreateTransactionException)
+				&& !(failure instanceof CannotGetJdbcConnectionException);
+		String hint = (opened && database.equals("mariadb") && isOutage(failure)) ? PACKET : "";
+		return new StoreUnavailableException("The database cannot %s: %s%s".formatted(what, innermost(failure), hint),
+				failure);
 	}
 
 	private static StoreUnavailableException refused(String what, Throwable failure, String advice) {

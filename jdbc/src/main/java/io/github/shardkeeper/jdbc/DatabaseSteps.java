@@ -13,11 +13,9 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
-import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
-import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionException;
@@ -35,12 +33,6 @@ import io.github.shardkeeper.time.MonotonicClock;
 final class DatabaseSteps {
 
 	private static final int ATTEMPTS = 10;
-
-	private static final String MARIADB = "mariadb";
-
-	/** Its driver does not tell that from an outage; those of other databases do. */
-	private static final String PACKET = ". If that is repeated while other clients reach MariaDB, a statement may be "
-			+ "larger than its 'max_allowed_packet': set that to twice the largest record, state and row or more";
 
 	private final PlatformTransactionManager transactionManager;
 
@@ -175,16 +167,9 @@ final class DatabaseSteps {
 	 */
 	StoreUnavailableException explain(String what, Throwable failure) {
 		this.uselessConnections.failed(failure);
-		if (failure instanceof StoreUnavailableException explained) {
-			return explained;
-		}
 		String known = this.database;
-		StoreUnavailableException explained = DatabaseFailure.explain(what, failure, this.lockWait, this.tables,
+		return DatabaseFailure.explain(what, failure, this.lockWait, this.tables,
 				(known != null) ? known : "<database>");
-		boolean opened = !(failure instanceof CannotCreateTransactionException)
-				&& !(failure instanceof CannotGetJdbcConnectionException);
-		return (opened && MARIADB.equals(known) && DatabaseFailure.isOutage(failure))
-				? new StoreUnavailableException(explained.getMessage() + PACKET, failure) : explained;
 	}
 
 	/** Returns the isolation level of the current transaction, as in JDBC. */

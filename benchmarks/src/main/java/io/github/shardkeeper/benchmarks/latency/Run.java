@@ -125,8 +125,7 @@ final class Run implements AutoCloseable {
 		int quietSteps = 0;
 		long before = compilationMillis();
 		while (seconds < maxSeconds && quietSteps < QUIET_STEPS) {
-			int first = send(perSecond * STEP_SECONDS, perSecond);
-			awaitArrival(first, first + perSecond * STEP_SECONDS);
+			deliver(perSecond * STEP_SECONDS, perSecond);
 			seconds += STEP_SECONDS;
 			long now = compilationMillis();
 			quietSteps = (now - before < STEP_SECONDS * MAX_COMPILATION_MILLIS_PER_SECOND) ? quietSteps + 1 : 0;
@@ -144,6 +143,13 @@ final class Run implements AutoCloseable {
 		}
 		this.sender.request(SenderProcess.request(0, 1));
 		return sum + this.sender.await().get("compilation").longValue();
+	}
+
+	/** Sends records, and waits until all have come; returns the number of the first. */
+	private int deliver(int records, int perSecond) throws InterruptedException {
+		int first = send(records, perSecond);
+		awaitArrival(first, first + records);
+		return first;
 	}
 
 	private List<Integer> awaitArrival(int from, int to) throws InterruptedException {
@@ -169,8 +175,7 @@ final class Run implements AutoCloseable {
 	 * @return their latencies in nanoseconds, sorted
 	 */
 	long[] latencies(int records, int perSecond) throws Exception {
-		int first = send(records, perSecond);
-		awaitArrival(first, first + records);
+		int first = deliver(records, perSecond);
 		Path directory = Files.createTempDirectory("shardkeeper-benchmark-latency");
 		List<Path> files = new ArrayList<>();
 		try {
