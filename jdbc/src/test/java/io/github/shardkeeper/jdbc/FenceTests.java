@@ -89,9 +89,9 @@ class FenceTests {
 		CompletableFuture<Result> open = CompletableFuture
 			.supplyAsync(() -> call(OLD, commit(old, 1, 0, "1"), "old", (reached) -> {
 				booked.countDown();
-				await(goOn);
+				Latches.await(goOn);
 			}));
-		await(booked);
+		Latches.await(booked);
 
 		Acquired current = acquire(NEW);
 		assertThat(current.checkpoint().offset()).isNull();
@@ -119,9 +119,9 @@ class FenceTests {
 		CompletableFuture<Result> open = CompletableFuture
 			.supplyAsync(() -> call(OLD, commit(old, 1, 0, "1"), "old", (reached) -> {
 				booked.countDown();
-				await(goOn);
+				Latches.await(goOn);
 			}));
-		await(booked);
+		Latches.await(booked);
 		Acquired current = acquire(NEW);
 		goOn.countDown();
 
@@ -150,10 +150,10 @@ class FenceTests {
 				book("1", "old");
 				boolean written = database.shards().commit(SHARD, OLD, commit(old, 1, 0, "1"), 0);
 				passed.countDown();
-				await(goOn);
+				Latches.await(goOn);
 				return written;
 			}));
-		await(passed);
+		Latches.await(passed);
 		CompletableFuture<Acquisition> acquisition = this.store.acquire(SHARD, NEW);
 		Awaitility.await().atMost(LIMIT).until(this::somebodyWaits);
 		assertThat(acquisition).isNotDone();
@@ -186,9 +186,9 @@ class FenceTests {
 		CompletableFuture<Result> first = CompletableFuture
 			.supplyAsync(() -> call(OLD, commit(acquired, 1, 0, "1"), "first", (reached) -> {
 				booked.countDown();
-				await(goOn);
+				Latches.await(goOn);
 			}));
-		await(booked);
+		Latches.await(booked);
 		if (!firstEndsLast) {
 			goOn.countDown();
 			first.get(60, TimeUnit.SECONDS);
@@ -213,10 +213,10 @@ class FenceTests {
 			.supplyAsync(() -> database.steps().transactions().execute((status) -> {
 				boolean found = database.shards().lock(SHARD);
 				locked.countDown();
-				await(goOn);
+				Latches.await(goOn);
 				return found;
 			}));
-		await(locked);
+		Latches.await(locked);
 
 		assertThatThrownBy(() -> this.store.acquireNow(SHARD, NEW)).isInstanceOf(StoreUnavailableException.class)
 			.hasMessageContaining("has held the lock of the shard's row for 1 s")
@@ -239,10 +239,10 @@ class FenceTests {
 			.supplyAsync(() -> database.steps().transactions().execute((status) -> {
 				boolean found = database.shards().lock(SHARD);
 				locked.countDown();
-				await(goOn);
+				Latches.await(goOn);
 				return found;
 			}));
-		await(locked);
+		Latches.await(locked);
 
 		Result waited = call(OLD, commit(acquired, 1, 0, "1"), "old");
 		assertThat(waited).isInstanceOfSatisfying(Result.Unavailable.class,
@@ -357,15 +357,6 @@ class FenceTests {
 		return this.server.jdbc()
 			.query("select record_offset, owner from booked",
 					(row, number) -> Map.of("RECORD_OFFSET", row.getString(1), "OWNER", row.getString(2)));
-	}
-
-	private static void await(CountDownLatch latch) {
-		try {
-			assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
 	}
 
 }

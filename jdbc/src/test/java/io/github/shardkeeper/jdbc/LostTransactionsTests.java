@@ -148,11 +148,11 @@ class LostTransactionsTests {
 				setDeadlockTimeout(kind, "1h");
 				add(2);
 				otherHasOne.countDown();
-				await(callHasOne);
+				Latches.await(callHasOne);
 				add(1);
 				status.setRollbackOnly();
 			}));
-		await(otherHasOne);
+		Latches.await(otherHasOne);
 		Result result = call(() -> {
 			book(1);
 			add(1);
@@ -405,15 +405,6 @@ class LostTransactionsTests {
 
 	private Offset offset() {
 		return this.store.read(SHARD).offset();
-	}
-
-	private static void await(CountDownLatch latch) {
-		try {
-			assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
 	}
 
 }

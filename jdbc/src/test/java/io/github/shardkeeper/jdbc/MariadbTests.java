@@ -127,10 +127,10 @@ class MariadbTests {
 			.supplyAsync(() -> plane.steps().transactions().execute((status) -> {
 				boolean found = plane.shards().lock(SHARD);
 				locked.countDown();
-				await(goOn);
+				Latches.await(goOn);
 				return found;
 			}));
-		await(locked);
+		Latches.await(locked);
 
 		assertThat(call(OLD, commit(acquired, 1, 0, Map.of()), this::book))
 			.isInstanceOfSatisfying(Result.Unavailable.class, (unavailable) -> assertThat(unavailable.failure())
@@ -212,15 +212,6 @@ class MariadbTests {
 
 	private Result call(Token token, Commit commit, Runnable handler) {
 		return this.store.transactions(SHARD.topic()).call(SHARD, token, new TestCall(handler, commit));
-	}
-
-	private static void await(CountDownLatch latch) {
-		try {
-			assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
 	}
 
 }

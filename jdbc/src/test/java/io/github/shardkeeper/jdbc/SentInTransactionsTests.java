@@ -118,9 +118,9 @@ class SentInTransactionsTests {
 		CompletableFuture<Result> first = CompletableFuture
 			.supplyAsync(() -> call(OLD, commit(acquired, 1, 0, added(OLD, 1, "first")), () -> {
 				begun.countDown();
-				await(goOn);
+				Latches.await(goOn);
 			}));
-		await(begun);
+		Latches.await(begun);
 		Result second = call(OLD, commit(acquired, 2, 0, added(OLD, 1, "second")), () -> {
 		});
 		assertThat(this.store
@@ -239,15 +239,6 @@ class SentInTransactionsTests {
 			.stream()
 			.map((entry) -> new String(entry.payload(), StandardCharsets.UTF_8))
 			.toList();
-	}
-
-	private static void await(CountDownLatch latch) {
-		try {
-			assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
 	}
 
 }
