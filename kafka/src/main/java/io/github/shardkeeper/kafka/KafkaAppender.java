@@ -19,6 +19,7 @@ import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.SendFailedException;
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.kafka.TopicDirectory.Described;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -45,6 +46,8 @@ final class KafkaAppender implements AutoCloseable {
 
 	private final TopicDirectory directory;
 
+	private final LeaderCheck leaders;
+
 	private final KafkaFailure failures;
 
 	private final long maxRequestSize;
@@ -54,10 +57,11 @@ final class KafkaAppender implements AutoCloseable {
 
 	private boolean closed;
 
-	KafkaAppender(Supplier<Producer<byte[], byte[]>> producers, TopicDirectory directory, KafkaFailure failures,
-			long maxRequestSize) {
+	KafkaAppender(Supplier<Producer<byte[], byte[]>> producers, TopicDirectory directory, LeaderCheck leaders,
+			KafkaFailure failures, long maxRequestSize) {
 		this.producers = producers;
 		this.directory = directory;
+		this.leaders = leaders;
 		this.failures = failures;
 		this.maxRequestSize = maxRequestSize;
 	}
@@ -141,7 +145,7 @@ final class KafkaAppender implements AutoCloseable {
 		ShardId shard = newRecord.shard();
 		SendFailedException failure = null;
 		try {
-			TopicPartition partition = existing(shard);
+			TopicPartition partition = ready(shard);
 			Thread caller = Thread.currentThread();
 			current.send(record(newRecord, partition), (metadata, exception) -> {
 				if (exception == null) {
@@ -171,35 +175,48 @@ final class KafkaAppender implements AutoCloseable {
 		catch (SendFailedException ex) {
 			failure = ex;
 		}
+		catch (StoreUnavailableException ex) {
+			failure = new SendFailedException("Not sent to %s. %s".formatted(shard, ex.getMessage()), ex, false);
+		}
 		if (failure != null) {
 			offset.completeExceptionally(failure);
 		}
 		return failure;
 	}
 
-	/** A producer would wait for, or even create, a partition that does not exist. */
-	private TopicPartition existing(ShardId shard) {
+	/**
+	 * Returns the partition once its leader accepts records. A producer would wait for,
+	 * or even create, a partition that does not exist.
+	 */
+	private TopicPartition ready(ShardId shard) {
 		TopicPartition partition = this.directory.partition(shard);
-		if (partition != null && !isListed(partition)) {
+		Described topic = (partition != null) ? topicWith(partition) : null;
+		if (partition != null && topic == null) {
 			this.directory.awaitRefreshUnlessFailing();
+			topic = topicWith(partition);
 		}
-		if (partition == null || !isListed(partition)) {
-			String topic = (partition != null) ? partition.topic() : shard.topic();
-			Described described = this.directory.described(topic);
-			String refusal = this.directory.refusal(topic);
-			RuntimeException failure = this.directory.failure();
-			String reason = (described != null)
-					? "The Kafka topic '%s' has %d partitions".formatted(topic, described.partitions())
-					: (refusal != null) ? refusal : (failure != null) ? String.valueOf(failure.getMessage())
-							: "Nothing is known yet of the Kafka topic '%s'".formatted(topic);
-			throw new SendFailedException("Not sent to %s. %s".formatted(shard, reason), failure, false);
+		if (partition == null || topic == null) {
+			throw missing(shard, (partition != null) ? partition.topic() : shard.topic());
 		}
+		this.leaders.await(partition, topic);
 		return partition;
 	}
 
-	private boolean isListed(TopicPartition partition) {
+	/** Returns the topic of a partition, {@code null} if it has no such partition. */
+	private @Nullable Described topicWith(TopicPartition partition) {
 		Described described = this.directory.described(partition.topic());
-		return described != null && partition.partition() < described.partitions();
+		return (described != null && partition.partition() < described.partitions()) ? described : null;
+	}
+
+	private SendFailedException missing(ShardId shard, String topic) {
+		Described described = this.directory.described(topic);
+		String refusal = this.directory.refusal(topic);
+		RuntimeException failure = this.directory.failure();
+		String reason = (described != null)
+				? "The Kafka topic '%s' has %d partitions".formatted(topic, described.partitions())
+				: (refusal != null) ? refusal : (failure != null) ? String.valueOf(failure.getMessage())
+						: "Nothing is known yet of the Kafka topic '%s'".formatted(topic);
+		return new SendFailedException("Not sent to %s. %s".formatted(shard, reason), failure, false);
 	}
 
 	private static ProducerRecord<byte[], byte[]> record(NewRecord newRecord, TopicPartition partition) {

@@ -102,7 +102,8 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 		this.executor.setRemoveOnCancelPolicy(true);
 		this.directory = new TopicDirectory(settings, this.admin, this.failures, this.executor);
 		this.offsets = new OffsetLookup(this.admin, settings.isolationLevel());
-		this.appender = new KafkaAppender(this::newProducer, this.directory, this.failures, settings.maxRequestSize());
+		this.appender = new KafkaAppender(this::newProducer, this.directory, new LeaderCheck(this.admin), this.failures,
+				settings.maxRequestSize());
 		String group = settings.mirrorGroup();
 		this.mirror = (group != null) ? new GroupMirror(group, this.admin, this.executor) : null;
 	}

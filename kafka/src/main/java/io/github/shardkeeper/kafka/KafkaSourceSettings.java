@@ -110,7 +110,13 @@ public record KafkaSourceSettings(Map<String, KafkaTopic> topics, Map<String, Ob
 	}
 
 	Map<String, Object> adminProperties(String suffix) {
-		return withClientId(new HashMap<>(this.admin), "shardkeeper-admin" + suffix);
+		Map<String, Object> properties = new HashMap<>(this.admin);
+		// A broker that hangs would be asked for that long. Kafka requires that the time
+		// for a call is not shorter.
+		if (!properties.containsKey(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG)) {
+			properties.putIfAbsent(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, (int) KafkaAdmin.TIMEOUT.toMillis());
+		}
+		return withClientId(properties, "shardkeeper-admin" + suffix);
 	}
 
 	/** Distinct ids, because the application's own clients may use its own. */

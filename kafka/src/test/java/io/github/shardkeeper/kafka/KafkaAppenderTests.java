@@ -119,7 +119,8 @@ class KafkaAppenderTests {
 	}
 
 	private CompletableFuture<Offset> append(MockProducer<byte[], byte[]> producer) {
-		KafkaAppender appender = new KafkaAppender(() -> producer, this.directory, this.failures, 1_000_000);
+		KafkaAppender appender = new KafkaAppender(() -> producer, this.directory, new LeaderCheck(this.admin),
+				this.failures, 1_000_000);
 		return appender.append(List.of(new NewRecord(SHARD, null, new byte[] { 1 }))).get(0);
 	}
 

@@ -173,12 +173,27 @@ class KafkaOutageTests {
 				assertThat(source.reader().problems()).containsOnlyKeys(byLeader.get(2));
 				source.append(byLeader.get(1), 2, 2);
 				assertThat(PolledSource.payloads(one.await(1))).containsExactly("r2");
+				firstRecordsAreNotSentToASilentLeader(unreachable, byLeader);
 
 				unreachable.thaw();
 				source.append(byLeader.get(2), 2, 2);
 				assertThat(PolledSource.payloads(two.await(1))).containsExactly("r2");
 				await().untilAsserted(() -> assertThat(source.reader().problems()).isEmpty());
 			}
+		}
+	}
+
+	private static void firstRecordsAreNotSentToASilentLeader(EmbeddedKafka kafka, Map<Integer, ShardId> byLeader) {
+		try (PolledSource sender = PolledSource.of(kafka.clientProperties(), "orders", KafkaTopic.named("halves"))) {
+			RecordingSink one = sender.start(byLeader.get(1), "1");
+			// The admin client may ask the silent broker about the topic first.
+			await().atMost(PATIENCE)
+				.ignoreExceptionsInstanceOf(SendFailedException.class)
+				.untilAsserted(() -> sender.append(byLeader.get(1), 3, 3));
+			assertThat(PolledSource.payloads(one.await(1))).containsExactly("r3");
+			assertThatExceptionOfType(SendFailedException.class).isThrownBy(() -> sender.append(byLeader.get(2), 3, 3))
+				.withMessageContaining("no answer from the leader of the partition halves-")
+				.satisfies((failure) -> assertThat(failure.mayHaveBeenAppended()).isFalse());
 		}
 	}
 

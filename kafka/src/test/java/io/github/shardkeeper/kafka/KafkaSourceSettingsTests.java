@@ -32,6 +32,16 @@ class KafkaSourceSettingsTests {
 						.formatted(KafkaTopic.named("orders")));
 	}
 
+	@Test
+	void adminClientGivesUpASilentBrokerSoonUnlessTheApplicationSetsATimeout() {
+		assertThat(settings(Map.of()).adminProperties("")).containsEntry("request.timeout.ms", 5000);
+		assertThat(settings(Map.of("request.timeout.ms", 7000)).adminProperties("")).containsEntry("request.timeout.ms",
+				7000);
+		// It must not be shorter than the request timeout.
+		assertThat(settings(Map.of("default.api.timeout.ms", 3000)).adminProperties(""))
+			.doesNotContainKey("request.timeout.ms");
+	}
+
 	private static KafkaSourceSettings settings(Map<String, Object> client) {
 		return KafkaSourceSettings.of(Map.of("orders", KafkaTopic.named("orders")), client);
 	}

@@ -24,9 +24,11 @@ import java.util.stream.Collectors;
 
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.Node;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.TopicPartitionInfo;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.InvalidReplicationFactorException;
@@ -246,6 +248,11 @@ public final class EmbeddedKafka implements AutoCloseable {
 			.ignoreExceptionsInstanceOf(IllegalStateException.class)
 			.until(() -> partitions(admin, topic).stream()
 				.noneMatch((partition) -> partition.leader() == null || partition.leader().isEmpty()));
+		// Leaders are named before they accept records; they answer only afterwards.
+		Map<TopicPartition, OffsetSpec> ends = new LinkedHashMap<>();
+		partitions(admin, topic)
+			.forEach((partition) -> ends.put(new TopicPartition(topic, partition.partition()), OffsetSpec.latest()));
+		answer(admin.listOffsets(ends).all());
 	}
 
 	private static List<TopicPartitionInfo> partitions(Admin admin, String topic) {
