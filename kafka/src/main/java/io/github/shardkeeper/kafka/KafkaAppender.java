@@ -19,7 +19,6 @@ import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.SendFailedException;
-import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.kafka.TopicDirectory.Described;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -145,7 +144,7 @@ final class KafkaAppender implements AutoCloseable {
 		ShardId shard = newRecord.shard();
 		SendFailedException failure = null;
 		try {
-			TopicPartition partition = ready(shard);
+			TopicPartition partition = existing(shard);
 			Thread caller = Thread.currentThread();
 			current.send(record(newRecord, partition), (metadata, exception) -> {
 				if (exception == null) {
@@ -175,20 +174,14 @@ final class KafkaAppender implements AutoCloseable {
 		catch (SendFailedException ex) {
 			failure = ex;
 		}
-		catch (StoreUnavailableException ex) {
-			failure = new SendFailedException("Not sent to %s. %s".formatted(shard, ex.getMessage()), ex, false);
-		}
 		if (failure != null) {
 			offset.completeExceptionally(failure);
 		}
 		return failure;
 	}
 
-	/**
-	 * Returns the partition once its leader accepts records. A producer would wait for,
-	 * or even create, a partition that does not exist.
-	 */
-	private TopicPartition ready(ShardId shard) {
+	/** A producer would wait for, or even create, a partition that does not exist. */
+	private TopicPartition existing(ShardId shard) {
 		TopicPartition partition = this.directory.partition(shard);
 		Described topic = (partition != null) ? topicWith(partition) : null;
 		if (partition != null && topic == null) {

@@ -62,6 +62,9 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 	/** Kafka answers with -1 if no record is as late as a time. */
 	private static final long NO_RECORD = -2;
 
+	/** Longest time for which the first record for a partition waits for its leader. */
+	private static final Duration LEADER_LIMIT = Duration.ofSeconds(2);
+
 	private static final AtomicInteger SOURCES = new AtomicInteger();
 
 	private final KafkaSourceSettings settings;
@@ -102,8 +105,8 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 		this.executor.setRemoveOnCancelPolicy(true);
 		this.directory = new TopicDirectory(settings, this.admin, this.failures, this.executor);
 		this.offsets = new OffsetLookup(this.admin, settings.isolationLevel());
-		this.appender = new KafkaAppender(this::newProducer, this.directory, new LeaderCheck(this.admin), this.failures,
-				settings.maxRequestSize());
+		this.appender = new KafkaAppender(this::newProducer, this.directory,
+				new LeaderCheck(this.admin::client, LEADER_LIMIT), this.failures, settings.maxRequestSize());
 		String group = settings.mirrorGroup();
 		this.mirror = (group != null) ? new GroupMirror(group, this.admin, this.executor) : null;
 	}

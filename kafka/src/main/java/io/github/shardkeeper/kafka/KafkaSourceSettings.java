@@ -113,9 +113,9 @@ public record KafkaSourceSettings(Map<String, KafkaTopic> topics, Map<String, Ob
 		Map<String, Object> properties = new HashMap<>(this.admin);
 		// A broker that hangs would be asked for that long. Kafka requires that the time
 		// for a call is not shorter.
-		if (!properties.containsKey(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG)) {
-			properties.putIfAbsent(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, (int) KafkaAdmin.TIMEOUT.toMillis());
-		}
+		properties.putIfAbsent(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG,
+				(int) Math.min(KafkaAdmin.TIMEOUT.toMillis(), number(this.admin,
+						AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, KafkaAdmin.TIMEOUT.toMillis(), "admin")));
 		return withClientId(properties, "shardkeeper-admin" + suffix);
 	}
 

@@ -1,16 +1,30 @@
 package io.github.shardkeeper.kafka;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 
+import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.ListOffsetsResult;
+import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.kafka.TopicDirectory.Described;
+import io.github.shardkeeper.text.PrintableLogger;
+import io.github.shardkeeper.time.MonotonicClock;
+import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * Has the leader of a partition answer once before the first record is sent to it.
@@ -21,49 +35,94 @@ import io.github.shardkeeper.kafka.TopicDirectory.Described;
  * producer repeats it, until {@code delivery.timeout.ms} is over: its records are not in
  * the partition, and those after them are (KAFKA-15591).
  * <p>
- * Thread-safe.
+ * A leader that does not answer soon is not waited for any longer, and only once: others
+ * must not wait for it, and the producer says what is wrong. What is not covered is a
+ * partition without records whose leader changes after its answer. Thread-safe.
  */
 final class LeaderCheck {
 
-	private final KafkaAdmin admin;
+	private static final Logger logger = PrintableLogger.of(LeaderCheck.class);
 
-	/** By partition whose leader has answered the id that its topic had then. */
-	private final Map<TopicPartition, Uuid> answered = new ConcurrentHashMap<>();
+	private final Supplier<Admin> admin;
 
-	LeaderCheck(KafkaAdmin admin) {
+	private final Duration limit;
+
+	private final MonotonicClock clock = MonotonicClock.SYSTEM;
+
+	private final Map<TopicPartition, Question> questions = new ConcurrentHashMap<>();
+
+	/**
+	 * Creates it.
+	 * @param admin the client, a {@code StoreUnavailableException} if there is none
+	 * @param limit the time for which a leader is waited for
+	 */
+	LeaderCheck(Supplier<Admin> admin, Duration limit) {
 		this.admin = admin;
+		this.limit = limit;
 	}
 
 	/**
-	 * Waits for an answer of the leader if it has not answered yet. Asks the leaders of
-	 * the topic's other partitions, too, and does not wait for them.
-	 * @throws io.github.shardkeeper.StoreUnavailableException if it does not answer
+	 * Waits for an answer of the leader if it has not answered yet. Asks those of the
+	 * topic's other partitions, too, and does not wait for them.
 	 */
 	void await(TopicPartition partition, Described topic) {
-		if (hasAnswered(partition, topic)) {
+		Question question = asked(partition, topic);
+		if (question == null) {
+			question = ask(partition, topic);
+		}
+		if (question == null || question.answer().isDone()) {
 			return;
 		}
-		Map<TopicPartition, OffsetSpec> silent = new HashMap<>();
-		for (int number = 0; number < topic.partitions(); number++) {
-			TopicPartition each = new TopicPartition(partition.topic(), number);
-			if (!hasAnswered(each, topic)) {
-				silent.put(each, OffsetSpec.latest());
-			}
+		try {
+			long millis = Math.max(0, this.clock.now().until(question.deadline()).toMillis());
+			question.answer().get(millis, TimeUnit.MILLISECONDS);
 		}
-		// Only the leader itself answers, once it accepts records.
-		silent.put(partition, OffsetSpec.latest());
-		ListOffsetsResult answers = this.admin.client()
-			.listOffsets(silent, KafkaAdmin.limited(new ListOffsetsOptions()));
-		silent.keySet().forEach((each) -> answers.partitionResult(each).whenComplete((offset, failure) -> {
-			if (failure == null) {
-				this.answered.put(each, topic.id());
-			}
-		}));
-		this.admin.await(answers.partitionResult(partition), "no answer from the leader of the partition " + partition);
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			logger.debug("No answer from the leader of {}", partition, ex);
+		}
 	}
 
-	private boolean hasAnswered(TopicPartition partition, Described topic) {
-		return topic.id().equals(this.answered.get(partition));
+	/** Returns the question, {@code null} if it was another topic of that name. */
+	private @Nullable Question asked(TopicPartition partition, Described topic) {
+		Question question = this.questions.get(partition);
+		return (question != null && question.topic().equals(topic.id())) ? question : null;
+	}
+
+	private @Nullable Question ask(TopicPartition partition, Described topic) {
+		Map<TopicPartition, OffsetSpec> wanted = new HashMap<>();
+		for (int number = 0; number < topic.partitions(); number++) {
+			TopicPartition each = new TopicPartition(partition.topic(), number);
+			if (asked(each, topic) == null) {
+				// Only the leader itself answers, once it accepts records.
+				wanted.put(each, OffsetSpec.earliest());
+			}
+		}
+		try {
+			ListOffsetsResult answers = this.admin.get()
+				.listOffsets(wanted, KafkaAdmin.limited(new ListOffsetsOptions()));
+			MonotonicTime deadline = this.clock.now().plus(this.limit);
+			wanted.keySet()
+				.forEach((each) -> this.questions.put(each,
+						new Question(topic.id(), answers.partitionResult(each), deadline)));
+		}
+		catch (StoreUnavailableException ex) {
+			logger.debug("The leader of {} cannot be asked", partition, ex);
+		}
+		return asked(partition, topic);
+	}
+
+	/**
+	 * A question to the leader of a partition.
+	 *
+	 * @param topic the id of the topic at that time
+	 * @param answer the first offset, which is of no interest
+	 * @param deadline until when to wait for the answer
+	 */
+	private record Question(Uuid topic, KafkaFuture<ListOffsetsResultInfo> answer, MonotonicTime deadline) {
+
 	}
 
 }

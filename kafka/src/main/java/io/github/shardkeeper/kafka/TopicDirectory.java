@@ -305,16 +305,18 @@ final class TopicDirectory {
 			// A periodic task that throws would not run again.
 			failed(before, this.failures.unavailable("cannot read topics and partitions", ex));
 		}
+		try {
+			if (!this.contents.isLike(before)) {
+				this.watchers.changed();
+			}
+			else {
+				this.watchers.repeatFailed();
+			}
+		}
 		finally {
 			if (request != null) {
 				request.complete(null);
 			}
-		}
-		if (!this.contents.isLike(before)) {
-			this.watchers.changed();
-		}
-		else {
-			this.watchers.repeatFailed();
 		}
 	}
 

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.kafka;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -119,8 +120,8 @@ class KafkaAppenderTests {
 	}
 
 	private CompletableFuture<Offset> append(MockProducer<byte[], byte[]> producer) {
-		KafkaAppender appender = new KafkaAppender(() -> producer, this.directory, new LeaderCheck(this.admin),
-				this.failures, 1_000_000);
+		KafkaAppender appender = new KafkaAppender(() -> producer, this.directory,
+				new LeaderCheck(this.admin::client, Duration.ofSeconds(2)), this.failures, 1_000_000);
 		return appender.append(List.of(new NewRecord(SHARD, null, new byte[] { 1 }))).get(0);
 	}
 

@@ -14,7 +14,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class KafkaSourceSettingsTests {
 
 	@ParameterizedTest
-	@CsvSource({ "fetch.max.wait.ms,consumer", "max.request.size,producer" })
+	@CsvSource({ "fetch.max.wait.ms,consumer", "max.request.size,producer", "default.api.timeout.ms,admin" })
 	void propertyThatIsNoNumberFailsStartup(String property, String client) {
 		KafkaSourceSettings settings = settings(Map.of("bootstrap.servers", "kafka:9092", property, "1MB"));
 
@@ -37,9 +37,11 @@ class KafkaSourceSettingsTests {
 		assertThat(settings(Map.of()).adminProperties("")).containsEntry("request.timeout.ms", 5000);
 		assertThat(settings(Map.of("request.timeout.ms", 7000)).adminProperties("")).containsEntry("request.timeout.ms",
 				7000);
-		// It must not be shorter than the request timeout.
-		assertThat(settings(Map.of("default.api.timeout.ms", 3000)).adminProperties(""))
-			.doesNotContainKey("request.timeout.ms");
+		assertThat(settings(Map.of("default.api.timeout.ms", "60000")).adminProperties(""))
+			.containsEntry("request.timeout.ms", 5000);
+		// Kafka would refuse a request timeout that is longer.
+		assertThat(settings(Map.of("default.api.timeout.ms", "3000")).adminProperties(""))
+			.containsEntry("request.timeout.ms", 3000);
 	}
 
 	private static KafkaSourceSettings settings(Map<String, Object> client) {

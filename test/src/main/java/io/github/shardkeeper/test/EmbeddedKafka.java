@@ -246,13 +246,20 @@ public final class EmbeddedKafka implements AutoCloseable {
 			.atMost(Duration.ofSeconds(TIMEOUT_SECONDS))
 			// A broker that has not heard of the topic yet.
 			.ignoreExceptionsInstanceOf(IllegalStateException.class)
-			.until(() -> partitions(admin, topic).stream()
-				.noneMatch((partition) -> partition.leader() == null || partition.leader().isEmpty()));
+			.until(() -> leadersAnswer(admin, topic));
+	}
+
+	private static boolean leadersAnswer(Admin admin, String topic) {
+		Map<TopicPartition, OffsetSpec> beginnings = new LinkedHashMap<>();
+		for (TopicPartitionInfo partition : partitions(admin, topic)) {
+			if (partition.leader() == null || partition.leader().isEmpty()) {
+				return false;
+			}
+			beginnings.put(new TopicPartition(topic, partition.partition()), OffsetSpec.earliest());
+		}
 		// Leaders are named before they accept records; they answer only afterwards.
-		Map<TopicPartition, OffsetSpec> ends = new LinkedHashMap<>();
-		partitions(admin, topic)
-			.forEach((partition) -> ends.put(new TopicPartition(topic, partition.partition()), OffsetSpec.latest()));
-		answer(admin.listOffsets(ends).all());
+		answer(admin.listOffsets(beginnings).all());
+		return true;
 	}
 
 	private static List<TopicPartitionInfo> partitions(Admin admin, String topic) {
