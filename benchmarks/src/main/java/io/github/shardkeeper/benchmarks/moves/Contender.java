@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
+import io.github.shardkeeper.benchmarks.Options;
 import io.github.shardkeeper.benchmarks.moves.KafkaSettings.Protocol;
 
 /**
@@ -50,6 +51,9 @@ record Contender(String name, long leaseMillis, long heartbeatMillis, boolean ke
 
 	/** The first Java version that archives classes by itself. */
 	private static final int ARCHIVES_SINCE = 19;
+
+	/** The option with parts of contenders' names. */
+	static final String CONTENDERS = "contenders";
 
 	/** Kafka's sessions without any settings. */
 	static final String DEFAULT = "default";
@@ -135,6 +139,15 @@ record Contender(String name, long leaseMillis, long heartbeatMillis, boolean ke
 				new Contender(SHARDKEEPER_KEEP, 3000, 500, true,
 						(shards) -> new RedisCluster(shards, ShardkeeperInstance.launcher(), keep)),
 				kafka("range, static members", KafkaSettings.defaults(Protocol.RANGE), true));
+	}
+
+	/**
+	 * Returns those that an option names; without it, all but Shardkeeper on Kafka, with
+	 * which a run would take longer than ten minutes.
+	 */
+	static List<Contender> chosen(Options options, List<Contender> all) {
+		return options.values().containsKey(CONTENDERS) ? options.matching(CONTENDERS, all, Contender::name)
+				: all.stream().filter((contender) -> !contender.isOnKafka()).toList();
 	}
 
 	/** Returns whether it is Shardkeeper. */

@@ -33,7 +33,8 @@ public final class HandoverBenchmark implements Benchmark {
 				How long shards stand still when an instance joins, leaves, dies or freezes, beside Kafka.
 				--settings=default (or 6s, tightest: of Kafka's sessions; or users: Shardkeeper alone, in a boot jar
 				with web, actuator and state, with and without the rehearsal at start, and on Java 19 and later with an
-				archive of its classes) --contenders=… (parts of their names)
+				archive of its classes) --contenders=… (parts of their names; without the option all but Shardkeeper on
+				Kafka)
 				--events=quiet,bystander,join,stalled-join,warm-join,kill,freeze (leave comes with join; without the
 				option stalled-join with the default settings only, of Kafka's protocols with range only, a freeze
 				of Kafka with the other settings only, and no warm-join, which is there for Shardkeeper alone)
@@ -48,7 +49,7 @@ public final class HandoverBenchmark implements Benchmark {
 		String settings = options.choice("settings", Contender.SETTINGS, Contender.DEFAULT);
 		boolean defaults = settings.equals(Contender.DEFAULT);
 		int shards = options.number("shards", 32, MOST_INSTANCES);
-		List<Contender> contenders = options.matching("contenders", Contender.of(settings), Contender::name);
+		List<Contender> contenders = Contender.chosen(options, Contender.of(settings));
 		// Invalid options are refused before anything is started.
 		boolean users = settings.equals(Contender.USERS);
 		Map<Contender, HandoverScenario> scenarios = new LinkedHashMap<>();
@@ -68,7 +69,7 @@ public final class HandoverBenchmark implements Benchmark {
 
 	/** The result of a part does not replace the result of a whole run. */
 	static Path rawFigures(String name, Options options) {
-		boolean part = options.values().containsKey("contenders") || options.values().containsKey("events");
+		boolean part = options.values().containsKey(Contender.CONTENDERS) || options.values().containsKey("events");
 		return Path.of(name + (part ? "-part" : "") + ".csv");
 	}
 

@@ -23,7 +23,8 @@ public final class RollingBenchmark implements Benchmark {
 	public String description() {
 		return """
 				A rolling restart: moves and standstill of each shard, beside Kafka.
-				--settings=default (or 6s, tightest: of Kafka's sessions) --contenders=… (parts of their names)
+				--settings=default (or 6s, tightest: of Kafka's sessions) --contenders=… (parts of their names;
+				without the option all but Shardkeeper on Kafka)
 				--order=new-first (or old-first) --rounds=2 --instances=4 --shards=32
 				The raw figures are left in rolling-<settings>-<order>.csv, with -part before the dot if not all was
 				asked for.""".indent(14).strip();
@@ -45,8 +46,7 @@ public final class RollingBenchmark implements Benchmark {
 		Path raw = HandoverBenchmark.rawFigures("rolling-" + settings + "-" + order, options);
 		RollingScenario scenario = new RollingScenario(instances, newFirst);
 		List<ContenderResults> all = new Rotation(shards, options.number("rounds", 2, 1)).run(
-				options.matching("contenders", contenders, Contender::name),
-				(turn, group, results) -> scenario.run(group, results),
+				Contender.chosen(options, contenders), (turn, group, results) -> scenario.run(group, results),
 				(seen) -> Files.write(raw, new RollingTable(seen).raw()));
 		new RollingTable(all).lines().forEach(System.out::println);
 		all.stream().filter((results) -> results.contender().isShardkeeper()).forEach(ContenderResults::verify);

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.benchmarks.moves;
 
+import java.util.List;
 import java.util.Set;
 
 import org.junit.jupiter.api.Test;
@@ -33,6 +34,13 @@ class HandoverEventsTests {
 	void requestedEventsAreMeasured() {
 		assertThat(events(KAFKA, true, "--events=freeze,Stalled-Join")).containsExactlyInAnyOrder(Event.FREEZE,
 				Event.STALLED_JOIN);
+	}
+
+	@Test
+	void shardkeeperOnKafkaIsMeasuredIfItIsAskedFor() {
+		List<Contender> all = List.of(OURS, ON_KAFKA, KAFKA);
+		assertThat(Contender.chosen(Options.parse(), all)).containsExactly(OURS, KAFKA);
+		assertThat(Contender.chosen(Options.parse("--contenders=Kafka"), all)).containsExactly(ON_KAFKA, KAFKA);
 	}
 
 	@Test
