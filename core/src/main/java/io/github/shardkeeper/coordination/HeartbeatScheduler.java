@@ -310,7 +310,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 			}
 			boolean ended = this.lease.isEnded();
 			MonotonicTime handedOutUntil = this.lease.lastHandOutAt();
-			this.lease.renew(sentAt);
+			this.lease.renew(sentAt, this.clock.now());
 			// Read the clock after the renewal: a worker that saw handing out paused has
 			// read it before.
 			pausedMeanwhile = ended || !this.clock.now().isBefore(handedOutUntil);

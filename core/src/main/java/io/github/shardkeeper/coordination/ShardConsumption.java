@@ -62,7 +62,10 @@ public interface ShardConsumption {
 	 */
 	Set<ShardId> restorable();
 
-	/** Interrupts running calls, because the lease has ended. */
+	/**
+	 * Interrupts running calls, because the lease has ended; none that began since it is
+	 * held again.
+	 */
 	void suspend();
 
 	/** Continues, because the lease is held again. */

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.handler;
 
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -16,8 +17,8 @@ public final class HandlerCall {
 
 	/**
 	 * Runs user code on the current thread, and throws what it throws.
-	 * @throws InterruptedException also if {@link #interrupt()} was called and the code
-	 * returned with its thread interrupted: it may have stopped early
+	 * @throws InterruptedException also if it was {@linkplain #interrupt() interrupted}
+	 * and the code returned with its thread interrupted: it may have stopped early
 	 */
 	public void run(UserCode code) throws Throwable {
 		synchronized (this) {
@@ -44,8 +45,16 @@ public final class HandlerCall {
 	}
 
 	/** Interrupts the running user code, if any. */
-	public synchronized void interrupt() {
-		if (this.running != null) {
+	public void interrupt() {
+		interruptIf(() -> true);
+	}
+
+	/**
+	 * Interrupts the running user code, if any, on a condition.
+	 * @param condition asked only if some runs, and no other begins before the answer
+	 */
+	public synchronized void interruptIf(BooleanSupplier condition) {
+		if (this.running != null && condition.getAsBoolean()) {
 			this.interrupted = true;
 			this.running.interrupt();
 		}

@@ -25,6 +25,8 @@ public final class Lease {
 
 	private volatile boolean held;
 
+	private volatile MonotonicTime heldSince;
+
 	/**
 	 * Creates a lease that is not held.
 	 * @param length the length of the lease in the store
@@ -40,6 +42,7 @@ public final class Lease {
 		this.untilEnd = length.minus(this.margin);
 		this.untilLastHandOut = this.untilEnd.minus(this.margin);
 		this.bounds = new Bounds(now, now);
+		this.heldSince = now;
 	}
 
 	/** Returns a lease that is always held: only this member consumes the shards. */
@@ -60,9 +63,14 @@ public final class Lease {
 	/**
 	 * Renews the lease.
 	 * @param sentAt the time at which the answered heartbeat was sent
+	 * @param now the time of the renewal
 	 */
-	public void renew(MonotonicTime sentAt) {
+	public void renew(MonotonicTime sentAt, MonotonicTime now) {
 		requireLimited();
+		if (!isHeld(now)) {
+			// First: whoever sees that it is held sees since when.
+			this.heldSince = now;
+		}
 		this.bounds = new Bounds(sentAt.plus(this.untilLastHandOut), sentAt.plus(this.untilEnd));
 		this.held = true;
 	}
@@ -87,6 +95,11 @@ public final class Lease {
 	/** Returns whether the lease has not ended, so that running calls may continue. */
 	public boolean isHeld(MonotonicTime now) {
 		return this.unlimited || this.held && now.isBefore(this.bounds.end);
+	}
+
+	/** Returns since when it is held without a break, if it is held. */
+	public MonotonicTime heldSince() {
+		return this.heldSince;
 	}
 
 	/** Returns whether the lease was ended, or never held: its bounds mean nothing. */

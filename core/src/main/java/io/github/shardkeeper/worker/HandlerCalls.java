@@ -124,6 +124,20 @@ final class HandlerCalls {
 		this.concurrent.forEach((running) -> running.call().interrupt());
 	}
 
+	/**
+	 * Interrupts running calls because the lease has ended, except those that have begun
+	 * since it is held again: a process that was stopped for longer than the lease may
+	 * notice the end after the renewal.
+	 */
+	void interruptAtEndOfLease() {
+		this.exclusive.interruptIf(() -> !isHeldSince(this.exclusiveSince));
+		this.concurrent.forEach((running) -> running.call().interruptIf(() -> !isHeldSince(running.since())));
+	}
+
+	private boolean isHeldSince(@Nullable MonotonicTime begun) {
+		return begun != null && this.owned.isHeldSince(begun);
+	}
+
 	/** Returns the start of the oldest running call, {@code null} if none runs. */
 	@Nullable MonotonicTime since() {
 		MonotonicTime since = this.exclusiveSince;

@@ -118,6 +118,11 @@ final class OwnedShard implements ShardContext {
 		return !this.lost && this.lease.isHeld(this.clock.now());
 	}
 
+	/** Returns whether it is held, and was since a time. */
+	boolean isHeldSince(MonotonicTime since) {
+		return isHeld() && !since.isBefore(this.lease.heldSince());
+	}
+
 	@Override
 	public String toString() {
 		return this.shard.toString();

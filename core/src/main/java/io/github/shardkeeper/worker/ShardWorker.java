@@ -227,11 +227,11 @@ public final class ShardWorker {
 	}
 
 	/**
-	 * Interrupts running calls because the lease has ended. Wakes the worker, because the
-	 * lease may be held again by now: then the call is repeated.
+	 * Interrupts calls that run since before the end of the lease. Wakes the worker,
+	 * because the lease may be held again by now: then the call is repeated.
 	 */
 	public void suspend() {
-		interruptHandler();
+		this.calls.interruptAtEndOfLease();
 		wake();
 	}
 

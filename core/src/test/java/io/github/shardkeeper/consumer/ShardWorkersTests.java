@@ -69,7 +69,7 @@ class ShardWorkersTests {
 
 	@BeforeEach
 	void holdLease() {
-		this.lease.renew(this.clock.now());
+		this.lease.renew(this.clock.now(), this.clock.now());
 	}
 
 	@Test
@@ -78,8 +78,10 @@ class ShardWorkersTests {
 			throw new IllegalStateException("caused by the test");
 		}, ConsumerEvents.NONE));
 		this.application.onRecord = () -> {
+			this.lease.end();
 			assertThatIllegalStateException().isThrownBy(workers::suspend);
-			// The call is made again once: nobody has taken the lease.
+			// The call is made again, once.
+			holdLease();
 			this.application.onRecord = () -> {
 			};
 			untilInterrupted();
@@ -188,7 +190,7 @@ class ShardWorkersTests {
 				return;
 			}
 			turn.run();
-			this.lease.renew(this.clock.now());
+			this.lease.renew(this.clock.now(), this.clock.now());
 			workers.get().resume();
 		}));
 		this.clock.advance(Duration.ofSeconds(9));

@@ -64,7 +64,7 @@ class LeaseGuardTests {
 	@Test
 	void endIsReportedWithoutAWakeUp() throws InterruptedException {
 		MonotonicTime longAgo = this.start.minus(Duration.ofMinutes(54)).plus(Duration.ofMillis(1000));
-		this.lease.renew(longAgo);
+		this.lease.renew(longAgo, this.start);
 		arm();
 
 		assertNotifiedOf("ended");
@@ -74,10 +74,10 @@ class LeaseGuardTests {
 	@Test
 	void renewalDelaysTheEnd() throws InterruptedException {
 		MonotonicTime longAgo = this.start.minus(Duration.ofMinutes(54));
-		this.lease.renew(longAgo.plus(Duration.ofMillis(1000)));
+		this.lease.renew(longAgo.plus(Duration.ofMillis(1000)), this.start);
 		arm();
 		// Without a word to the guard, as a heartbeat does it.
-		this.lease.renew(longAgo.plus(Duration.ofMillis(1500)));
+		this.lease.renew(longAgo.plus(Duration.ofMillis(1500)), this.start);
 
 		assertNotifiedOf("ended");
 		assertThat(this.start.until(MonotonicClock.SYSTEM.now())).isGreaterThanOrEqualTo(Duration.ofMillis(1500));
@@ -97,7 +97,7 @@ class LeaseGuardTests {
 	}
 
 	private void hold() {
-		this.lease.renew(MonotonicClock.SYSTEM.now());
+		this.lease.renew(MonotonicClock.SYSTEM.now(), MonotonicClock.SYSTEM.now());
 		this.guard.leaseChanged();
 	}
 

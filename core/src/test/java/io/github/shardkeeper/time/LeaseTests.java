@@ -25,7 +25,7 @@ class LeaseTests {
 
 	@Test
 	void leaseEndsATenthBeforeItsEndInTheStore() {
-		this.lease.renew(START);
+		this.lease.renew(START, START);
 
 		assertThat(this.lease.isHeld(after(Duration.ofSeconds(9).minusNanos(1)))).isTrue();
 		assertThat(this.lease.isHeld(after(Duration.ofSeconds(9)))).isFalse();
@@ -34,7 +34,7 @@ class LeaseTests {
 
 	@Test
 	void noRecordIsHandedOutInTheLastTenthOfTheLease() {
-		this.lease.renew(START);
+		this.lease.renew(START, START);
 
 		assertThat(this.lease.permitsHandOut(after(Duration.ofSeconds(8).minusNanos(1)))).isTrue();
 		assertThat(this.lease.permitsHandOut(after(Duration.ofSeconds(8)))).isFalse();
@@ -42,29 +42,42 @@ class LeaseTests {
 
 	@Test
 	void leaseCountsFromTheSendingOfTheHeartbeat() {
-		this.lease.renew(START);
-		this.lease.renew(after(Duration.ofSeconds(3)));
+		this.lease.renew(START, START);
+		this.lease.renew(after(Duration.ofSeconds(3)), after(Duration.ofSeconds(4)));
 
 		assertThat(this.lease.endsAt()).isEqualTo(after(Duration.ofSeconds(12)));
 	}
 
 	@Test
 	void lateAnswerRenewsNothing() {
-		this.lease.renew(START);
+		this.lease.renew(START, START);
 
 		assertThat(this.lease.isHeld(after(LENGTH))).isFalse();
 	}
 
 	@Test
 	void leaseEndsWithItsSession() {
-		this.lease.renew(START);
+		this.lease.renew(START, START);
 		this.lease.end();
 
 		assertThat(this.lease.isHeld(START)).isFalse();
 		assertThat(this.lease.permitsHandOut(START)).isFalse();
 
-		this.lease.renew(START);
+		this.lease.renew(START, START);
 		assertThat(this.lease.isHeld(START)).isTrue();
+	}
+
+	@Test
+	void leaseIsHeldSinceTheFirstRenewalAfterItsEnd() {
+		this.lease.renew(START, after(Duration.ofSeconds(1)));
+		assertThat(this.lease.heldSince()).isEqualTo(after(Duration.ofSeconds(1)));
+		this.lease.renew(after(Duration.ofSeconds(8)), after(Duration.ofSeconds(9).minusNanos(1)));
+		assertThat(this.lease.heldSince()).isEqualTo(after(Duration.ofSeconds(1)));
+		this.lease.renew(after(Duration.ofSeconds(16)), after(Duration.ofSeconds(17)));
+		assertThat(this.lease.heldSince()).isEqualTo(after(Duration.ofSeconds(17)));
+		this.lease.end();
+		this.lease.renew(after(Duration.ofSeconds(18)), after(Duration.ofSeconds(19)));
+		assertThat(this.lease.heldSince()).isEqualTo(after(Duration.ofSeconds(19)));
 	}
 
 	private static MonotonicTime after(Duration duration) {
@@ -81,7 +94,7 @@ class LeaseTests {
 		}
 		assertThat(unlimited.isEnded()).isFalse();
 		assertThatIllegalStateException().isThrownBy(unlimited::end);
-		assertThatIllegalStateException().isThrownBy(() -> unlimited.renew(new MonotonicTime(0)));
+		assertThatIllegalStateException().isThrownBy(() -> unlimited.renew(new MonotonicTime(0), new MonotonicTime(0)));
 	}
 
 }

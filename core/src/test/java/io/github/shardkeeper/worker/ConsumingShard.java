@@ -109,7 +109,7 @@ final class ConsumingShard {
 			.detect(Map.of("orders", 2), (topic) -> hasRecords)
 			.get("orders");
 		settings.get().check(this.handler);
-		this.lease.renew(this.clock.now());
+		this.lease.renew(this.clock.now(), this.clock.now());
 		this.context = new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock, wallClock,
 				this.threads, this.threads.timer(), mapper, ConsumerMeters.NONE, budget, (topic) -> settings.get(),
 				ConsumerEvents.NONE,
@@ -177,9 +177,16 @@ final class ConsumingShard {
 		this.threads.runAll();
 	}
 
+	/** The lease ends, running calls are interrupted, and it is held again. */
+	void interruptCalls() {
+		this.lease.end();
+		worker().suspend();
+		renewLease();
+	}
+
 	/** A heartbeat was answered. */
 	void renewLease() {
-		this.lease.renew(this.clock.now());
+		this.lease.renew(this.clock.now(), this.clock.now());
 	}
 
 	void pass(Duration duration) {

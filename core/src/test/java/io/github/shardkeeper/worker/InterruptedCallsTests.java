@@ -57,11 +57,40 @@ class InterruptedCallsTests {
 	@EnumSource(Ordering.class)
 	void interruptedRecordIsHandledAgainEvenIfTheLeaseIsHeldAtItsReturn(Ordering ordering) {
 		consume(new Records(), new TestSettings().ordering(ordering, 8));
-		this.first = () -> this.shard.worker().suspend();
+		this.first = this.shard::interruptCalls;
 		this.shard.deliver(1, 2);
 
 		assertThat(this.calls).containsExactlyInAnyOrder("r1", "r1", "r2");
 		assertDone("2", 2);
+	}
+
+	@ParameterizedTest
+	@EnumSource(Ordering.class)
+	void callFromBeforeTheEndIsInterruptedAfterTheRenewal(Ordering ordering) {
+		consume(new Records(), new TestSettings().ordering(ordering, 8));
+		this.first = () -> {
+			this.shard.clock().advance(MORE_THAN_THE_LEASE);
+			this.shard.renewLease();
+			this.shard.worker().suspend();
+		};
+		this.shard.deliver(1, 1);
+
+		assertThat(this.calls).containsExactly("r1", "r1");
+		assertDone("1", 1);
+	}
+
+	/** As in a process that was stopped, and notices the end after the renewal. */
+	@ParameterizedTest
+	@EnumSource(Ordering.class)
+	void callFromAfterTheRenewalIsNotInterrupted(Ordering ordering) {
+		consume(new Records(), new TestSettings().ordering(ordering, 8));
+		this.first = () -> this.shard.worker().suspend();
+		this.shard.clock().advance(MORE_THAN_THE_LEASE);
+		this.shard.renewLease();
+		this.shard.deliver(1, 1);
+
+		assertThat(this.calls).containsExactly("r1");
+		assertDone("1", 1);
 	}
 
 	@Test

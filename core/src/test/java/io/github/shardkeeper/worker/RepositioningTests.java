@@ -78,7 +78,7 @@ class RepositioningTests {
 
 	@BeforeEach
 	void holdLease() {
-		this.lease.renew(this.clock.now());
+		this.lease.renew(this.clock.now(), this.clock.now());
 	}
 
 	@Test

@@ -283,7 +283,7 @@ class ScheduledCallsTests {
 	void interruptedCallIsRepeatedHere() {
 		begin(hourly(OnInterruption.REPEAT, MissedRuns.SKIP));
 		this.bean.onCall = () -> {
-			this.shard.worker().suspend();
+			this.shard.interruptCalls();
 			throw new IllegalStateException("interrupted");
 		};
 		pass(HOUR);
@@ -296,7 +296,7 @@ class ScheduledCallsTests {
 	void interruptedCallIsSkippedHere() {
 		begin(hourly(OnInterruption.SKIP, MissedRuns.SKIP));
 		this.bean.onCall = () -> {
-			this.shard.worker().suspend();
+			this.shard.interruptCalls();
 			throw new IllegalStateException("interrupted");
 		};
 		pass(HOUR);

@@ -284,7 +284,7 @@ class SentRecordsSimulationTests {
 
 			Owner() {
 				ConsumerSettings settings = new TestSettings().maxAttempts(TestSettings.ENDLESS).get();
-				this.lease.renew(this.clock.now());
+				this.lease.renew(this.clock.now(), this.clock.now());
 				WorkerContext context = new WorkerContext("group", network(), this.reader, this.lease, this.clock,
 						InstantSource.fixed(Instant.EPOCH), this.threads, this.threads.timer(), new JsonMapper(),
 						ConsumerMeters.NONE, new BufferBudget(Long.MAX_VALUE), (topic) -> settings, ConsumerEvents.NONE,
@@ -302,7 +302,7 @@ class SentRecordsSimulationTests {
 
 			void pass(Duration duration) {
 				this.threads.pass(duration);
-				this.lease.renew(this.clock.now());
+				this.lease.renew(this.clock.now(), this.clock.now());
 			}
 
 			void deliver(int first, int last) {

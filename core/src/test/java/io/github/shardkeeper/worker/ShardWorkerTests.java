@@ -97,7 +97,7 @@ class ShardWorkerTests {
 
 	@BeforeEach
 	void holdLease() {
-		this.lease.renew(this.clock.now());
+		this.lease.renew(this.clock.now(), this.clock.now());
 	}
 
 	@Test
@@ -1170,13 +1170,15 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void callInterruptedAfterTheLeaseIsHeldAgainIsRepeated() {
+	void interruptedCallIsRepeatedIfTheLeaseIsHeldAgainAtItsReturn() {
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> {
 			state.increment("count", 1);
 			if (this.application.calls.size() == 2) {
-				assertThat(this.application.lastContext.isHeld()).isTrue();
+				this.lease.end();
 				worker.suspend();
+				holdLease();
+				assertThat(this.application.lastContext.isHeld()).isTrue();
 				untilInterrupted();
 			}
 		};
@@ -1188,11 +1190,13 @@ class ShardWorkerTests {
 	}
 
 	@Test
-	void assignedCallbackInterruptedAfterTheLeaseIsHeldAgainIsRepeated() {
+	void interruptedAssignedCallbackIsRepeatedIfTheLeaseIsHeldAgainAtItsReturn() {
 		ShardWorker[] worker = new ShardWorker[1];
 		this.application.onAssigned = (state) -> {
 			if (this.application.calls.size() == 1) {
+				this.lease.end();
 				worker[0].suspend();
+				holdLease();
 				untilInterrupted();
 			}
 		};

@@ -496,7 +496,7 @@ class TransactedSchedulesTests {
 						InstantSource.fixed(Instant.parse("2026-01-01T00:00:00Z")));
 				this.store = this.plane.checkpoints(null);
 				schedule.stores.add(this.store);
-				this.lease.renew(this.clock.now());
+				this.lease.renew(this.clock.now(), this.clock.now());
 				this.context = context();
 				this.worker = worker(CompletableFuture.completedFuture(null));
 			}
@@ -626,7 +626,7 @@ class TransactedSchedulesTests {
 
 			void pass(Duration duration) {
 				as(() -> this.threads.pass(duration));
-				this.lease.renew(this.clock.now());
+				this.lease.renew(this.clock.now(), this.clock.now());
 			}
 
 			/** Not if it is dead; what runs on this thread meanwhile is paused. */
