@@ -1,6 +1,7 @@
 package io.github.shardkeeper.kafka;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -107,6 +108,24 @@ class KafkaAppenderTests {
 		assertThatExceptionOfType(SendFailedException.class).isThrownBy(() -> append(producer))
 			.withMessageContaining("Not sent to orders/0")
 			.satisfies((failure) -> assertThat(failure.mayHaveBeenAppended()).isFalse());
+	}
+
+	@Test
+	void leaderOfAPartitionIsAskedBeforeItsFirstRecord() {
+		MockProducer<byte[], byte[]> producer = new MockProducer<>(true, null, new ByteArraySerializer(),
+				new ByteArraySerializer());
+		List<Integer> sentBefore = new ArrayList<>();
+		LeaderCheck check = new LeaderCheck(() -> {
+			sentBefore.add(producer.history().size());
+			return this.admin.client();
+		}, Duration.ofSeconds(2));
+		KafkaAppender appender = new KafkaAppender(() -> producer, this.directory, check, this.failures, 1_000_000);
+		NewRecord newRecord = new NewRecord(SHARD, null, new byte[] { 1 });
+		appender.append(List.of(newRecord, newRecord));
+		appender.append(List.of(newRecord));
+
+		assertThat(sentBefore).containsExactly(0);
+		assertThat(producer.history()).hasSize(3);
 	}
 
 	private SendFailedException failureOfTheSenderThread(RuntimeException failure) throws Exception {

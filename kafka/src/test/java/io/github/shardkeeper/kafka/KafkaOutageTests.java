@@ -6,7 +6,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -174,34 +173,12 @@ class KafkaOutageTests {
 				assertThat(source.reader().problems()).containsOnlyKeys(byLeader.get(2));
 				source.append(byLeader.get(1), 2, 2);
 				assertThat(PolledSource.payloads(one.await(1))).containsExactly("r2");
-				firstRecordsForASilentLeaderDelayNoOthers(unreachable, byLeader);
 
 				unreachable.thaw();
 				source.append(byLeader.get(2), 2, 2);
 				assertThat(PolledSource.payloads(two.await(1))).containsExactly("r2");
 				await().untilAsserted(() -> assertThat(source.reader().problems()).isEmpty());
 			}
-		}
-	}
-
-	/** A source that has not sent yet, when one broker is silent already. */
-	private static void firstRecordsForASilentLeaderDelayNoOthers(EmbeddedKafka kafka, Map<Integer, ShardId> byLeader) {
-		Map<String, Object> properties = kafka.clientProperties();
-		properties.put("delivery.timeout.ms", 8000);
-		properties.put("request.timeout.ms", 5000);
-		try (PolledSource sender = PolledSource.of(properties, "orders", KafkaTopic.named("halves"))) {
-			RecordingSink one = sender.start(byLeader.get(1), "1");
-			// The admin client may ask the silent broker about the topic first.
-			await().atMost(PATIENCE).until(() -> sender.source().topics().get("orders").size() == 2);
-			NewRecord first = new NewRecord(byLeader.get(2), null, "r3".getBytes());
-			NewRecord second = new NewRecord(byLeader.get(1), null, "r3".getBytes());
-			List<CompletableFuture<Offset>> offsets = sender.source().append(List.of(first, second));
-
-			assertThat(PolledSource.payloads(one.await(1))).containsExactly("r3");
-			assertThat(offsets.get(0)).isNotDone();
-			assertThat(offsets.get(1).join()).isEqualTo(new Offset("2"));
-			assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> offsets.get(0).join())
-				.withCauseInstanceOf(SendFailedException.class);
 		}
 	}
 
