@@ -294,10 +294,12 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 
 	@Override
 	public void close() {
+		// Before a refresh that is under way is interrupted, which is a failure, too.
+		boolean answers = this.directory.failure() == null;
 		this.executor.shutdownNow();
 		this.appender.close();
 		GroupMirror group = this.mirror;
-		if (group != null && this.directory.failure() == null) {
+		if (group != null && answers) {
 			group.sendNow();
 		}
 		this.admin.close();
