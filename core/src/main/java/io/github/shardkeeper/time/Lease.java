@@ -68,7 +68,7 @@ public final class Lease {
 	public void renew(MonotonicTime sentAt, MonotonicTime now) {
 		requireLimited();
 		if (!isHeld(now)) {
-			// First: whoever sees that it is held sees since when.
+			// Before the bounds: a thread that reads those reads this time, too.
 			this.heldSince = now;
 		}
 		this.bounds = new Bounds(sentAt.plus(this.untilLastHandOut), sentAt.plus(this.untilEnd));

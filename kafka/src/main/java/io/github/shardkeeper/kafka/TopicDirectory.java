@@ -291,6 +291,17 @@ final class TopicDirectory {
 			request = this.requested;
 			this.requested = null;
 		}
+		try {
+			refresh();
+		}
+		finally {
+			if (request != null) {
+				request.complete(null);
+			}
+		}
+	}
+
+	private void refresh() {
 		Contents before = this.contents;
 		try {
 			this.contents = read(before);
@@ -305,18 +316,11 @@ final class TopicDirectory {
 			// A periodic task that throws would not run again.
 			failed(before, this.failures.unavailable("cannot read topics and partitions", ex));
 		}
-		try {
-			if (!this.contents.isLike(before)) {
-				this.watchers.changed();
-			}
-			else {
-				this.watchers.repeatFailed();
-			}
+		if (!this.contents.isLike(before)) {
+			this.watchers.changed();
 		}
-		finally {
-			if (request != null) {
-				request.complete(null);
-			}
+		else {
+			this.watchers.repeatFailed();
 		}
 	}
 
