@@ -53,7 +53,9 @@ record Exactness(long lost, List<Incident> incidents) {
 		for (Handled record : handled) {
 			boolean goesOn = before != null && before.instance().equals(record.instance())
 					&& before.epoch() == record.epoch();
-			if (record.number() > highest + 1 || goesOn && record.number() != before.number() + 1) {
+			// A record that is repeated at once is out of order for nobody.
+			boolean repeated = goesOn && record.number() == before.number();
+			if (record.number() > highest + 1 || goesOn && !repeated && record.number() != before.number() + 1) {
 				incidents.add(new Incident(Kind.OUT_OF_ORDER, record.nanos()));
 			}
 			String handler = handlers.putIfAbsent(record.number(), record.instance());

@@ -97,8 +97,10 @@ record HandoverScenario(Set<Event> events, int rounds, int kills, long quietMill
 	}
 
 	private static void stalledJoin(Group group, ContenderResults results) throws Exception {
+		long begin = System.nanoTime();
 		group.freeze(group.eldest(), STALL_MILLIS);
 		group.awaitBalance();
+		results.addStop(group.since(begin));
 		join(group, results, Event.STALLED_JOIN);
 		group.terminate(group.youngest());
 		group.awaitBalance();
@@ -135,7 +137,9 @@ record HandoverScenario(Set<Event> events, int rounds, int kills, long quietMill
 		group.freeze(group.eldest(), this.freezeMillis);
 		Thread.sleep(this.afterFreezeMillis);
 		group.awaitBalance();
-		results.add(Event.FREEZE, group.since(begin).frozen(frozen));
+		Window window = group.since(begin);
+		results.add(Event.FREEZE, window.frozen(frozen));
+		results.addStop(window);
 	}
 
 	/**

@@ -69,6 +69,21 @@ class ContenderResultsTests {
 	}
 
 	@Test
+	void processThatWasStoppedMayHandleItsRecordsAgainAndOnlyInThatTime() {
+		Handled again = handled("a", 2, 1, 60);
+		ContenderResults stopped = results(2, FIRST, SECOND, again);
+		stopped.addStop(window(40, 80));
+		ContenderResults later = results(2, FIRST, SECOND, again);
+		later.addStop(window(70, 80));
+		ContenderResults byAnother = results(2, FIRST, SECOND, handled("b", 2, 2, 60));
+		byAnother.addStop(window(40, 80));
+
+		assertThatCode(stopped::verify).doesNotThrowAnyException();
+		assertFails(later, "1 again without a crash or a stop");
+		assertFails(byAnother, "1 again without a crash or a stop");
+	}
+
+	@Test
 	void crashExcusesOnlyRepetitions() {
 		ContenderResults results = results(4, FIRST, SECOND, handled("b", 2, 2, 60), handled("b", 3, 2, 70));
 		results.add(Event.KILL, window(40, 80));

@@ -71,6 +71,21 @@ class ExactnessTests {
 	}
 
 	@Test
+	void recordThatIsRepeatedAtOnceIsNotOutOfOrder() {
+		Exactness exactness = Exactness.of(List.of(List.of(handled("a", 1, 1, 10), handled("a", 2, 1, 30),
+				handled("a", 2, 1, 50), handled("a", 3, 1, 70))), 3);
+		assertThat(exactness).isEqualTo(new Exactness(0, List.of(new Incident(Kind.AGAIN, millis(50)))));
+	}
+
+	@Test
+	void earlierRecordThatIsRepeatedIsOutOfOrder() {
+		Exactness exactness = Exactness.of(List.of(List.of(handled("a", 1, 1, 10), handled("a", 2, 1, 30),
+				handled("a", 1, 1, 50), handled("a", 2, 1, 70))), 2);
+		assertThat(exactness.count(Kind.OUT_OF_ORDER)).isEqualTo(1);
+		assertThat(exactness.count(Kind.AGAIN)).isEqualTo(2);
+	}
+
+	@Test
 	void recordBeforeItsPredecessorIsOutOfOrder() {
 		Exactness exactness = Exactness
 			.of(List.of(List.of(handled("a", 1, 1, 10), handled("a", 3, 1, 30), handled("a", 2, 1, 50))), 3);
