@@ -49,7 +49,7 @@ final class BookedGroup implements AutoCloseable {
 		DriverManagerDataSource connections = new DriverManagerDataSource(this.database.url());
 		kind.createTables(connections);
 		this.client = JdbcClient.create(connections);
-		String number = (kind == TestDatabase.MARIADB) ? "auto_increment primary key" : "generated always as identity";
+		String number = kind.isMysqlOrMariadb() ? "auto_increment primary key" : "generated always as identity";
 		this.client.sql("create table booked (seq bigint " + number
 				+ ", shard varchar(50) not null, record_key varchar(50) not null, number bigint not null, call_id varchar(50) not null)")
 			.update();

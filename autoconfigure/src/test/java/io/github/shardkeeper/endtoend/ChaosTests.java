@@ -47,9 +47,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  * minutes on at least until every kind of fault was there once) and {@value #SEED}, which
  * decides the faults, their order and their lengths, as a run prints it;
  * {@value #FAULTS}, the kinds of faults, with commas, all by default; {@value #DATABASE},
- * that of {@link Bookings}, {@code POSTGRESQL}, {@code MARIADB} or {@code H2}; and
- * {@value #PROFILE}, that of the sessions, {@code STANDARD} or {@code FAST_FAILOVER}.
- * Traces and logs stay in {@code target/chaos}.
+ * that of {@link Bookings}, {@code POSTGRESQL}, {@code MARIADB}, {@code MYSQL} or
+ * {@code H2}; and {@value #PROFILE}, that of the sessions, {@code STANDARD} or
+ * {@code FAST_FAILOVER}. Traces and logs stay in {@code target/chaos}.
  */
 @RunAlone
 class ChaosTests {

@@ -304,7 +304,7 @@ class JdbcTransactionTests {
 
 	/** As the guide asks for where calls of several keys overlap. */
 	private void open(TestDatabase kind) {
-		this.database = kind.create((kind == TestDatabase.MARIADB) ? "TRANSACTION_READ_COMMITTED" : "");
+		this.database = kind.create(kind.isMysqlOrMariadb() ? "TRANSACTION_READ_COMMITTED" : "");
 		client().sql("create table booked (id varchar(100) not null)").update();
 		client().sql("create table guarded (id varchar(100) primary key)").update();
 		client().sql("insert into guarded (id) values ('taken')").update();

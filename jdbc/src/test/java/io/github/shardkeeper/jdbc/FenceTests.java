@@ -14,6 +14,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ArgumentsSource;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -77,10 +78,7 @@ class FenceTests {
 	 * acquires the shard, and handles the same record.
 	 */
 	@ParameterizedTest
-	@CsvSource({ "H2, TRANSACTION_READ_COMMITTED", "H2, TRANSACTION_REPEATABLE_READ", "H2, TRANSACTION_SERIALIZABLE",
-			"POSTGRESQL, TRANSACTION_READ_COMMITTED", "POSTGRESQL, TRANSACTION_REPEATABLE_READ",
-			"POSTGRESQL, TRANSACTION_SERIALIZABLE", "MARIADB, TRANSACTION_READ_COMMITTED",
-			"MARIADB, TRANSACTION_REPEATABLE_READ", "MARIADB, TRANSACTION_SERIALIZABLE" })
+	@ArgumentsSource(IsolationLevels.class)
 	void openTransactionOfAnEarlierOwnerIsRolledBack(TestDatabase kind, String isolation) throws Exception {
 		open(kind, isolation, Duration.ofSeconds(30));
 		Acquired old = acquire(OLD);
@@ -107,10 +105,7 @@ class FenceTests {
 
 	/** The new owner has acquired the shard and committed nothing: the numbers agree. */
 	@ParameterizedTest
-	@CsvSource({ "H2, TRANSACTION_READ_COMMITTED", "H2, TRANSACTION_REPEATABLE_READ", "H2, TRANSACTION_SERIALIZABLE",
-			"POSTGRESQL, TRANSACTION_READ_COMMITTED", "POSTGRESQL, TRANSACTION_REPEATABLE_READ",
-			"POSTGRESQL, TRANSACTION_SERIALIZABLE", "MARIADB, TRANSACTION_READ_COMMITTED",
-			"MARIADB, TRANSACTION_REPEATABLE_READ", "MARIADB, TRANSACTION_SERIALIZABLE" })
+	@ArgumentsSource(IsolationLevels.class)
 	void earlierOwnerCannotCommitAfterTheAcquisition(TestDatabase kind, String isolation) throws Exception {
 		open(kind, isolation, Duration.ofSeconds(30));
 		Acquired old = acquire(OLD);
@@ -135,10 +130,7 @@ class FenceTests {
 	 * new owner acquires the shard.
 	 */
 	@ParameterizedTest
-	@CsvSource({ "H2, TRANSACTION_READ_COMMITTED", "H2, TRANSACTION_REPEATABLE_READ", "H2, TRANSACTION_SERIALIZABLE",
-			"POSTGRESQL, TRANSACTION_READ_COMMITTED", "POSTGRESQL, TRANSACTION_REPEATABLE_READ",
-			"POSTGRESQL, TRANSACTION_SERIALIZABLE", "MARIADB, TRANSACTION_READ_COMMITTED",
-			"MARIADB, TRANSACTION_REPEATABLE_READ", "MARIADB, TRANSACTION_SERIALIZABLE" })
+	@ArgumentsSource(IsolationLevels.class)
 	void newOwnerWaitsForATransactionThatHasPassedItsCheck(TestDatabase kind, String isolation) throws Exception {
 		open(kind, isolation, Duration.ofSeconds(30));
 		Acquired old = acquire(OLD);
@@ -176,7 +168,9 @@ class FenceTests {
 			"POSTGRESQL, TRANSACTION_READ_COMMITTED, true", "POSTGRESQL, TRANSACTION_READ_COMMITTED, false",
 			"POSTGRESQL, TRANSACTION_REPEATABLE_READ, true", "POSTGRESQL, TRANSACTION_SERIALIZABLE, true",
 			"MARIADB, TRANSACTION_READ_COMMITTED, true", "MARIADB, TRANSACTION_READ_COMMITTED, false",
-			"MARIADB, TRANSACTION_REPEATABLE_READ, true", "MARIADB, TRANSACTION_SERIALIZABLE, true" })
+			"MARIADB, TRANSACTION_REPEATABLE_READ, true", "MARIADB, TRANSACTION_SERIALIZABLE, true",
+			"MYSQL, TRANSACTION_READ_COMMITTED, true", "MYSQL, TRANSACTION_READ_COMMITTED, false",
+			"MYSQL, TRANSACTION_REPEATABLE_READ, true", "MYSQL, TRANSACTION_SERIALIZABLE, true" })
 	void oneOfTwoTransactionsOfTheSameOwnerIsRolledBack(TestDatabase kind, String isolation, boolean firstEndsLast)
 			throws Exception {
 		open(kind, isolation, Duration.ofSeconds(30));
@@ -322,7 +316,7 @@ class FenceTests {
 		String waiting = switch (this.kind) {
 			case H2 -> "select count(*) from information_schema.sessions where blocker_id is not null";
 			case POSTGRESQL -> "select count(*) from pg_stat_activity where wait_event_type = 'Lock'";
-			case MARIADB -> "select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT'";
+			case MARIADB, MYSQL -> "select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT'";
 		};
 		return this.server.jdbc().queryForObject(waiting, Integer.class) > 0;
 	}

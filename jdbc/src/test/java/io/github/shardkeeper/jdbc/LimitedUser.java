@@ -7,8 +7,8 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Users of PostgreSQL or MariaDB who own nothing. They may read and write the tables that
- * exist in their schema, and create none. Has no state.
+ * Users of PostgreSQL, MariaDB or MySQL who own nothing. They may read and write the
+ * tables that exist in their schema, and create none. Has no state.
  */
 public final class LimitedUser {
 
@@ -18,9 +18,10 @@ public final class LimitedUser {
 	/** Returns a pool of connections of a new user to the database of its owner. */
 	public static HikariDataSource of(HikariDataSource owner) {
 		JdbcTemplate jdbc = new JdbcTemplate(owner);
-		String user = "user" + UUID.randomUUID().toString().replace("-", "");
-		if (isMariadb(owner)) {
-			createInMariadb(jdbc, user);
+		// A name in MySQL has 32 characters.
+		String user = "user" + UUID.randomUUID().toString().replace("-", "").substring(4);
+		if (isMysqlOrMariadb(owner)) {
+			createInMysql(jdbc, user);
 		}
 		else {
 			createInPostgresql(jdbc, user);
@@ -31,8 +32,8 @@ public final class LimitedUser {
 		return pool;
 	}
 
-	private static boolean isMariadb(HikariDataSource pool) {
-		return pool.getJdbcUrl().startsWith("jdbc:mariadb:");
+	private static boolean isMysqlOrMariadb(HikariDataSource pool) {
+		return pool.getJdbcUrl().matches("jdbc:(mariadb|mysql):.*");
 	}
 
 	private static void createInPostgresql(JdbcTemplate jdbc, String user) {
@@ -43,7 +44,7 @@ public final class LimitedUser {
 	}
 
 	/** Only who has some right in a schema may connect to it. */
-	private static void createInMariadb(JdbcTemplate jdbc, String user) {
+	private static void createInMysql(JdbcTemplate jdbc, String user) {
 		jdbc.execute("create user " + user);
 		jdbc.execute("grant execute on * to " + user);
 		jdbc.queryForList("select table_name from information_schema.tables where table_schema = database()",
@@ -55,7 +56,7 @@ public final class LimitedUser {
 	/** Returns the user's name. */
 	public static String name(HikariDataSource pool) {
 		return new JdbcTemplate(pool).queryForObject(
-				isMariadb(pool) ? "select substring_index(current_user(), '@', 1)" : "select current_user",
+				isMysqlOrMariadb(pool) ? "select substring_index(current_user(), '@', 1)" : "select current_user",
 				String.class);
 	}
 

@@ -84,7 +84,7 @@ class LostTransactionsTests {
 
 	/** A savepoint does not help: it is rolled back, too. */
 	@ParameterizedTest
-	@CsvSource({ "H2, false", "H2, true", "MARIADB, false", "MARIADB, true" })
+	@CsvSource({ "H2, false", "H2, true", "MARIADB, false", "MARIADB, true", "MYSQL, false", "MYSQL, true" })
 	void deadlockThatTheHandlerCatchesFailsTheCall(TestDatabase kind, boolean nested) throws Exception {
 		open(kind);
 		AtomicBoolean caught = new AtomicBoolean();
@@ -117,7 +117,8 @@ class LostTransactionsTests {
 
 	/** Also if the rollback to a savepoint that is lost fails, too. */
 	@ParameterizedTest
-	@CsvSource({ "H2, false", "H2, true", "MARIADB, false", "MARIADB, true", "POSTGRESQL, false", "POSTGRESQL, true" })
+	@CsvSource({ "H2, false", "H2, true", "MARIADB, false", "MARIADB, true", "MYSQL, false", "MYSQL, true",
+			"POSTGRESQL, false", "POSTGRESQL, true" })
 	void deadlockThatLeavesTheHandlerIsAConflict(TestDatabase kind, boolean nested) throws Exception {
 		open(kind);
 		AtomicBoolean caught = new AtomicBoolean();
@@ -141,7 +142,7 @@ class LostTransactionsTests {
 		CountDownLatch callHasOne = new CountDownLatch(1);
 		CompletableFuture<Void> other = CompletableFuture
 			.runAsync(() -> new TransactionTemplate(this.manager).executeWithoutResult((status) -> {
-				// MariaDB ends the transaction that has written less.
+				// MySQL and MariaDB end the transaction that has written less.
 				for (int id = 1000; id < 1200; id++) {
 					book(id);
 				}
@@ -194,7 +195,7 @@ class LostTransactionsTests {
 			case H2 -> "select count(*) from information_schema.sessions where blocker_id is not null";
 			case POSTGRESQL ->
 				"select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like '%account%'";
-			case MARIADB ->
+			case MARIADB, MYSQL ->
 				"select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT' and trx_query like '%account%'";
 		};
 		try (HikariDataSource another = new HikariDataSource()) {
@@ -204,7 +205,7 @@ class LostTransactionsTests {
 	}
 
 	@ParameterizedTest
-	@EnumSource(names = { "H2", "MARIADB" })
+	@EnumSource(names = { "H2", "MARIADB", "MYSQL" })
 	void handlerThatEndsTheTransactionFails(TestDatabase kind) {
 		open(kind);
 		assertFailed(call(() -> {
@@ -221,7 +222,7 @@ class LostTransactionsTests {
 	 * shard.
 	 */
 	@ParameterizedTest
-	@EnumSource(names = { "H2", "MARIADB" })
+	@EnumSource(names = { "H2", "MARIADB", "MYSQL" })
 	void transactionThatIsLostBeforeItsCommitFails(TestDatabase kind) {
 		open(kind);
 		assertFailed(call(() -> {
@@ -331,9 +332,10 @@ class LostTransactionsTests {
 	}
 
 	/** It commits the rows before it; what can be done is to say so. */
-	@Test
-	void tableThatTheHandlerCreatesInMariadbFailsTheCall() {
-		open(TestDatabase.MARIADB);
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "MYSQL" })
+	void tableThatTheHandlerCreatesInMysqlAndMariadbFailsTheCall(TestDatabase kind) {
+		open(kind);
 		assertFailed(call(() -> {
 			book(1);
 			this.jdbc.execute("create table another (id int)");

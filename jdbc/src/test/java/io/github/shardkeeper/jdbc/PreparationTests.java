@@ -141,8 +141,7 @@ class PreparationTests {
 		HikariDataSource pool = opened(readOnly(opened(kind.createEmpty())));
 
 		assertRefused(plane(pool, "shardkeeper_", true),
-				text(kind, "cannot execute CREATE TABLE in a read-only transaction",
-						"Cannot execute statement in a READ ONLY transaction"),
+				text(kind, "cannot execute CREATE TABLE in a read-only transaction", readOnlyText(kind)),
 				"'spring.datasource.hikari.read-only' to 'false'");
 	}
 
@@ -158,7 +157,8 @@ class PreparationTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "POSTGRESQL, true", "POSTGRESQL, false", "MARIADB, true", "MARIADB, false" })
+	@CsvSource({ "POSTGRESQL, true", "POSTGRESQL, false", "MARIADB, true", "MARIADB, false", "MYSQL, true",
+			"MYSQL, false" })
 	void adviceForMissingTablesIsNotWhatIsSetAlready(TestDatabase kind, boolean created) {
 		HikariDataSource pool = opened(kind.createEmpty());
 		JdbcDataPlane plane = plane(pool, "shardkeeper_", created);
@@ -186,7 +186,7 @@ class PreparationTests {
 			});
 	}
 
-	/** MariaDB says the same if it does not exist. */
+	/** MySQL and MariaDB say the same if it does not exist. */
 	@ParameterizedTest
 	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
 	void tableThatTheUserMayNotReadIsNotCalledMissing(TestDatabase kind) {
@@ -194,7 +194,7 @@ class PreparationTests {
 		HikariDataSource user = opened(LimitedUser.of(owner));
 		JdbcDataPlane plane = plane(user, "shardkeeper_", false);
 		revoke(owner, user, "all on shardkeeper_retry");
-		if (kind == TestDatabase.MARIADB) {
+		if (kind.isMysqlOrMariadb()) {
 			assertRefused(plane, "denies it to the application's user, or does not have it",
 					"Grant the application's database user", "If the table does not exist: Create the tables");
 		}
@@ -236,10 +236,9 @@ class PreparationTests {
 			.isThrownBy(() -> store.keepsOutboxes("orders"))
 			.satisfies((failure) -> assertThat(failure.getDescription() + failure.getAction())
 				.contains("may not read the table 'shardkeeper_outbox'", "Grant the application's database user"))
-			// MariaDB says the same if it does not exist.
-			.matches((
-					failure) -> failure.getAction().contains("It may also not exist") == (kind == TestDatabase.MARIADB))
-			.matches((failure) -> failure.getAction().contains("initialize-schema") == (kind == TestDatabase.MARIADB));
+			// MySQL and MariaDB say the same if it does not exist.
+			.matches((failure) -> failure.getAction().contains("It may also not exist") == kind.isMysqlOrMariadb())
+			.matches((failure) -> failure.getAction().contains("initialize-schema") == kind.isMysqlOrMariadb());
 	}
 
 	@ParameterizedTest
@@ -249,8 +248,7 @@ class PreparationTests {
 
 		assertThatExceptionOfType(StoreUnavailableException.class)
 			.isThrownBy(() -> store(plane(pool, "shardkeeper_", false)).acquireNow(SHARD, TOKEN))
-			.withMessageContaining(text(kind, "cannot execute UPDATE in a read-only transaction",
-					"Cannot execute statement in a READ ONLY transaction"))
+			.withMessageContaining(text(kind, "cannot execute UPDATE in a read-only transaction", readOnlyText(kind)))
 			.withMessageContaining("'spring.datasource.hikari.read-only' to 'false'")
 			.withMessageContaining("not to a read replica")
 			.matches(StoreUnavailableException::isRefusal);
@@ -272,7 +270,7 @@ class PreparationTests {
 		assertThat(call(store, acquired, booking)).isInstanceOfSatisfying(Result.Unavailable.class,
 				(unavailable) -> assertThat(unavailable.failure())
 					.hasMessageContaining(text(kind, "cannot execute UPDATE in a read-only transaction",
-							"The MariaDB server is running with the --read-only option")));
+							"server is running with the --read-only option")));
 		assertThat(call(store, acquired, () -> {
 		})).isInstanceOfSatisfying(Result.Unavailable.class, (unavailable) -> assertThat(unavailable.failure())
 			.hasMessageContaining("'spring.datasource.hikari.read-only' to 'false'"));
@@ -338,10 +336,10 @@ class PreparationTests {
 		return closeable;
 	}
 
-	/** MariaDB refuses the writes of others than the owner. */
+	/** MySQL and MariaDB refuse the writes of others than the owner. */
 	private void makeReadOnly(TestDatabase kind, HikariDataSource owner, HikariDataSource user) {
 		JdbcTemplate jdbc = new JdbcTemplate(owner);
-		if (kind == TestDatabase.MARIADB) {
+		if (kind.isMysqlOrMariadb()) {
 			jdbc.execute("set global read_only = 1");
 			this.opened.add(() -> jdbc.execute("set global read_only = 0"));
 		}
@@ -351,8 +349,14 @@ class PreparationTests {
 		}
 	}
 
-	private static String text(TestDatabase kind, String ofPostgresql, String ofMariadb) {
-		return (kind == TestDatabase.MARIADB) ? ofMariadb : ofPostgresql;
+	private static String text(TestDatabase kind, String ofPostgresql, String ofMysqlAndMariadb) {
+		return kind.isMysqlOrMariadb() ? ofMysqlAndMariadb : ofPostgresql;
+	}
+
+	/** The driver of MySQL refuses by itself. */
+	private static String readOnlyText(TestDatabase kind) {
+		return (kind == TestDatabase.MYSQL) ? "Connection is read-only"
+				: "Cannot execute statement in a READ ONLY transaction";
 	}
 
 	private static HikariDataSource readOnly(HikariDataSource owner) {

@@ -16,6 +16,7 @@ public interface RestartedDatabase extends AutoCloseable {
 			case H2 -> new RestartedH2(data);
 			case POSTGRESQL -> new RestartedPostgresql(data);
 			case MARIADB -> new RestartedMariadb(data);
+			case MYSQL -> new RestartedMysql(data);
 		};
 	}
 

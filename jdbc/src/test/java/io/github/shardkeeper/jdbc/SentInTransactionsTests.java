@@ -12,7 +12,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ArgumentsSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import io.github.shardkeeper.checkpoint.CallTransactions.Result;
@@ -87,10 +87,7 @@ class SentInTransactionsTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "H2, TRANSACTION_READ_COMMITTED", "H2, TRANSACTION_SERIALIZABLE",
-			"POSTGRESQL, TRANSACTION_READ_COMMITTED", "POSTGRESQL, TRANSACTION_REPEATABLE_READ",
-			"POSTGRESQL, TRANSACTION_SERIALIZABLE", "MARIADB, TRANSACTION_READ_COMMITTED",
-			"MARIADB, TRANSACTION_REPEATABLE_READ", "MARIADB, TRANSACTION_SERIALIZABLE" })
+	@ArgumentsSource(IsolationLevels.class)
 	void earlierOwnerAddsNothingAfterTheAcquisition(TestDatabase kind, String isolation) {
 		open(kind.create(isolation));
 		Acquired old = acquire(OLD);
@@ -106,10 +103,7 @@ class SentInTransactionsTests {
 	 * target would drop the second one.
 	 */
 	@ParameterizedTest
-	@CsvSource({ "H2, TRANSACTION_READ_COMMITTED", "H2, TRANSACTION_SERIALIZABLE",
-			"POSTGRESQL, TRANSACTION_READ_COMMITTED", "POSTGRESQL, TRANSACTION_REPEATABLE_READ",
-			"POSTGRESQL, TRANSACTION_SERIALIZABLE", "MARIADB, TRANSACTION_READ_COMMITTED",
-			"MARIADB, TRANSACTION_REPEATABLE_READ", "MARIADB, TRANSACTION_SERIALIZABLE" })
+	@ArgumentsSource(IsolationLevels.class)
 	void ofTwoTransactionsWithTheSameNumberOneIsCommitted(TestDatabase kind, String isolation) throws Exception {
 		open(kind.create(isolation));
 		Acquired acquired = acquire(OLD);

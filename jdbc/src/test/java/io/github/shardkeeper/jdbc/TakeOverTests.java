@@ -5,7 +5,8 @@ import java.util.List;
 import java.util.Map;
 
 import com.zaxxer.hikari.HikariDataSource;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
@@ -33,13 +34,14 @@ class TakeOverTests {
 	private final MemoryCheckpointStore earlier = new MemoryCheckpointStore();
 
 	/** Nobody would append them to their targets. */
-	@Test
-	void shardWhoseOutboxIsNotEmptyIsNotTakenOver() {
+	@ParameterizedTest
+	@EnumSource
+	void shardWhoseOutboxIsNotEmptyIsNotTakenOver(TestDatabase kind) {
 		Token old = new Token(1);
 		this.earlier.acquireNow(SHARD, old);
 		Outbox.Entry entry = new Outbox.Entry(new Outbox.Place(1, 1), 1, TARGET, 1, null, new byte[1], Map.of());
 		commit(old, 1, new Outbox.Changes(1, entry.place(), Map.of(TARGET, 1L), List.of(entry), List.of(), false));
-		try (HikariDataSource pool = TestDatabase.H2.create()) {
+		try (HikariDataSource pool = kind.create()) {
 			CheckpointStore database = new JdbcDataPlane(new JdbcTransactionManager(pool), pool,
 					DatabaseServer.TABLE_SETTINGS, "app", Duration.ofSeconds(10))
 				.checkpoints(this.earlier);

@@ -9,6 +9,7 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.Locale;
 import java.util.UUID;
+import java.util.function.Function;
 
 import javax.sql.DataSource;
 
@@ -22,9 +23,9 @@ import org.springframework.jdbc.datasource.init.ScriptUtils;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * A database for tests: H2 in memory, or a PostgreSQL or MariaDB server that all tests of
- * a JVM share, each with a schema of its own. Where MariaDB does not run, its tests are
- * skipped. Thread-safe.
+ * A database for tests: H2 in memory, or a server that all tests of a JVM share, each
+ * with a schema of its own. Where MariaDB does not run, or no MySQL is named, the tests
+ * of that database are skipped. Thread-safe.
  */
 public enum TestDatabase {
 
@@ -35,7 +36,15 @@ public enum TestDatabase {
 	POSTGRESQL,
 
 	/** A real MariaDB, whose own character set and collation are not Shardkeeper's. */
-	MARIADB;
+	MARIADB,
+
+	/** The MySQL that the environment names, if it does. */
+	MYSQL;
+
+	/** Returns whether it has the protocol and the statements of MySQL. */
+	public boolean isMysqlOrMariadb() {
+		return this == MYSQL || this == MARIADB;
+	}
 
 	/** Returns the name of the database in that of its script. */
 	public String scriptName() {
@@ -46,6 +55,8 @@ public enum TestDatabase {
 	public void assumeRunnable() {
 		Assumptions.assumeTrue(this != MARIADB || MariadbProgram.isRunnable(),
 				"MariaDB is tested on Linux on x86-64 only");
+		Assumptions.assumeTrue(this != MYSQL || RestartedMysql.program() != null,
+				"There is no MySQL; set %s to the path of a mysqld to test with it".formatted(RestartedMysql.PROGRAM));
 	}
 
 	/** Returns an empty database with the tables, and a pool of connections to it. */
@@ -92,6 +103,10 @@ public enum TestDatabase {
 			case MARIADB -> {
 				execute(MariadbServer.SHARED.url(), "create database " + name);
 				yield MariadbServer.SHARED.url(name);
+			}
+			case MYSQL -> {
+				execute(MysqlServer.SHARED.url(), "create database " + name);
+				yield MysqlServer.SHARED.url(name);
 			}
 		};
 	}
@@ -145,31 +160,38 @@ public enum TestDatabase {
 
 	}
 
+	/** Starts a server that ends with this JVM, and removes its data then. */
+	private static <S extends RestartedProcess> S start(String name, Function<Path, S> start) {
+		try {
+			Path directory = Files.createTempDirectory(name);
+			S server = start.apply(directory.resolve("data"));
+			Runtime.getRuntime().addShutdownHook(new Thread(() -> remove(server, directory)));
+			return server;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static void remove(RestartedProcess server, Path directory) {
+		try {
+			server.kill();
+			FileSystemUtils.deleteRecursively(directory);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
 	private static final class MariadbServer {
 
-		private static final RestartedMariadb SHARED = start();
+		private static final RestartedMariadb SHARED = start("mariadb", RestartedMariadb::new);
 
-		private static RestartedMariadb start() {
-			try {
-				Path directory = Files.createTempDirectory("mariadb");
-				RestartedMariadb server = new RestartedMariadb(directory.resolve("data"));
-				Runtime.getRuntime().addShutdownHook(new Thread(() -> remove(server, directory)));
-				return server;
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
-		}
+	}
 
-		private static void remove(RestartedMariadb server, Path directory) {
-			try {
-				server.kill();
-				FileSystemUtils.deleteRecursively(directory);
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
-		}
+	private static final class MysqlServer {
+
+		private static final RestartedMysql SHARED = start("mysql", RestartedMysql::new);
 
 	}
 

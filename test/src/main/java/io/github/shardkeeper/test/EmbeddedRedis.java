@@ -30,6 +30,8 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.FileSystemUtils;
 import redis.embedded.core.ExecutableProvider;
 
 /**
@@ -71,7 +73,9 @@ public final class EmbeddedRedis implements AutoCloseable {
 
 	private final List<String> arguments;
 
-	private final Thread killer = new Thread(this::kill, "test-redis-killer");
+	private final Path directory = Binary.newDirectory();
+
+	private final Thread killer = new Thread(this::end, "test-redis-killer");
 
 	private int port;
 
@@ -83,7 +87,9 @@ public final class EmbeddedRedis implements AutoCloseable {
 	}
 
 	/**
-	 * Starts a Redis and waits until it accepts connections.
+	 * Starts a Redis and waits until it accepts connections. Files that it writes are in
+	 * a directory of its own, unless the arguments name one, and are removed when it is
+	 * closed.
 	 * @param arguments further arguments of the server, for example {@code --requirepass}
 	 * @return the running Redis
 	 * @throws RuntimeException if it does not start, with its log in the message
@@ -278,10 +284,20 @@ public final class EmbeddedRedis implements AutoCloseable {
 		launch();
 	}
 
+	private void end() {
+		kill();
+		try {
+			FileSystemUtils.deleteRecursively(this.directory);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
 	/** Kills the process. */
 	@Override
 	public void close() {
-		kill();
+		end();
 		try {
 			Runtime.getRuntime().removeShutdownHook(this.killer);
 		}
@@ -297,9 +313,7 @@ public final class EmbeddedRedis implements AutoCloseable {
 		command.addAll(this.arguments);
 		Process started;
 		try {
-			started = new ProcessBuilder(command).directory(Binary.DIRECTORY.toFile())
-				.redirectErrorStream(true)
-				.start();
+			started = new ProcessBuilder(command).directory(this.directory.toFile()).redirectErrorStream(true).start();
 			this.process = started;
 		}
 		catch (IOException ex) {
@@ -401,6 +415,18 @@ public final class EmbeddedRedis implements AutoCloseable {
 		private static Path temporaryDirectory() {
 			try {
 				Path directory = Files.createTempDirectory("shardkeeper-test-redis");
+				directory.toFile().deleteOnExit();
+				return directory;
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+		}
+
+		/** Two servers that keep their data must not have the same files. */
+		static Path newDirectory() {
+			try {
+				Path directory = Files.createTempDirectory(DIRECTORY, "server");
 				directory.toFile().deleteOnExit();
 				return directory;
 			}

@@ -64,6 +64,21 @@ class EmbeddedRedisTests {
 	}
 
 	@Test
+	void serversThatKeepTheirDataDoNotShareIt() throws IOException {
+		try (EmbeddedRedis one = EmbeddedRedis.start("--appendonly", "yes", "--appendfsync", "no")) {
+			assertThat(ask(one, "INCR a")).isEqualTo(":1");
+			try (EmbeddedRedis two = EmbeddedRedis.start("--appendonly", "yes", "--appendfsync", "no")) {
+				assertThat(ask(two, "EXISTS a")).isEqualTo(":0");
+				assertThat(ask(two, "INCR b")).isEqualTo(":1");
+			}
+			one.kill();
+			one.restart();
+			assertThat(ask(one, "INCR a")).isEqualTo(":2");
+			assertThat(ask(one, "EXISTS b")).isEqualTo(":0");
+		}
+	}
+
+	@Test
 	void sharedRedisIsOneServer() throws IOException {
 		assertThat(EmbeddedRedis.shared()).isSameAs(EmbeddedRedis.shared());
 		assertThat(ask(EmbeddedRedis.shared(), "PING")).isEqualTo("+PONG");
