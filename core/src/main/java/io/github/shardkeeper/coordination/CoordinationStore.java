@@ -80,6 +80,8 @@ public interface CoordinationStore extends AutoCloseable {
 	 * @param onEvent called on a thread of the store whenever a heartbeat would return
 	 * changes; must not block
 	 * @return the subscription; once closed it stays closed
+	 * @throws StoreFullException if the store has no memory for it; the member may join
+	 * without one
 	 */
 	Subscription subscribe(MemberId member, Runnable onEvent);
 

@@ -131,8 +131,7 @@ final class Membership {
 			id = MemberId.of(this.settings.instance(), Long.toString(this.random.nextLong(1L << 40), 36));
 			this.joining = id;
 		}
-		// First: without a subscription the first late heartbeat would count as a crash.
-		ensureSubscribed(id);
+		subscribeFirst(id);
 		this.store.joinGroup(id, description(topics), this.settings.lease(), this.settings.timeout(), this.longestLease,
 				this.settings.restartsInPlace());
 		this.knownTopics = topics;
@@ -178,6 +177,19 @@ final class Membership {
 		logger.info("Joined group '{}' as {}", this.settings.group(), id);
 	}
 
+	/**
+	 * Without a subscription the first late heartbeat would count as a crash. If the
+	 * store has no memory for one, nobody could join, and consuming is what frees memory.
+	 */
+	private void subscribeFirst(MemberId id) {
+		try {
+			ensureSubscribed(id);
+		}
+		catch (StoreFullException ex) {
+			notSubscribed(id, ex);
+		}
+	}
+
 	private void ensureSubscribed(MemberId id) {
 		Subscription current = this.subscription;
 		if (current == null || !current.isOpen()) {
@@ -194,10 +206,11 @@ final class Membership {
 	/** Subscribes again if this process or the store has lost the subscription. */
 	void keepSubscribed(boolean subscribed, MonotonicTime sentAt) {
 		MemberId id = this.member;
-		if (id == null || this.subscription == null) {
+		if (id == null) {
 			return;
 		}
-		boolean open = this.subscription.isOpen();
+		Subscription current = this.subscription;
+		boolean open = current != null && current.isOpen();
 		if (open) {
 			if (sentAt.isBefore(this.subscribedAt)) {
 				// This answer is older than the subscription.
@@ -213,9 +226,9 @@ final class Membership {
 			}
 		}
 		if (!this.clock.now().isBefore(subscribeAgainAt(open))) {
-			if (open) {
+			if (current != null && open) {
 				unseen(id);
-				this.subscription.close();
+				current.close();
 			}
 			subscribeAgain(id, !open || !this.hidden);
 		}
@@ -284,16 +297,20 @@ final class Membership {
 			// Only with the next heartbeat, after a pause: where connections hang, the
 			// coordinator needs time for other work.
 			pauseAfter(begun);
-			String text = "Cannot subscribe, so changes arrive late, and a silence of one lease is taken for a crash: "
-					+ ex.getMessage();
-			if (!text.equals(this.problem)) {
-				this.problem = text;
-				logger.warn("{}: {}", id, text);
-			}
+			notSubscribed(id, ex);
 		}
 		catch (Throwable ex) {
 			pauseAfter(begun);
 			throw ex;
+		}
+	}
+
+	private void notSubscribed(MemberId id, StoreUnavailableException failure) {
+		String text = "Cannot subscribe, so changes arrive late, and a silence of one lease is taken for a crash: "
+				+ failure.getMessage();
+		if (!text.equals(this.problem)) {
+			this.problem = text;
+			logger.warn("{}: {}", id, text);
 		}
 	}
 

@@ -28,6 +28,7 @@ import io.github.shardkeeper.coordination.HeartbeatScheduler;
 import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.NoShards;
 import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.coordination.StoreFullException;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.loop.LoopThreads;
@@ -69,6 +70,8 @@ public final class ClusterInstance implements AutoCloseable {
 
 	private volatile boolean deaf;
 
+	private volatile boolean withoutMemory;
+
 	/** The operation of a store with whose answer the instance is cut off. */
 	private volatile String lastOperation = "";
 
@@ -108,7 +111,15 @@ public final class ClusterInstance implements AutoCloseable {
 		});
 	}
 
+	/** Sets whether the store has no memory for a subscription to messages. */
+	public void withoutMemory(boolean missing) {
+		this.withoutMemory = missing;
+	}
+
 	private CoordinationStore.Subscription subscribe(String address, Consumer<String> onMessage) {
+		if (this.withoutMemory) {
+			throw new StoreFullException("memory is full", null);
+		}
 		return this.cluster.subscribe(address, (message) -> {
 			if (!this.deaf && !this.cutOff) {
 				onMessage.accept(message);

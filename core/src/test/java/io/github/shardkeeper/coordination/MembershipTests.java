@@ -22,6 +22,7 @@ import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicTime;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** A lost subscription that cannot be reopened. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -123,6 +124,34 @@ class MembershipTests {
 		assertThat(output.getOut()).containsOnlyOnce("sees the subscription of");
 	}
 
+	/** Otherwise nobody would consume after a restart, and memory would stay full. */
+	@Test
+	void memberJoinsWithoutASubscriptionIfTheStoreIsFull(CapturedOutput output) {
+		this.store.full = true;
+		MemberId id = this.membership.join(this.topics);
+		this.membership.begin(id, false, () -> true);
+
+		assertThat(this.membership.member()).isEqualTo(id);
+		assertThat(this.membership.subscriptionProblem()).contains("Cannot subscribe", "memory is full");
+		this.store.attempts = 0;
+		hearAnswers();
+		assertThat(this.store.attempts).isEqualTo(20);
+		assertThat(output.getOut()).containsOnlyOnce("Cannot subscribe");
+
+		this.store.full = false;
+		this.membership.keepSubscribed(false, this.clock.now());
+		assertThat(this.store.subscription.isOpen()).isTrue();
+		this.membership.keepSubscribed(true, this.clock.now());
+		assertThat(this.membership.subscriptionProblem()).isNull();
+	}
+
+	@Test
+	void memberDoesNotJoinIfItsSubscriptionFailsOtherwise() {
+		this.store.refusing = true;
+
+		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> this.membership.join(this.topics));
+	}
+
 	/** Each heartbeat is answered at once, without a subscriber. */
 	private void answerWithoutSubscribers(Duration time) {
 		MonotonicTime end = this.clock.now().plus(time);
@@ -171,6 +200,8 @@ class MembershipTests {
 
 		private boolean refusing;
 
+		private boolean full;
+
 		private OpenSubscription subscription = new OpenSubscription();
 
 		HangingStore() {
@@ -188,6 +219,9 @@ class MembershipTests {
 			this.attempts++;
 			if (this.hanging) {
 				MembershipTests.this.clock.advance(HANGING);
+			}
+			if (this.full) {
+				throw new StoreFullException("memory is full", null);
 			}
 			if (this.hanging || this.refusing) {
 				throw new StoreUnavailableException("no subscription", new IllegalStateException());

@@ -17,6 +17,7 @@ import io.lettuce.core.RedisException;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.StoreFullException;
 import io.github.shardkeeper.text.PrintableText;
 
 /**
@@ -25,6 +26,8 @@ import io.github.shardkeeper.text.PrintableText;
  * that there is no connection, and log, health and endpoint show nothing but messages.
  */
 public final class RedisFailure {
+
+	private static final String NO_MEMORY = "OOM command not allowed";
 
 	private static final int MAX_LENGTH = 600;
 
@@ -38,7 +41,7 @@ public final class RedisFailure {
 					"the master reaches fewer replicas than its 'min-replicas-to-write' requires, and accepts no writes "
 							+ "until they are back or another node becomes the master: check the replicas and the "
 							+ "network between them"),
-			new Remedy(saying("OOM command not allowed"),
+			new Remedy(saying(NO_MEMORY),
 					"raise 'maxmemory' of this Redis, or free memory, for example by trimming topics"),
 			// Redis 6.2 does not name the subcommand, and the client sends it only for
 			// this.
@@ -95,6 +98,13 @@ public final class RedisFailure {
 	public static StoreUnavailableException unavailable(String problem, Throwable failure, @Nullable Object command) {
 		Throwable cause = unwrapped(failure);
 		return unavailable(problem, (cause instanceof RedisException redis) ? RedisLink.named(redis, command) : cause);
+	}
+
+	/** Returns the exception for a subscription that was refused or has no answer. */
+	static StoreUnavailableException notSubscribed(String problem, Throwable failure, @Nullable Object command) {
+		StoreUnavailableException found = unavailable(problem, failure, command);
+		return (found.isRefusal() && saying(NO_MEMORY).test(found))
+				? new StoreFullException(String.valueOf(found.getMessage()), found.getCause()) : found;
 	}
 
 	/**

@@ -10,6 +10,7 @@ import io.lettuce.core.RedisFuture;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.StoreFullException;
 import io.github.shardkeeper.redis.RedisConnector.PubSubConnection;
 
 /** A subscription to channels of one slot on a connection of its own. Thread-safe. */
@@ -30,6 +31,7 @@ public final class RedisSubscription implements AutoCloseable {
 	 * Subscribes, and waits until Redis has confirmed it.
 	 * @param onMessage called on a thread of the client for every message; must not block
 	 * @throws StoreUnavailableException when Redis does not confirm in time
+	 * @throws StoreFullException when Redis refuses it at {@code maxmemory}, from 8.6 on
 	 */
 	public static RedisSubscription open(RedisConnector connector, String channel, Duration timeout,
 			Runnable onMessage) {
@@ -75,7 +77,7 @@ public final class RedisSubscription implements AutoCloseable {
 		}
 		catch (RuntimeException ex) {
 			close();
-			throw RedisFailure.unavailable("cannot subscribe to " + String.join(", ", channels), ex, subscribed);
+			throw RedisFailure.notSubscribed("cannot subscribe to " + String.join(", ", channels), ex, subscribed);
 		}
 	}
 

@@ -14,6 +14,7 @@ import org.slf4j.Logger;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.cluster.ClusterView.View;
 import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
+import io.github.shardkeeper.coordination.StoreFullException;
 import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.SessionListener;
 import io.github.shardkeeper.coordination.ShardCoordinator;
@@ -293,11 +294,7 @@ public final class ClusterSession implements SessionListener, AutoCloseable {
 			return catchUp();
 		}
 		catch (StoreUnavailableException ex) {
-			String text = String.valueOf(ex.getMessage());
-			if (!text.equals(this.problem)) {
-				this.problem = text;
-				logger.warn("Cluster tools of group '{}': {}", group(), text);
-			}
+			noteProblem(String.valueOf(ex.getMessage()));
 			if (!ex.isRefusal()) {
 				this.catchUpRequested = true;
 				return this.runtime.clock().now().plus(RETRY_PAUSE);
@@ -330,12 +327,19 @@ public final class ClusterSession implements SessionListener, AutoCloseable {
 			this.readAs = member;
 			this.membershipRead = heard;
 			this.nextRead = now.plus(this.coordinator.settings().lease());
-			if (this.problem != null) {
+			if (this.problem != null && this.subscription != null) {
 				this.problem = null;
 				logger.info("Cluster tools of group '{}': the store answers again", group());
 			}
 		}
 		return this.nextRead;
+	}
+
+	private void noteProblem(String text) {
+		if (!text.equals(this.problem)) {
+			this.problem = text;
+			logger.warn("Cluster tools of group '{}': {}", group(), text);
+		}
 	}
 
 	private void read(MemberId member) {
@@ -395,7 +399,15 @@ public final class ClusterSession implements SessionListener, AutoCloseable {
 			current.close();
 			this.subscription = null;
 		}
-		Subscription opened = this.messages.subscribe(this.address, this::received);
+		Subscription opened;
+		try {
+			opened = this.messages.subscribe(this.address, this::received);
+		}
+		catch (StoreFullException ex) {
+			// Reading on its own goes on.
+			noteProblem("Cannot subscribe, so news arrives up to a lease late: " + ex.getMessage());
+			return false;
+		}
 		this.subscription = opened;
 		if (this.closed) {
 			// Closed meanwhile, without this one.

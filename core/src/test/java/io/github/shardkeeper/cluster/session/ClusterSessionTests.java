@@ -41,6 +41,22 @@ class ClusterSessionTests {
 		}
 	}
 
+	@Test
+	void toolsCatchUpWithoutASubscriptionWhileTheStoreIsFull() {
+		try (ClusterInstance instance = new ClusterInstance("a", this.store, this.cluster)) {
+			instance.withoutMemory(true);
+			Recorder recorder = new Recorder();
+			instance.session().add(recorder);
+			await(recorder.caughtUp);
+
+			instance.withoutMemory(false);
+			Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> {
+				new MemorySignalStore(this.cluster).send("any", "", Duration.ofMinutes(1), "address");
+				return recorder.told.await(100, TimeUnit.MILLISECONDS);
+			});
+		}
+	}
+
 	private static void await(CountDownLatch latch) {
 		Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> latch.await(1, TimeUnit.MILLISECONDS));
 	}

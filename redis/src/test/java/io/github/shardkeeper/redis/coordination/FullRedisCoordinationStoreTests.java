@@ -1,5 +1,7 @@
 package io.github.shardkeeper.redis.coordination;
 
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -20,6 +22,7 @@ import io.github.shardkeeper.coordination.StoreServer;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
+import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -52,7 +55,32 @@ class FullRedisCoordinationStoreTests extends CoordinationStoreContract {
 	@Override
 	protected CoordinationStore createStore() {
 		fill();
-		return new RedisCoordinationStore(new RedisConnector(connections), "test", this.group, Duration.ofSeconds(10));
+		CoordinationStore store = new RedisCoordinationStore(new RedisConnector(connections), "test", this.group,
+				Duration.ofSeconds(10));
+		return (CoordinationStore) Proxy.newProxyInstance(CoordinationStore.class.getClassLoader(),
+				new Class<?>[] { CoordinationStore.class }, (proxy, method, arguments) -> {
+					if (method.getName().equals("subscribe")) {
+						return subscribedWithMemory(store, (MemberId) arguments[0], (Runnable) arguments[1]);
+					}
+					try {
+						return method.invoke(store, arguments);
+					}
+					catch (InvocationTargetException ex) {
+						throw ex.getCause();
+					}
+				});
+	}
+
+	/** From 8.6 on, Redis refuses new subscriptions when it is full. */
+	private static CoordinationStore.Subscription subscribedWithMemory(CoordinationStore store, MemberId member,
+			Runnable onEvent) {
+		redis.call((commands) -> commands.configSet("maxmemory", "0"));
+		try {
+			return store.subscribe(member, onEvent);
+		}
+		finally {
+			fill();
+		}
 	}
 
 	private static void fill() {

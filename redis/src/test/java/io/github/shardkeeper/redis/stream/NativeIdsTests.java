@@ -45,9 +45,10 @@ import io.github.shardkeeper.test.EmbeddedRedis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Ids that Redis remembers itself, from 8.6 on. No test has such a Redis: what is sent is
- * looked at by a server that only answers, and the script is tried with an {@code XADD}
- * of the test's own put before it.
+ * Ids that Redis remembers itself, from 8.6 on, on any Redis: what is sent is looked at
+ * by a server that only answers, and the script is tried with an {@code XADD} of the
+ * test's own put before it. {@link IdsRememberedByRedisTests} have a Redis that remembers
+ * them.
  */
 class NativeIdsTests {
 
