@@ -80,7 +80,10 @@ class AccountsTests {
 	@AfterEach
 	void stop() {
 		this.instances.close();
-		this.database.close();
+		// Not if the database is not on this machine.
+		if (this.database != null) {
+			this.database.close();
+		}
 		this.redis.close();
 	}
 

@@ -69,8 +69,11 @@ class FenceTests {
 
 	@AfterEach
 	void close() {
-		this.store.close();
-		this.server.close();
+		// Not if the database is not on this machine.
+		if (this.store != null) {
+			this.store.close();
+			this.server.close();
+		}
 	}
 
 	/**

@@ -9,6 +9,7 @@ import java.util.Set;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -43,6 +44,11 @@ class MariadbPacketTests {
 	private Acquired acquired;
 
 	private long before;
+
+	@BeforeAll
+	static void assumeRunnable() {
+		TestDatabase.MARIADB.assumeRunnable();
+	}
 
 	@BeforeEach
 	void create() {

@@ -1,9 +1,15 @@
 package io.github.shardkeeper.jdbc;
 
 import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.BeforeAll;
 
 /** With the rights that the guide asks for, and no others. */
 class MariadbStoreTests extends JdbcStoreContracts {
+
+	@BeforeAll
+	static void assumeRunnable() {
+		TestDatabase.MARIADB.assumeRunnable();
+	}
 
 	MariadbStoreTests() {
 		super(MariadbStoreTests::create);

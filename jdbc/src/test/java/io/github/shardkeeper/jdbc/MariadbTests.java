@@ -2,6 +2,7 @@ package io.github.shardkeeper.jdbc;
 
 import java.util.Map;
 
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -15,6 +16,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** What settings of MariaDB, and of its driver, change. */
 class MariadbTests extends MysqlSettingsContract {
+
+	@BeforeAll
+	static void assumeRunnable() {
+		TestDatabase.MARIADB.assumeRunnable();
+	}
 
 	MariadbTests() {
 		super(TestDatabase.MARIADB);

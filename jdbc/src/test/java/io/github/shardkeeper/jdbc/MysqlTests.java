@@ -2,6 +2,7 @@ package io.github.shardkeeper.jdbc;
 
 import java.util.Map;
 
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -13,6 +14,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** What settings of MySQL, and of its driver, change. */
 class MysqlTests extends MysqlSettingsContract {
+
+	@BeforeAll
+	static void assumeRunnable() {
+		TestDatabase.MYSQL.assumeRunnable();
+	}
 
 	MysqlTests() {
 		super(TestDatabase.MYSQL);
