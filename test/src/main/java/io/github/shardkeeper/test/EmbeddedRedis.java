@@ -30,9 +30,9 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
+import redis.embedded.core.ExecutableProvider;
 
 import org.springframework.util.FileSystemUtils;
-import redis.embedded.core.ExecutableProvider;
 
 /**
  * Redis server for tests, as a process of its own on a free port:
