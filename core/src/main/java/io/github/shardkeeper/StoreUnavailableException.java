@@ -35,4 +35,21 @@ public class StoreUnavailableException extends RuntimeException {
 		return this.refusal;
 	}
 
+	/**
+	 * Thrown if the store has refused a subscription because its memory is full. A retry
+	 * fails until memory is free; a member may go on without a subscription until then.
+	 */
+	public static class StoreFullException extends StoreUnavailableException {
+
+		/**
+		 * Creates the exception.
+		 * @param message the problem and how to fix it
+		 * @param cause the cause, {@code null} for none
+		 */
+		public StoreFullException(String message, @Nullable Throwable cause) {
+			super(message, cause, true);
+		}
+
+	}
+
 }

@@ -17,7 +17,7 @@ import io.lettuce.core.RedisException;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.coordination.StoreFullException;
+import io.github.shardkeeper.StoreUnavailableException.StoreFullException;
 import io.github.shardkeeper.text.PrintableText;
 
 /**

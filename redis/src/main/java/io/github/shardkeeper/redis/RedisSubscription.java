@@ -10,7 +10,7 @@ import io.lettuce.core.RedisFuture;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.coordination.StoreFullException;
+import io.github.shardkeeper.StoreUnavailableException.StoreFullException;
 import io.github.shardkeeper.redis.RedisConnector.PubSubConnection;
 
 /** A subscription to channels of one slot on a connection of its own. Thread-safe. */

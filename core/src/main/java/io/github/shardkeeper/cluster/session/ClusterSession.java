@@ -12,12 +12,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.StoreUnavailableException.StoreFullException;
 import io.github.shardkeeper.cluster.ClusterView.View;
 import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
 import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.SessionListener;
 import io.github.shardkeeper.coordination.ShardCoordinator;
-import io.github.shardkeeper.coordination.StoreFullException;
 import io.github.shardkeeper.loop.Loops;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.text.PrintableLogger;
