@@ -8,11 +8,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/**
- * A MariaDB server. A restart stops it in order; {@link #stop} kills it. It loses nothing
- * of what it has acknowledged unless the machine fails. Confined to one thread.
- */
-final class RestartedMariadb extends RestartedProcess {
+/** A MariaDB server. Confined to one thread. */
+final class RestartedMariadb extends RestartedMysqlOrMariadb {
 
 	/** The owner of everything, from this machine and without a password. */
 	private static final String ROOT = "insert into global_priv values ('127.0.0.1', 'root', '{\"access\":18446744073709551615}');";
@@ -63,10 +60,6 @@ final class RestartedMariadb extends RestartedProcess {
 	}
 
 	@Override
-	public String url() {
-		return url("app");
-	}
-
 	String url(String database) {
 		return "jdbc:mariadb://127.0.0.1:%d/%s?user=root".formatted(port(), database);
 	}
@@ -74,25 +67,6 @@ final class RestartedMariadb extends RestartedProcess {
 	@Override
 	public String endingIdleTransactions() {
 		return "&sessionVariables=idle_transaction_timeout=2";
-	}
-
-	/** With the isolation level that several keys of a shard at a time need. */
-	@Override
-	public List<String> arguments(boolean endsIdleTransactions) {
-		List<String> arguments = super.arguments(endsIdleTransactions);
-		arguments.add("--spring.datasource.hikari.transaction-isolation=TRANSACTION_READ_COMMITTED");
-		return arguments;
-	}
-
-	@Override
-	public void restart() {
-		end();
-		startAgain();
-	}
-
-	@Override
-	public void stop() {
-		kill();
 	}
 
 }

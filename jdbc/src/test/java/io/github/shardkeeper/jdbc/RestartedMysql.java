@@ -10,12 +10,8 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * A server of the MySQL that the environment names. A restart stops it in order;
- * {@link #stop} kills it. It loses nothing of what it has acknowledged unless the machine
- * fails. Confined to one thread.
- */
-final class RestartedMysql extends RestartedProcess {
+/** A server of the MySQL that the environment names. Confined to one thread. */
+final class RestartedMysql extends RestartedMysqlOrMariadb {
 
 	/**
 	 * System property or environment variable with the path of a {@code mysqld}, or of a
@@ -78,10 +74,6 @@ final class RestartedMysql extends RestartedProcess {
 	}
 
 	@Override
-	public String url() {
-		return url("app");
-	}
-
 	String url(String database) {
 		return "jdbc:mysql://127.0.0.1:%d/%s?user=root&sslMode=DISABLED&allowPublicKeyRetrieval=true".formatted(port(),
 				database);
@@ -91,25 +83,6 @@ final class RestartedMysql extends RestartedProcess {
 	@Override
 	public String endingIdleTransactions() {
 		return "";
-	}
-
-	/** With the isolation level that several keys of a shard at a time need. */
-	@Override
-	public List<String> arguments(boolean endsIdleTransactions) {
-		List<String> arguments = super.arguments(endsIdleTransactions);
-		arguments.add("--spring.datasource.hikari.transaction-isolation=TRANSACTION_READ_COMMITTED");
-		return arguments;
-	}
-
-	@Override
-	public void restart() {
-		end();
-		startAgain();
-	}
-
-	@Override
-	public void stop() {
-		kill();
 	}
 
 }
