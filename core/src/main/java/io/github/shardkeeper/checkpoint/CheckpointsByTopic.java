@@ -72,6 +72,11 @@ public final class CheckpointsByTopic implements CheckpointStore {
 	}
 
 	@Override
+	public void rehearseAcquisition(ShardId absent) {
+		this.parts.of(absent).rehearseAcquisition(absent);
+	}
+
+	@Override
 	public Checkpoint read(ShardId shard) {
 		return this.parts.of(shard).read(shard);
 	}

@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -19,10 +20,18 @@ import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
+import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.handler.HandlerSignature;
 import io.github.shardkeeper.handler.ShardHandler;
+import io.github.shardkeeper.protocol.HandoverRules;
+import io.github.shardkeeper.protocol.HoldingAction;
+import io.github.shardkeeper.protocol.HoldingEvent;
+import io.github.shardkeeper.protocol.Ownership.Phase;
+import io.github.shardkeeper.protocol.Ownership;
+import io.github.shardkeeper.protocol.ShardHoldings;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -37,13 +46,13 @@ import io.github.shardkeeper.worker.BufferBudget;
 import io.github.shardkeeper.worker.ConsumerEvents;
 import io.github.shardkeeper.worker.ConsumerMeters;
 import io.github.shardkeeper.worker.ConsumerSettings;
-import io.github.shardkeeper.worker.ShardWorker;
 import io.github.shardkeeper.worker.WorkerContext;
 
 /**
- * Warms up the classes of a worker before the first shard is assigned, which would
- * otherwise wait until they are loaded and compiled: consumes and releases a shard that
- * does not exist, and reads its checkpoint. Writes nothing, and calls no code of the
+ * Runs the code between the ownership of a shard and its first record before the first
+ * shard is assigned, so that this one does not wait until classes are loaded and
+ * compiled: gets, consumes and gives up a shard that does not exist, and has the store
+ * and the reader do their part of it. Leaves nothing behind, and calls no code of the
  * application. Confined to the thread that runs it.
  */
 final class Rehearsal {
@@ -51,6 +60,10 @@ final class Rehearsal {
 	private static final Logger logger = PrintableLogger.of(Rehearsal.class);
 
 	private static final ShardId SHARD = ShardId.of("rehearsal", 0);
+
+	private static final MemberId SELF = MemberId.of("rehearsal", "1");
+
+	private static final MemberId OTHER = MemberId.of("rehearsal", "2");
 
 	/** Number of calls after which a method is compiled. */
 	private static final int ROUNDS = 200;
@@ -74,7 +87,12 @@ final class Rehearsal {
 					logger.debug("The rehearsal did not end");
 					return;
 				}
-				context.checkpoints().read(absent);
+				context.checkpoints().rehearseAcquisition(absent);
+				if (i == 0) {
+					// In the first round, as later ones may not take place; to load its
+					// classes, once is enough.
+					context.reader().rehearseRead(topic);
+				}
 			}
 		}
 		catch (Exception | LinkageError ex) {
@@ -90,14 +108,36 @@ final class Rehearsal {
 				CountingHandler.class);
 		ShardHandler handler = new ShardHandler(SHARD.topic(), () -> bean, signature, List.of(), List.of(), List.of(),
 				new JsonPayloadConverter(context.mapper()), null, Duration.ZERO);
-		ShardWorker worker = new ShardWorker(SHARD, new Token(1), MemberId.of("rehearsal", "1"), handler,
-				context(context, settings), CompletableFuture.completedFuture(null));
+		ShardWorkers workers = new ShardWorkers(Map.of(SHARD.topic(), handler), context(context, settings),
+				new SessionWatch(Optional::empty, ConsumerEvents.NONE), this.turns::add, Directives.NONE, null);
+		ShardHoldings holdings = new ShardHoldings(HandoverRules.DEFAULT);
+		MonotonicTime now = context.clock().now();
+		report(holdings, Phase.REVOKING, OTHER, SELF, workers, now);
+		report(holdings, Phase.OWNED, SELF, null, workers, now);
 		takeTurns();
 		this.backend.offer(new SourceRecord(new Offset("1"), "key", new byte[0], Instant.EPOCH));
 		takeTurns();
-		worker.drain();
+		report(holdings, Phase.REVOKING, SELF, OTHER, workers, now);
 		takeTurns();
 		return this.ended && bean.handled == 1;
+	}
+
+	/** Has the shard reported as a heartbeat's answer would. */
+	private static void report(ShardHoldings holdings, Phase phase, MemberId owner, @Nullable MemberId target,
+			ShardWorkers workers, MonotonicTime now) {
+		Ownership ownership = new Ownership(SHARD, phase, new Token(1), owner, target, 1, 0, 0);
+		for (HoldingAction action : holdings.handle(new HoldingEvent.OwnershipChanged(ownership, SELF), now)
+			.actions()) {
+			if (action instanceof HoldingAction.Prepare prepare) {
+				workers.prepare(prepare.shard(), SELF);
+			}
+			else if (action instanceof HoldingAction.Start start) {
+				workers.start(start.shard(), start.token(), SELF);
+			}
+			else if (action instanceof HoldingAction.Drain drain) {
+				workers.drain(drain.shard());
+			}
+		}
 	}
 
 	private void takeTurns() {
@@ -137,7 +177,8 @@ final class Rehearsal {
 
 		@Override
 		public CompletableFuture<Acquisition> acquire(ShardId shard, Token token) {
-			return CompletableFuture.completedFuture(new Acquisition.Acquired(new Checkpoint(null, Map.of())));
+			return CompletableFuture.completedFuture(new Acquisition.Acquired(new Checkpoint(null, Map.of()),
+					Seeks.NONE, 0, new LastCommit(Token.NONE, 0), 0));
 		}
 
 		@Override

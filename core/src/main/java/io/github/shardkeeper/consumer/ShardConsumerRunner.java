@@ -332,7 +332,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		}
 		String topic = topics.iterator().next();
 		Thread thread = new Thread(() -> Rehearsal.run(context, this.settings.consumers(), topic),
-				"io.github.shardkeeper.rehearsal");
+				"shardkeeper-rehearsal");
 		thread.setDaemon(true);
 		try {
 			thread.start();

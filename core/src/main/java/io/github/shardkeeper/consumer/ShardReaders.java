@@ -109,6 +109,11 @@ final class ShardReaders implements ShardReadControl, AutoCloseable {
 	}
 
 	@Override
+	public void rehearseRead(String topic) {
+		of(topic).reader.rehearseRead(topic);
+	}
+
+	@Override
 	public void committed(ShardId shard, Offset offset) {
 		of(shard.topic()).committed(shard, offset);
 	}

@@ -229,7 +229,7 @@ final class HoldingDriver {
 	}
 
 	private void start(HoldingAction.Start start, MemberId self) {
-		this.log.assigned.add("%s (token %s)".formatted(start.shard(), start.token()));
+		this.log.assigned.add(start.shard() + " (token " + start.token() + ")");
 		try {
 			consumption().start(start.shard(), start.token(), self);
 		}

@@ -40,11 +40,13 @@ end
 -- on nothing else), but a repeated script may find all done, on a connection that was lost before any replica had it.
 -- So this writes something that leaves no trace, also at `maxmemory`. O(1)
 --
--- hash     the key of a hash, which need not exist; it has no field with an empty name
+-- hash     the key of a hash, which need not exist; it has no field with an empty name; false if no WAIT follows
 local function writeBeforeWait(hash)
-  writeAtMaxmemory('HDEL', hash)
-  redis.call('HSET', hash, '', '')
-  redis.call('HDEL', hash, '')
+  if hash then
+    writeAtMaxmemory('HDEL', hash)
+    redis.call('HSET', hash, '', '')
+    redis.call('HDEL', hash, '')
+  end
 end
 
 -- Returns whether a reply of redis.pcall reports missing memory. Nothing was written then.

@@ -117,16 +117,20 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	}
 
 	private CompletableFuture<Acquisition> acquire(ShardId shard, Token token, int attempt) {
-		return this.fences
-			.<List<Object>>send(this.scripts.acquireShard(), this.keys.all(shard), List.of(bytes(token.toString())))
-			.thenCompose((reply) -> {
-				if (text(reply.get(0)).equals("REFUSED")) {
-					return CompletableFuture
-						.completedFuture(new Acquisition.Refused(new Token(Long.parseLong(text(reply.get(1))))));
-				}
-				return readRemaining(shard, reply.subList(1, reply.size()))
-					.thenCompose((checkpoint) -> acquired(shard, token, attempt, reply, checkpoint));
-			});
+		return acquisition(shard, token, attempt,
+				this.fences.send(this.scripts.acquireShard(), this.keys.all(shard), List.of(bytes(token.toString()))));
+	}
+
+	private CompletableFuture<Acquisition> acquisition(ShardId shard, Token token, int attempt,
+			CompletableFuture<List<Object>> answer) {
+		return answer.thenCompose((reply) -> {
+			if (text(reply.get(0)).equals("REFUSED")) {
+				return CompletableFuture
+					.completedFuture(new Acquisition.Refused(new Token(Long.parseLong(text(reply.get(1))))));
+			}
+			return readRemaining(shard, reply.subList(1, reply.size()))
+				.thenCompose((checkpoint) -> acquired(shard, token, attempt, reply, checkpoint));
+		});
 	}
 
 	private CompletableFuture<Acquisition> acquired(ShardId shard, Token token, int attempt, List<Object> reply,
@@ -152,6 +156,16 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	private CompletableFuture<Optional<Checkpoint>> readRemaining(ShardId shard, List<?> beginning) {
 		return new PagedCheckpoint(beginning).readRemaining(this.link, this.scripts.readStatePage(),
 				this.keys.all(shard));
+	}
+
+	/**
+	 * Under the token 0 the script writes nothing, so no replicas are waited for; at the
+	 * last attempt, nothing is acquired again.
+	 */
+	@Override
+	public void rehearseAcquisition(ShardId absent) {
+		Answers.await(acquisition(absent, Token.NONE, READING_ATTEMPTS, this.link.send(this.scripts.acquireShard(),
+				this.keys.all(absent), List.of(bytes(Token.NONE.toString())))));
 	}
 
 	@Override

@@ -81,7 +81,7 @@ public final class RedisStreamSource
 
 	static final char PAYLOAD_FIELD = RecordFields.PAYLOAD.charAt(0);
 
-	private static final int BUCKETS = 16;
+	static final int BUCKETS = 16;
 
 	private static final LuaScript TRIM = LuaScript.load(RedisStreamSource.class, ScriptOutputType.INTEGER,
 			"trim-stream.lua");

@@ -1,7 +1,7 @@
 -- Raises a shard's fence and reads its checkpoint in one step. Of a large state it reads the first page only: no other
 -- member can change the state any more, and read-state-page.lua reads the rest.
 --
--- ARGV     1 token
+-- ARGV     1 token; under 0 nothing is raised or written
 -- result   {'ACQUIRED', fence, number of the last commit, offset or '', ahead or '', millis until the first retry is
 --          due or '', number of the state's entries, cursor, {key, value, …}, pending seek or '', number of the last
 --          seek that was carried out or '', what was before the fence or '', `acquired` or '0', {field, value, …} of the
@@ -10,7 +10,7 @@
 -- memory   accepted at `maxmemory`: a hash per shard
 -- cost     O(a page of the state + targets)
 
-writeBeforeWait(CHECKPOINT)
+writeBeforeWait(ARGV[1] ~= '0' and CHECKPOINT)
 
 local tooLong = checkLengths()
 if tooLong then

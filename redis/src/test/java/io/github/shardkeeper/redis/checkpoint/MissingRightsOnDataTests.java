@@ -15,6 +15,7 @@ import io.lettuce.core.protocol.CommandType;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -104,6 +105,17 @@ class MissingRightsOnDataTests {
 				List.of(record("3-0")))
 			.withOutbox(Operation.outbox(false, List.of(), 1, 2, 3)));
 		stores.checkpoints.seek(SHARD, new Offset("0"), false);
+	}
+
+	@Test
+	void rehearsedAcquisitionWritesNothing() {
+		ShardId absent = new ShardId("orders", "rehearsal");
+		acl(AclSetuserArgs.Builder.removeCommand(CommandType.HSET));
+		acl(AclSetuserArgs.Builder.removeCommand(CommandType.HDEL));
+
+		this.onRedis.checkpoints.rehearseAcquisition(absent);
+
+		assertThat(this.onRedis.checkpoints.read(absent)).isEqualTo(this.inMemory.checkpoints.read(absent));
 	}
 
 	static Stream<Arguments> whatMayBeRefused() {

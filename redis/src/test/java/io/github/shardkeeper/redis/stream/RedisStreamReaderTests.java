@@ -28,7 +28,11 @@ import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -55,6 +59,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * these, no test of it would end in time. While answers are long it reads in halves.
  */
 @OnEveryRedis
+@ExtendWith(OutputCaptureExtension.class)
 class RedisStreamReaderTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 0);
@@ -134,6 +139,61 @@ class RedisStreamReaderTests {
 
 		assertThat(sink.await(1)).hasSize(1);
 		assertThat(this.failures).isEmpty();
+	}
+
+	@Test
+	void rehearsedReadIsFollowedByNoOther() {
+		poll(this.connector);
+		awaiting().until(() -> calls("client") + calls("client\\|id") > 0);
+		this.reader.rehearseRead("orders");
+		awaiting().until(() -> !this.reads.blocks.isEmpty());
+
+		RecordingSink sink = start(SHARD);
+		append(SHARD);
+
+		assertThat(sink.await(1)).hasSize(1);
+		awaitLongRead();
+		assertThat(this.reads.blocked.get(0)).contains(":stream:2147483632\"");
+		assertThat(this.reads.blocked.subList(1, this.reads.blocked.size())).isNotEmpty()
+			.allSatisfy((streams) -> assertThat(streams).containsOnlyOnce(":stream:").contains(":stream:0\""));
+		List<String> streams = this.redis.call((commands) -> commands.keys("*:stream:*"));
+		assertThat(streams).containsExactly("idle:{orders#0}:stream:0");
+		assertThat(this.failures).isEmpty();
+	}
+
+	@Test
+	void rehearsedReadThatIsRefusedIsNoProblem(CapturedOutput output) {
+		permit("resetkeys");
+		permit("~idle:{orders#0}*");
+		permit("~" + this.source.pulse(PULSE_INTERVAL).key());
+		poll(this.connector);
+		awaiting().until(() -> calls("client") + calls("client\\|id") > 0);
+		this.reader.rehearseRead("orders");
+		awaiting().until(() -> this.redis.call((commands) -> commands.info("commandstats")).contains("cmdstat_xread:"));
+
+		RecordingSink sink = start(SHARD);
+		append(SHARD);
+
+		assertThat(sink.await(1)).hasSize(1);
+		assertThat(output).doesNotContain("2147483632");
+		assertThat(this.failures).isEmpty();
+	}
+
+	@Test
+	@Timeout(60)
+	void rehearsedReadIsNotWaitedForWhileRedisIsSilent() throws IOException {
+		try (FaultyProxy network = new FaultyProxy(this.redis.port(), "{nothing}")) {
+			poll(connector(network.port(), ClientOptions.create()));
+			network.disturb(Disturbance.hold(Disturbance.ALL));
+
+			this.reader.rehearseRead("orders");
+
+			assertThat(this.reads.blocks).isEmpty();
+			network.heal();
+			RecordingSink sink = start(SHARD);
+			append(SHARD);
+			assertThat(sink.await(1)).hasSize(1);
+		}
 	}
 
 	/**
@@ -639,6 +699,9 @@ class RedisStreamReaderTests {
 		/** The number of streams of reads that do not block. */
 		private final List<Integer> withoutBlock = new CopyOnWriteArrayList<>();
 
+		/** The streams and offsets of each of them. */
+		private final List<String> blocked = new CopyOnWriteArrayList<>();
+
 		private final Socket socket;
 
 		private final Thread thread;
@@ -658,6 +721,7 @@ class RedisStreamReaderTests {
 
 		private void add(Matcher read) {
 			if (read.group(1) != null) {
+				this.blocked.add(read.group(2));
 				this.blocks.add(read.group(1));
 			}
 			else {
