@@ -145,8 +145,9 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * embedded one, any (always), or none (never).
 	 * @param tablePrefix Beginning of the tables' names, with the schema and a dot if
 	 * they are in another one. Letters, digits and underscores.
-	 * @param lockWait Maximum time that a statement waits for a lock of the database,
-	 * above all that of a shard's row. In whole seconds, 1s to 5m.
+	 * @param lockWait Maximum time that a statement of Shardkeeper waits for a lock of
+	 * the database, above all that of a shard's row; handlers' statements wait as the
+	 * database says. In whole seconds, 1s to 5m.
 	 * @param transactionManager Name of the PlatformTransactionManager bean of the
 	 * transactions. Defaults to the only or primary one.
 	 */
