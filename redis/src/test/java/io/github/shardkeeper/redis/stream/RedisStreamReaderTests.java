@@ -11,6 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -144,17 +146,18 @@ class RedisStreamReaderTests {
 	@Test
 	void rehearsedReadIsFollowedByNoOther() {
 		poll(this.connector);
-		awaiting().until(() -> calls("client") + calls("client\\|id") > 0);
-		this.reader.rehearseRead("orders");
-		awaiting().until(() -> !this.reads.blocks.isEmpty());
+		int rehearsals = rehearseUntil(() -> !this.reads.blocks.isEmpty());
 
 		RecordingSink sink = start(SHARD);
 		append(SHARD);
 
 		assertThat(sink.await(1)).hasSize(1);
 		awaitLongRead();
-		assertThat(this.reads.blocked.get(0)).contains(":stream:2147483632\"");
-		assertThat(this.reads.blocked.subList(1, this.reads.blocked.size())).isNotEmpty()
+		List<String> rehearsed = this.reads.blocked.stream()
+			.takeWhile((streams) -> streams.contains(":stream:2147483632\""))
+			.toList();
+		assertThat(rehearsed).hasSizeBetween(1, rehearsals);
+		assertThat(this.reads.blocked.subList(rehearsed.size(), this.reads.blocked.size())).isNotEmpty()
 			.allSatisfy((streams) -> assertThat(streams).containsOnlyOnce(":stream:").contains(":stream:0\""));
 		List<String> streams = this.redis.call((commands) -> commands.keys("*:stream:*"));
 		assertThat(streams).containsExactly("idle:{orders#0}:stream:0");
@@ -167,9 +170,7 @@ class RedisStreamReaderTests {
 		permit("~idle:{orders#0}*");
 		permit("~" + this.source.pulse(PULSE_INTERVAL).key());
 		poll(this.connector);
-		awaiting().until(() -> calls("client") + calls("client\\|id") > 0);
-		this.reader.rehearseRead("orders");
-		awaiting().until(() -> this.redis.call((commands) -> commands.info("commandstats")).contains("cmdstat_xread:"));
+		rehearseUntil(() -> this.redis.call((commands) -> commands.info("commandstats")).contains("cmdstat_xread:"));
 
 		RecordingSink sink = start(SHARD);
 		append(SHARD);
@@ -566,6 +567,20 @@ class RedisStreamReaderTests {
 			.containsExactlyElementsOf(IntStream.range(0, MANY).mapToObj(Integer::toString).toList());
 	}
 
+	/**
+	 * Rehearses a read until Redis has got one, because a rehearsal waits only briefly;
+	 * returns how often.
+	 */
+	private int rehearseUntil(BooleanSupplier read) {
+		AtomicInteger rehearsals = new AtomicInteger();
+		awaiting().until(() -> {
+			rehearsals.incrementAndGet();
+			this.reader.rehearseRead("orders");
+			return read.getAsBoolean();
+		});
+		return rehearsals.get();
+	}
+
 	private void append(ShardId shard, int count) {
 		Appends.append(this.source,
 				IntStream.range(0, count)
@@ -696,11 +711,11 @@ class RedisStreamReaderTests {
 		/** The milliseconds for which reads may block. */
 		private final List<String> blocks = new CopyOnWriteArrayList<>();
 
+		/** The streams and offsets of the same reads. */
+		private final List<String> blocked = new CopyOnWriteArrayList<>();
+
 		/** The number of streams of reads that do not block. */
 		private final List<Integer> withoutBlock = new CopyOnWriteArrayList<>();
-
-		/** The streams and offsets of each of them. */
-		private final List<String> blocked = new CopyOnWriteArrayList<>();
 
 		private final Socket socket;
 
