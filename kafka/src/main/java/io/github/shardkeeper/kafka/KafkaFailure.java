@@ -5,6 +5,7 @@ import java.util.concurrent.ExecutionException;
 
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.config.ConfigException;
+import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.AuthorizationException;
 import org.apache.kafka.common.errors.InvalidTopicException;
@@ -33,11 +34,15 @@ final class KafkaFailure {
 				isRefusal((reason != null) ? reason : cause));
 	}
 
-	/** Removes exceptions that only carry a cause from another thread. */
+	/**
+	 * Removes exceptions that only carry a cause: from another thread, or from before,
+	 * like that of a producer which was refused already when it is given a record.
+	 */
 	static Throwable unwrapped(Throwable failure) {
 		Throwable cause = failure.getCause();
-		return ((failure instanceof ExecutionException || failure instanceof CompletionException) && cause != null)
-				? unwrapped(cause) : failure;
+		boolean ofAnotherThread = failure instanceof ExecutionException || failure instanceof CompletionException;
+		boolean ofBefore = failure.getClass() == KafkaException.class && cause instanceof ApiException;
+		return ((ofAnotherThread || ofBefore) && cause != null) ? unwrapped(cause) : failure;
 	}
 
 	static boolean isMissing(@Nullable Throwable failure) {

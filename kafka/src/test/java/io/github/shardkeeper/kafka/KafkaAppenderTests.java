@@ -13,6 +13,8 @@ import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.MockProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.ClusterAuthorizationException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -107,6 +109,18 @@ class KafkaAppenderTests {
 		};
 		assertThatExceptionOfType(SendFailedException.class).isThrownBy(() -> append(producer))
 			.withMessageContaining("Not sent to orders/0")
+			.satisfies((failure) -> assertThat(failure.mayHaveBeenAppended()).isFalse());
+	}
+
+	@Test
+	void refusalThatTheProducerHasHeardBeforeItIsGivenTheRecordSaysWhatIsRefused() {
+		MockProducer<byte[], byte[]> producer = new MockProducer<>(false, null, new ByteArraySerializer(),
+				new ByteArraySerializer());
+		producer.sendException = new KafkaException(
+				"Cannot execute transactional method because we are in an error state",
+				new ClusterAuthorizationException("Cluster authorization failed."));
+		assertThatExceptionOfType(SendFailedException.class).isThrownBy(() -> append(producer))
+			.withMessageContaining("denies the access (Cluster authorization failed.)")
 			.satisfies((failure) -> assertThat(failure.mayHaveBeenAppended()).isFalse());
 	}
 
