@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.jar.Attributes;
 import java.util.jar.JarFile;
+import java.util.stream.Stream;
 
 /**
  * Entries of this JVM's class path, for JVMs that get a part of them. Has no state.
@@ -33,6 +34,25 @@ public final class ClassPath {
 			entries.add(entry);
 			if (entry.endsWith(".jar")) {
 				entries.addAll(named(Path.of(entry).toAbsolutePath()));
+			}
+		}
+		return entries;
+	}
+
+	/**
+	 * Lists the entries, and the libraries that only some processes have: Kafka's broker,
+	 * PostgreSQL, web and actuator.
+	 * @return files and directories
+	 */
+	public static List<String> allEntries() {
+		List<String> entries = new ArrayList<>(entries());
+		String more = librariesOfProcesses();
+		if (!more.isEmpty()) {
+			try (Stream<Path> files = Files.list(Path.of(more).getParent())) {
+				files.sorted().map(Path::toString).forEach(entries::add);
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
 			}
 		}
 		return entries;

@@ -22,18 +22,26 @@ public final class Libraries {
 			"spring-data-", "spring-tx-", "spring-oxm-", "spring-context-support-", "lettuce-core-", "netty-",
 			"reactor-core-", "reactive-streams-", "redis-authx-core-");
 
-	/** The same, with Shardkeeper's starter. */
-	public static final List<String> SHARDKEEPER = with(REDIS, "shardkeeper-core-", "shardkeeper-redis-",
-			"shardkeeper-spring-boot-", "spring-boot-starter-jackson-", "spring-boot-jackson-", "jackson-core-3",
-			"jackson-databind-3", "jackson-annotations-", "micrometer-core-", "HdrHistogram-");
+	private static final String[] OWN = { "shardkeeper-core-", "shardkeeper-redis-", "shardkeeper-spring-boot-" };
 
-	/** The same, with the starters for web and actuator, and Prometheus. */
-	public static final List<String> WEB = with(SHARDKEEPER, "spring-boot-starter-webmvc-", "spring-boot-webmvc-",
-			"spring-boot-starter-tomcat-", "spring-boot-tomcat-", "spring-boot-web-server-", "spring-boot-servlet-",
-			"spring-boot-http-converter-", "spring-web", "tomcat-embed-", "spring-boot-starter-actuator-",
-			"spring-boot-actuator-", "spring-boot-health-", "spring-boot-starter-micrometer-metrics-",
-			"spring-boot-micrometer-", "micrometer-jakarta9-", "micrometer-registry-prometheus-",
-			"prometheus-metrics-");
+	private static final String[] JSON_AND_METERS = { "spring-boot-starter-jackson-", "spring-boot-jackson-",
+			"jackson-core-3", "jackson-databind-3", "jackson-annotations-", "micrometer-core-", "HdrHistogram-" };
+
+	/** The same as {@link #REDIS}, with Shardkeeper's starter. */
+	public static final List<String> SHARDKEEPER = with(with(REDIS, OWN), JSON_AND_METERS);
+
+	/**
+	 * The same as {@link #REDIS}, with the starters for web and actuator, and Prometheus.
+	 */
+	public static final List<String> WEB = with(with(REDIS, JSON_AND_METERS), "spring-boot-starter-webmvc-",
+			"spring-boot-webmvc-", "spring-boot-starter-tomcat-", "spring-boot-tomcat-", "spring-boot-web-server-",
+			"spring-boot-servlet-", "spring-boot-http-converter-", "spring-web", "tomcat-embed-",
+			"spring-boot-starter-actuator-", "spring-boot-actuator-", "spring-boot-health-",
+			"spring-boot-starter-micrometer-metrics-", "spring-boot-micrometer-", "micrometer-jakarta9-",
+			"micrometer-registry-prometheus-", "prometheus-metrics-");
+
+	/** The same, with Shardkeeper's starter. */
+	public static final List<String> SHARDKEEPER_WEB = with(WEB, OWN);
 
 	private static final List<String> MODULES = List.of("core", "redis", "autoconfigure");
 
@@ -51,7 +59,7 @@ public final class Libraries {
 		if (name.endsWith(".jar")) {
 			return libraries.stream().anyMatch(name::startsWith);
 		}
-		return libraries.contains("shardkeeper-core-")
+		return libraries.containsAll(List.of(OWN))
 				&& MODULES.stream().anyMatch((module) -> entry.endsWith(Path.of(module, "target", "classes")));
 	}
 

@@ -3,6 +3,7 @@ package io.github.shardkeeper.benchmarks;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.DoubleBinaryOperator;
 
 /**
  * Repeated measurements of one figure, in order. Not thread-safe.
@@ -33,14 +34,27 @@ public final class Samples {
 	 * @return the quotients
 	 */
 	public Samples dividedBy(Samples other) {
+		return with(other, (figure, divisor) -> figure / divisor);
+	}
+
+	/**
+	 * Subtracts figure by figure.
+	 * @param other what is subtracted, as many figures
+	 * @return the differences
+	 */
+	public Samples minus(Samples other) {
+		return with(other, (figure, subtracted) -> figure - subtracted);
+	}
+
+	private Samples with(Samples other, DoubleBinaryOperator operator) {
 		if (other.values.size() != this.values.size()) {
 			throw new IllegalArgumentException(this.values.size() + " figures beside " + other.values.size());
 		}
-		Samples quotients = new Samples();
+		Samples results = new Samples();
 		for (int i = 0; i < this.values.size(); i++) {
-			quotients.add(this.values.get(i) / other.values.get(i));
+			results.add(operator.applyAsDouble(this.values.get(i), other.values.get(i)));
 		}
-		return quotients;
+		return results;
 	}
 
 	/**

@@ -45,6 +45,13 @@ class SamplesTests {
 	}
 
 	@Test
+	void figuresAreDividedAndSubtractedRoundByRound() {
+		assertThat(samples(30, 10).dividedBy(samples(10, 20)).values()).containsExactly(3.0, 0.5);
+		assertThat(samples(30, 10).minus(samples(10, 20)).values()).containsExactly(20.0, -10.0);
+		assertThatIllegalArgumentException().isThrownBy(() -> samples(1, 2).minus(samples(1)));
+	}
+
+	@Test
 	void nothingHasNoMedian() {
 		assertThat(samples().median()).isNaN();
 		assertThat(samples().highest()).isNaN();

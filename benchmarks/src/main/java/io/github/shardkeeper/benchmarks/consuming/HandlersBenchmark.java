@@ -150,11 +150,7 @@ public final class HandlersBenchmark implements Benchmark {
 		}
 
 		ChildProcess start(Streams streams) throws IOException {
-			List<String> classPath = new ArrayList<>(ClassPath.entries());
-			String more = ClassPath.librariesOfProcesses();
-			if (this.withActuator && !more.isEmpty()) {
-				classPath.add(more);
-			}
+			List<String> classPath = this.withActuator ? ClassPath.allEntries() : ClassPath.entries();
 			return ChildProcess.start(classPath, HandlerProcess.class, Integer.toString(streams.redis().port()),
 					streams.topic(), Integer.toString(streams.shards()), Integer.toString(streams.recordsPerShard()),
 					this.handler.name());

@@ -80,7 +80,7 @@ public final class TransactionsBenchmark implements Benchmark {
 		Map<Contender, ChildProcess> processes = new LinkedHashMap<>();
 		try (RedisProcess redis = RedisProcess.start();
 				EmbeddedKafka kafka = KafkaProcess.start(Map.of());
-				ChildProcess database = ChildProcess.start(classPath(), DatabaseProcess.class, fsync)) {
+				ChildProcess database = ChildProcess.start(ClassPath.allEntries(), DatabaseProcess.class, fsync)) {
 			int databasePort = database.requestFigures().get("port").intValue();
 			System.out.printf("%s%n", Machine.describeWith("Redis " + redis.version() + ", " + KafkaProcess.version()
 					+ ", PostgreSQL " + database.requestFigures().get("version")));
@@ -116,17 +116,8 @@ public final class TransactionsBenchmark implements Benchmark {
 		return measured;
 	}
 
-	private static List<String> classPath() {
-		List<String> classPath = new ArrayList<>(ClassPath.entries());
-		String more = ClassPath.librariesOfProcesses();
-		if (!more.isEmpty()) {
-			classPath.add(more);
-		}
-		return classPath;
-	}
-
 	private static ChildProcess start(Contender contender, Partitions partitions, int databasePort) throws IOException {
-		return ChildProcess.start(classPath(), TransactionProcess.class, contender.name(),
+		return ChildProcess.start(ClassPath.allEntries(), TransactionProcess.class, contender.name(),
 				Integer.toString(partitions.redis().port()), partitions.kafka().bootstrapServers(), partitions.topic(),
 				Integer.toString(partitions.shards()), Integer.toString(partitions.recordsPerShard()),
 				Integer.toString(databasePort));

@@ -44,7 +44,8 @@ public final class LatencyBenchmark implements Benchmark {
 				Time from the sending of a record to its handler, beside bare Lettuce, Spring Data Redis and Kafka.
 				--shards=32 --rate=1000 (records per second) --instances=1,3 --rounds=1
 				--seconds=8 --contenders=… (parts of their names)
-				--warm-up=40 (seconds at most, at four times the rate: ends when hardly anything is compiled any more)
+				--warm-up=40 (seconds at most, at four times the rate, and half as many at the rate itself: each
+				ends when hardly anything is compiled any more)
 				The raw figures are left in latency.csv.""".indent(14).strip();
 	}
 
@@ -110,6 +111,7 @@ public final class LatencyBenchmark implements Benchmark {
 	private static Round once(Contender contender, int instances, Sizes sizes) throws Exception {
 		try (Run run = new Run(contender, sizes.shards(), instances)) {
 			int warmUp = run.warmUp(sizes.rate() * WARM_UP_TIMES, sizes.warmUpSeconds());
+			warmUp += run.warmUp(sizes.rate(), sizes.warmUpSeconds() / 2);
 			long before = run.compilationMillis();
 			long[] nanos = run.latencies(sizes.rate() * sizes.seconds(), sizes.rate());
 			return new Round(nanos, warmUp, run.compilationMillis() - before);

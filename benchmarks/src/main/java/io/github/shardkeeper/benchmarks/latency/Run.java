@@ -26,7 +26,7 @@ final class Run implements AutoCloseable {
 	private static final int STEP_SECONDS = 2;
 
 	/** In a row: methods come to be compiled in groups. */
-	private static final int QUIET_STEPS = 2;
+	private static final int QUIET_STEPS = 3;
 
 	/** Of all processes together. */
 	private static final long MAX_COMPILATION_MILLIS_PER_SECOND = 50;
@@ -84,12 +84,7 @@ final class Run implements AutoCloseable {
 
 	/** As users have it: with web, actuator and a registry for Prometheus. */
 	private static List<String> classPath(Contender contender) {
-		List<String> classPath = new ArrayList<>(ClassPath.entries());
-		String more = ClassPath.librariesOfProcesses();
-		if (contender == Contender.SHARDKEEPER && !more.isEmpty()) {
-			classPath.add(more);
-		}
-		return classPath;
+		return (contender == Contender.SHARDKEEPER) ? ClassPath.allEntries() : ClassPath.entries();
 	}
 
 	/** Sends a record to each shard until they come to all instances alike. */
@@ -116,7 +111,7 @@ final class Run implements AutoCloseable {
 	/**
 	 * Sends records until hardly anything is compiled any more: before, the compilers
 	 * take the processors from the records, and longest in those processes that have the
-	 * most code.
+	 * most code. At another rate, code is compiled again, as other branches are taken.
 	 * @param maxSeconds after this time it ends nevertheless
 	 * @return how long that took, in seconds
 	 */

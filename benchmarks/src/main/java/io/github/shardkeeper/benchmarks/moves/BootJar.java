@@ -80,16 +80,10 @@ record BootJar(Path file) {
 	}
 
 	private static List<File> libraries(Path directory) throws IOException {
-		List<Path> entries = new ArrayList<>(ClassPath.entries().stream().map(Path::of).toList());
-		String more = ClassPath.librariesOfProcesses();
-		if (!more.isEmpty()) {
-			try (Stream<Path> files = Files.list(Path.of(more).getParent())) {
-				entries.addAll(files.toList());
-			}
-		}
 		List<File> libraries = new ArrayList<>();
-		for (Path entry : entries) {
-			if (Libraries.contain(entry, Libraries.WEB)) {
+		for (String name : ClassPath.allEntries()) {
+			Path entry = Path.of(name);
+			if (Libraries.contain(entry, Libraries.SHARDKEEPER_WEB)) {
 				libraries.add(Files.isDirectory(entry) ? packModule(entry, directory) : entry.toFile());
 			}
 		}

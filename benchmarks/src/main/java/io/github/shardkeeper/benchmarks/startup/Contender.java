@@ -25,7 +25,15 @@ enum Contender {
 	WITHOUT_HANDLERS("+ Shardkeeper, no handler", Libraries.SHARDKEEPER, PlainApplication.class),
 
 	/** With Shardkeeper, a topic of four shards and a handler. */
-	ONE_HANDLER("+ Shardkeeper, a handler with 4 shards", Libraries.SHARDKEEPER, ShardApplication.class);
+	ONE_HANDLER("+ Shardkeeper, a handler with 4 shards", Libraries.SHARDKEEPER, ShardApplication.class),
+
+	/**
+	 * With Redis, web and actuator, as most applications are, and one command is sent.
+	 */
+	WEB("web, actuator, spring-boot-starter-data-redis, one PING", Libraries.WEB, RedisApplication.class),
+
+	/** The same with Shardkeeper, a topic of four shards and a handler. */
+	WEB_HANDLER("+ Shardkeeper, a handler with 4 shards", Libraries.SHARDKEEPER_WEB, ShardApplication.class);
 
 	private final String text;
 
@@ -47,12 +55,26 @@ enum Contender {
 		return this.main;
 	}
 
+	/** Returns the application to which Shardkeeper is added; itself if it is none. */
+	Contender without() {
+		return switch (this) {
+			case EMPTY, REDIS, REDIS_USED, WEB -> this;
+			case WITHOUT_HANDLERS, ONE_HANDLER -> REDIS_USED;
+			case WEB_HANDLER -> WEB;
+		};
+	}
+
+	/** Returns whether it has a handler. */
+	boolean consumes() {
+		return this.main == ShardApplication.class;
+	}
+
 	/**
 	 * Returns the libraries that it needs, and no others.
 	 * @param directory where the applications themselves were copied to
 	 */
 	List<String> classPath(Path directory) {
-		List<String> entries = new ArrayList<>(ClassPath.entries());
+		List<String> entries = new ArrayList<>(ClassPath.allEntries());
 		entries.removeIf((entry) -> !Libraries.contain(Path.of(entry), this.libraries));
 		entries.add(0, directory.toString());
 		return entries;

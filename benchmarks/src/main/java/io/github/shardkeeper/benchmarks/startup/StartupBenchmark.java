@@ -19,6 +19,7 @@ import org.springframework.util.FileSystemUtils;
 import io.github.shardkeeper.benchmarks.Benchmark;
 import io.github.shardkeeper.benchmarks.ChildProcess;
 import io.github.shardkeeper.benchmarks.ClassPath;
+import io.github.shardkeeper.benchmarks.GoalTable;
 import io.github.shardkeeper.benchmarks.Machine;
 import io.github.shardkeeper.benchmarks.Options;
 import io.github.shardkeeper.benchmarks.RawFigures;
@@ -34,6 +35,8 @@ import io.github.shardkeeper.benchmarks.Samples;
 public final class StartupBenchmark implements Benchmark {
 
 	private static final Path RAW_FIGURES = Path.of("startup.csv");
+
+	private static final double ADDED_LIMIT_MILLIS = 250;
 
 	private static final List<String> NAMES = List.of("started", "ready", "classes", "threads", "connections");
 
@@ -105,7 +108,7 @@ public final class StartupBenchmark implements Benchmark {
 			throws IOException, InterruptedException {
 		double before = figures.of("clients", "connected_clients");
 		try (ChildProcess application = ChildProcess.start(contender.classPath(applications), contender.main(),
-				"--spring.data.redis.port=" + redis.port(), "--spring.application.name=started",
+				"--spring.data.redis.port=" + redis.port(), "--server.port=0", "--spring.application.name=started",
 				"--shardkeeper.topics." + ShardApplication.TOPIC + ".shards=" + ShardApplication.SHARDS)) {
 			Map<String, Double> start = application.await();
 			start.put("connections", figures.of("clients", "connected_clients") - before);
@@ -115,22 +118,37 @@ public final class StartupBenchmark implements Benchmark {
 
 	private static List<String> table(Map<Contender, Map<String, Samples>> measured) {
 		List<String> lines = new ArrayList<>(List.of(
-				"| application | times as long as empty: median (lowest-highest round) | ms until started: median | lowest-highest | ms until it consumes: median | classes | threads | connections |",
-				"|---|---:|---:|---:|---:|---:|---:|---:|"));
+				"| application | times as long as empty: median (lowest-highest round) | ms until started: median | lowest-highest | ms that Shardkeeper adds: median (lowest-highest round) | ms until it consumes: median | classes | threads | connections |",
+				"|---|---:|---:|---:|---:|---:|---:|---:|---:|"));
+		GoalTable goals = new GoalTable("ms", "at most");
 		Samples empty = measured.get(Contender.EMPTY).get("started");
 		measured.forEach((contender, samples) -> {
 			Samples started = samples.get("started");
 			Samples ratios = started.dividedBy(empty);
-			lines.add(String.format(Locale.ROOT,
-					"| %s | %.2f (%.2f-%.2f) | %,.0f | %,.0f-%,.0f | %s | %,.0f | %.0f | %.0f |", contender.text(),
-					ratios.median(), ratios.lowest(), ratios.highest(), started.median(), started.lowest(),
-					started.highest(),
-					(contender == Contender.ONE_HANDLER)
-							? String.format(Locale.ROOT, "%,.0f", samples.get("ready").median()) : "",
-					samples.get("classes").median(), samples.get("threads").median(),
-					samples.get("connections").median()));
+			lines.add(
+					String.format(Locale.ROOT,
+							"| %s | %.2f (%.2f-%.2f) | %,.0f | %,.0f-%,.0f | %s | %s | %,.0f | %.0f | %.0f |",
+							contender.text(), ratios.median(), ratios.lowest(), ratios.highest(), started.median(),
+							started.lowest(), started.highest(), added(started, contender, measured, goals),
+							contender.consumes() ? String.format(Locale.ROOT, "%,.0f", samples.get("ready").median())
+									: "",
+							samples.get("classes").median(), samples.get("threads").median(),
+							samples.get("connections").median()));
 		});
+		lines.addAll(goals.lines());
 		return lines;
+	}
+
+	private static String added(Samples started, Contender contender, Map<Contender, Map<String, Samples>> measured,
+			GoalTable goals) {
+		Contender without = contender.without();
+		if (without == contender) {
+			return "";
+		}
+		Samples added = started.minus(measured.get(without).get("started"));
+		goals.atMost("%s, beside '%s': added until started".formatted(contender.text(), without.text()), added.median(),
+				ADDED_LIMIT_MILLIS);
+		return String.format(Locale.ROOT, "%,.0f (%,.0f-%,.0f)", added.median(), added.lowest(), added.highest());
 	}
 
 }

@@ -23,12 +23,17 @@ class StartupBenchmarkTests {
 			Map<String, Double> empty = StartupBenchmark.once(Contender.EMPTY, applications, redis, figures);
 			Map<String, Double> used = StartupBenchmark.once(Contender.REDIS_USED, applications, redis, figures);
 			Map<String, Double> handler = StartupBenchmark.once(Contender.ONE_HANDLER, applications, redis, figures);
+			Map<String, Double> web = StartupBenchmark.once(Contender.WEB, applications, redis, figures);
+			Map<String, Double> webHandler = StartupBenchmark.once(Contender.WEB_HANDLER, applications, redis, figures);
 
 			assertThat(empty).containsEntry("connections", 0.0);
 			assertThat(used).containsEntry("connections", 1.0);
 			assertThat(handler.get("connections")).isGreaterThan(1);
 			assertThat(empty.get("classes")).isLessThan(used.get("classes"));
 			assertThat(used.get("classes")).isLessThan(handler.get("classes"));
+			assertThat(handler.get("classes")).isLessThan(web.get("classes"));
+			assertThat(web.get("classes")).isLessThan(webHandler.get("classes"));
+			assertThat(web).containsEntry("connections", 1.0);
 		}
 	}
 
@@ -38,6 +43,8 @@ class StartupBenchmarkTests {
 			.noneMatch((entry) -> Path.of(entry).getFileName().toString().startsWith("shardkeeper"));
 		assertThat(Contender.REDIS.classPath(Path.of("."))).anyMatch((entry) -> entry.contains("lettuce"))
 			.noneMatch((entry) -> entry.contains("jackson"));
+		assertThat(Contender.WEB.classPath(Path.of("."))).anyMatch((entry) -> entry.contains("tomcat"))
+			.noneMatch((entry) -> entry.contains("shardkeeper-core"));
 	}
 
 }
