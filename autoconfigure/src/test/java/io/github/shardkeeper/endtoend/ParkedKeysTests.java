@@ -108,7 +108,10 @@ class ParkedKeysTests {
 		assertThat(act(one, "send-back-waiting").effects())
 			.containsExactly("Sent back to be handled again: 1 record of 1 key");
 		eventually(() -> assertThat(handled(one)).containsExactly("a5", "bad"));
-		assertThat(act(one, "drop-waiting", "key", "z").effects()).containsExactly("Deleted: 0 records of 0 keys");
+		assertThat(act(one, "drop-waiting", "key", "z").effects())
+			.containsExactly("Nothing to do: nothing waits here with this key; what has waited was handled or dropped");
+		assertThat(act(one, "drop-waiting", "id", "1-1").effects())
+			.containsExactly("Nothing to do: nothing waits here with this id; what has waited was handled or dropped");
 		assertThatExceptionOfType(OperationRefusedException.class)
 			.isThrownBy(() -> act(one, "drop-waiting", "key", "a", "id", "1-0"))
 			.withMessageContaining("either 'id' or 'key'");

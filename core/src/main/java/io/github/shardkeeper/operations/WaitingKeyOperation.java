@@ -112,6 +112,10 @@ final class WaitingKeyOperation {
 			// Also if nothing was changed: an earlier call may have failed here.
 			this.owners.accept(Set.of(shard));
 		}
+		if (keys.isEmpty() && !request.fields().isEmpty()) {
+			return List.of("Nothing to do: nothing waits here with this %s; what has waited was handled or dropped"
+				.formatted(request.fields().containsKey("id") ? "id" : "key"));
+		}
 		long records = keys.stream().mapToLong((key) -> key.offsets.size()).sum();
 		return List.of("%s: %s of %s".formatted(request.dryRun() ? would : done, number(records, "record"),
 				number(keys.size(), "key")));

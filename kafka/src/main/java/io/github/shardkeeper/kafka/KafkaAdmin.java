@@ -23,6 +23,20 @@ final class KafkaAdmin implements AutoCloseable {
 	/** Time limit of a call. */
 	static final Duration TIMEOUT = Duration.ofSeconds(5);
 
+	/**
+	 * Time for the answer of one broker. The client assigns a call to a broker, also to
+	 * one that accepts connections and does not answer, and to another one only after
+	 * this time. If that is not shorter than the limit of the call, each of its calls can
+	 * end just before, for minutes.
+	 */
+	static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(3);
+
+	/**
+	 * Time limit of the calls that come first: the client may ask such a broker twice, as
+	 * one of the bootstrap servers and as one of those that it has learned of.
+	 */
+	static final Duration FIRST_TIMEOUT = REQUEST_TIMEOUT.multipliedBy(2).plusSeconds(1);
+
 	/** So that the client's own, more precise failure comes first. */
 	private static final Duration MARGIN = Duration.ofSeconds(1);
 
@@ -58,13 +72,22 @@ final class KafkaAdmin implements AutoCloseable {
 	}
 
 	static <T extends AbstractOptions<T>> T limited(T options) {
-		return options.timeoutMs((int) TIMEOUT.toMillis());
+		return limited(options, TIMEOUT);
+	}
+
+	static <T extends AbstractOptions<T>> T limited(T options, Duration limit) {
+		return options.timeoutMs((int) limit.toMillis());
 	}
 
 	/** Waits for an answer; with an interrupt, the thread stays interrupted. */
 	<T> T await(KafkaFuture<T> answer, String problem) {
+		return await(answer, TIMEOUT, problem);
+	}
+
+	/** Waits for an answer to a call with that limit. */
+	<T> T await(KafkaFuture<T> answer, Duration limit, String problem) {
 		try {
-			return answer.get(TIMEOUT.plus(MARGIN).toMillis(), TimeUnit.MILLISECONDS);
+			return answer.get(limit.plus(MARGIN).toMillis(), TimeUnit.MILLISECONDS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

@@ -126,6 +126,9 @@ final class KafkaShardReader implements ShardReader {
 
 	private double lastFetches;
 
+	/** Whether a broker has answered the consumer once. */
+	private boolean answered;
+
 	private MonotonicTime silentSince;
 
 	private MonotonicTime nextGapCheck;
@@ -281,6 +284,8 @@ final class KafkaShardReader implements ShardReader {
 			this.consumer = current;
 			this.fetches = fetchMetric(current.metrics());
 			this.lastFetches = 0;
+			this.answered = false;
+			this.silentSince = this.clock.now();
 			this.byPartition.values().forEach((position) -> position.setAssigned(false));
 			this.rearrange = true;
 		}
@@ -534,15 +539,21 @@ final class KafkaShardReader implements ShardReader {
 	private boolean isAnswered(boolean hasRecords) {
 		Metric metric = this.fetches;
 		double count = (metric != null && metric.metricValue() instanceof Double value) ? value : this.lastFetches + 1;
-		boolean answered = hasRecords || count != this.lastFetches;
+		boolean isNew = hasRecords || count != this.lastFetches;
 		this.lastFetches = count;
+		this.answered |= isNew;
 		MonotonicTime now = this.clock.now();
-		if (answered || this.paused >= this.assigned) {
+		if (isNew || this.paused >= this.assigned) {
 			this.silentSince = now;
-			return answered;
+			return isNew;
 		}
 		Duration silence = this.silentSince.until(now);
 		if (silence.compareTo(this.silenceLimit) > 0) {
+			if (!this.answered) {
+				// It may wait for a bootstrap server that hangs, until its request
+				// times out after 30 s. A new one chooses again, at random.
+				closeConsumer();
+			}
 			throw this.failures.unavailable("no answer to a fetch for %d s".formatted(silence.toSeconds()),
 					new java.util.concurrent.TimeoutException("no broker of these partitions can be reached"));
 		}

@@ -381,9 +381,10 @@ final class TopicDirectory {
 			if (patterns.isEmpty()) {
 				return;
 			}
-			Set<String> all = new TreeSet<>(TopicDirectory.this.admin.await(
-					TopicDirectory.this.admin.client().listTopics(KafkaAdmin.limited(new ListTopicsOptions())).names(),
-					"cannot list topics"));
+			ListTopicsOptions options = KafkaAdmin.limited(new ListTopicsOptions(), KafkaAdmin.FIRST_TIMEOUT);
+			Set<String> all = new TreeSet<>(
+					TopicDirectory.this.admin.await(TopicDirectory.this.admin.client().listTopics(options).names(),
+							KafkaAdmin.FIRST_TIMEOUT, "cannot list topics"));
 			Collections.sort(patterns);
 			patterns.forEach((topic) -> this.names.put(topic, matching(topic, all, readers)));
 		}
@@ -431,14 +432,15 @@ final class TopicDirectory {
 				return;
 			}
 			Map<String, KafkaFuture<TopicDescription>> answers = TopicDirectory.this.admin.client()
-				.describeTopics(all, KafkaAdmin.limited(new DescribeTopicsOptions()))
+				.describeTopics(all, KafkaAdmin.limited(new DescribeTopicsOptions(), KafkaAdmin.FIRST_TIMEOUT))
 				.topicNameValues();
 			StoreUnavailableException unanswered = null;
 			for (String name : all) {
 				try {
 					KafkaFuture<TopicDescription> answer = answers.get(name);
 					if (answer != null) {
-						found(TopicDirectory.this.admin.await(answer, "cannot read the topic '%s'".formatted(name)));
+						found(TopicDirectory.this.admin.await(answer, KafkaAdmin.FIRST_TIMEOUT,
+								"cannot read the topic '%s'".formatted(name)));
 					}
 				}
 				catch (StoreUnavailableException ex) {

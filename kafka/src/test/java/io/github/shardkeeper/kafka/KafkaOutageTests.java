@@ -80,6 +80,32 @@ class KafkaOutageTests {
 		return pair;
 	}
 
+	/**
+	 * Its controller believes in a frozen broker, as if only clients could not reach it.
+	 */
+	private static EmbeddedKafka unreachablePair() {
+		return EmbeddedKafka.builder().brokers(2).setting("broker.session.timeout.ms", "120000").start();
+	}
+
+	/**
+	 * Creates a topic with a partition at each of two brokers, and returns the shards.
+	 */
+	private static Map<Integer, ShardId> onePartitionEach(EmbeddedKafka kafka, String topic) {
+		Map<Integer, ShardId> byLeader = new HashMap<>();
+		try (Admin admin = kafka.admin()) {
+			// Each partition at one broker: nothing waits for a frozen copy.
+			join(admin.createTopics(List.of(new NewTopic(topic, 2, (short) 1))).all());
+			await().atMost(PATIENCE).ignoreExceptions().untilAsserted(() -> {
+				join(admin.describeTopics(List.of(topic)).allTopicNames()).get(topic)
+					.partitions()
+					.forEach((partition) -> byLeader.put(partition.leader().id(),
+							ShardId.of("orders", partition.partition())));
+				assertThat(byLeader).containsOnlyKeys(1, 2);
+			});
+		}
+		return byLeader;
+	}
+
 	@Test
 	void readingContinuesAfterARestartOfTheBroker() {
 		EmbeddedKafka kafka = single();
@@ -140,24 +166,8 @@ class KafkaOutageTests {
 
 	@Test
 	void brokerThatOnlyThisClientCannotReachIsAProblemOfItsShardsOnly() {
-		try (EmbeddedKafka unreachable = EmbeddedKafka.builder()
-			.brokers(2)
-			// Its controller believes in it, as it would if only clients could not reach
-			// it.
-			.setting("broker.session.timeout.ms", "120000")
-			.start()) {
-			Map<Integer, ShardId> byLeader = new HashMap<>();
-			try (Admin admin = unreachable.admin()) {
-				// Each partition at one broker: nothing waits for a frozen copy.
-				join(admin.createTopics(List.of(new NewTopic("halves", 2, (short) 1))).all());
-				await().atMost(PATIENCE).ignoreExceptions().untilAsserted(() -> {
-					join(admin.describeTopics(List.of("halves")).allTopicNames()).get("halves")
-						.partitions()
-						.forEach((partition) -> byLeader.put(partition.leader().id(),
-								ShardId.of("orders", partition.partition())));
-					assertThat(byLeader).containsOnlyKeys(1, 2);
-				});
-			}
+		try (EmbeddedKafka unreachable = unreachablePair()) {
+			Map<Integer, ShardId> byLeader = onePartitionEach(unreachable, "halves");
 			try (PolledSource source = PolledSource.of(unreachable.clientProperties(), "orders",
 					KafkaTopic.named("halves"))) {
 				RecordingSink one = source.start(byLeader.get(1), null);
@@ -180,6 +190,29 @@ class KafkaOutageTests {
 				assertThat(PolledSource.payloads(two.await(1))).containsExactly("r2");
 				await().untilAsserted(() -> assertThat(source.reader().problems()).isEmpty());
 			}
+		}
+	}
+
+	@Test
+	void brokerThatHangsAtStartDelaysTheOtherOnesPartitionsForSomeSecondsOnly() {
+		try (EmbeddedKafka hanging = unreachablePair()) {
+			Map<Integer, ShardId> byLeader = onePartitionEach(hanging, "hanging");
+			try (PolledSource writer = PolledSource.of(hanging.clientProperties(), "orders",
+					KafkaTopic.named("hanging"))) {
+				writer.append(byLeader.get(1), 1, 1);
+			}
+			hanging.freeze(2);
+			try (PolledSource source = PolledSource.of(hanging.clientProperties(), "orders",
+					KafkaTopic.named("hanging"))) {
+				await().atMost(PATIENCE)
+					.untilAsserted(
+							() -> assertThat(source.source().topics()).containsEntry("orders", TopicShards.count(2)));
+				RecordingSink sink = source.start(byLeader.get(1), null);
+				// A consumer chooses a bootstrap server at random, every 5 s another one.
+				await().atMost(PATIENCE)
+					.untilAsserted(() -> assertThat(PolledSource.payloads(sink.pending())).containsExactly("r1"));
+			}
+			hanging.thaw();
 		}
 	}
 
