@@ -109,9 +109,9 @@ class ParkedKeysTests {
 			.containsExactly("Sent back to be handled again: 1 record of 1 key");
 		eventually(() -> assertThat(handled(one)).containsExactly("a5", "bad"));
 		assertThat(act(one, "drop-waiting", "key", "z").effects())
-			.containsExactly("Nothing to do: nothing waits here with this key; what has waited was handled or dropped");
+			.containsExactly("Nothing to do: nothing waits in this shard with this key (any more)");
 		assertThat(act(one, "drop-waiting", "id", "1-1").effects())
-			.containsExactly("Nothing to do: nothing waits here with this id; what has waited was handled or dropped");
+			.containsExactly("Nothing to do: nothing waits in this shard with this id (any more)");
 		assertThatExceptionOfType(OperationRefusedException.class)
 			.isThrownBy(() -> act(one, "drop-waiting", "key", "a", "id", "1-0"))
 			.withMessageContaining("either 'id' or 'key'");

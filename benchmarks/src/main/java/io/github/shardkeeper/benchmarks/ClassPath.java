@@ -60,8 +60,8 @@ public final class ClassPath {
 
 	/**
 	 * Returns a pattern for the libraries that only some processes have: Kafka's broker,
-	 * web and actuator. Without the jar of the benchmarks, as in tests, they are among
-	 * the {@linkplain #entries() entries}.
+	 * PostgreSQL, web and actuator. Without the jar of the benchmarks, as in tests, they
+	 * are among the {@linkplain #entries() entries}.
 	 * @return the pattern; empty if they are among the entries
 	 */
 	public static String librariesOfProcesses() {

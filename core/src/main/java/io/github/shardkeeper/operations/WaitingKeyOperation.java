@@ -113,7 +113,7 @@ final class WaitingKeyOperation {
 			this.owners.accept(Set.of(shard));
 		}
 		if (keys.isEmpty() && !request.fields().isEmpty()) {
-			return List.of("Nothing to do: nothing waits here with this %s; what has waited was handled or dropped"
+			return List.of("Nothing to do: nothing waits in this shard with this %s (any more)"
 				.formatted(request.fields().containsKey("id") ? "id" : "key"));
 		}
 		long records = keys.stream().mapToLong((key) -> key.offsets.size()).sum();

@@ -20,25 +20,21 @@ import io.github.shardkeeper.StoreUnavailableException;
  */
 final class KafkaAdmin implements AutoCloseable {
 
-	/** Time limit of a call. */
+	/** Time limit of a call, and of one broker's answer to it. */
 	static final Duration TIMEOUT = Duration.ofSeconds(5);
 
 	/**
-	 * Time for the answer of one broker. The client assigns a call to a broker, also to
-	 * one that accepts connections and does not answer, and to another one only after
-	 * this time. If that is not shorter than the limit of the call, each of its calls can
-	 * end just before, for minutes.
+	 * Time limit of calls of a client that may have no connection yet. It assigns a call
+	 * to a broker, also to one that accepts connections and does not answer, and to
+	 * another one only after the time for an answer. It may meet such a broker twice, as
+	 * one of the bootstrap servers and as one of those that it has learned of. With a
+	 * shorter limit, each call can end just before it is assigned to another one, for
+	 * minutes.
 	 */
-	static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(3);
-
-	/**
-	 * Time limit of the calls that come first: the client may ask such a broker twice, as
-	 * one of the bootstrap servers and as one of those that it has learned of.
-	 */
-	static final Duration FIRST_TIMEOUT = REQUEST_TIMEOUT.multipliedBy(2).plusSeconds(1);
+	static final Duration FIRST_TIMEOUT = TIMEOUT.multipliedBy(2).plusSeconds(2);
 
 	/** So that the client's own, more precise failure comes first. */
-	private static final Duration MARGIN = Duration.ofSeconds(1);
+	static final Duration MARGIN = Duration.ofSeconds(1);
 
 	private final Map<String, Object> properties;
 

@@ -5,7 +5,6 @@ import java.util.concurrent.ExecutionException;
 
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.config.ConfigException;
-import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.AuthorizationException;
 import org.apache.kafka.common.errors.InvalidTopicException;
@@ -35,14 +34,15 @@ final class KafkaFailure {
 	}
 
 	/**
-	 * Removes exceptions that only carry a cause: from another thread, or from before,
-	 * like that of a producer which was refused already when it is given a record.
+	 * Removes exceptions that only carry a cause: from another thread, or that of a
+	 * producer which was refused already when it is given a record.
 	 */
 	static Throwable unwrapped(Throwable failure) {
 		Throwable cause = failure.getCause();
 		boolean ofAnotherThread = failure instanceof ExecutionException || failure instanceof CompletionException;
-		boolean ofBefore = failure.getClass() == KafkaException.class && cause instanceof ApiException;
-		return ((ofAnotherThread || ofBefore) && cause != null) ? unwrapped(cause) : failure;
+		boolean refusedBefore = failure.getClass() == KafkaException.class
+				&& (cause instanceof AuthenticationException || cause instanceof AuthorizationException);
+		return ((ofAnotherThread || refusedBefore) && cause != null) ? unwrapped(cause) : failure;
 	}
 
 	static boolean isMissing(@Nullable Throwable failure) {

@@ -124,10 +124,10 @@ final class KafkaShardReader implements ShardReader {
 
 	private @Nullable Metric fetches;
 
-	private double lastFetches;
+	/** The number of bytes that the consumer has received. */
+	private @Nullable Metric received;
 
-	/** Whether a broker has answered the consumer once. */
-	private boolean answered;
+	private double lastFetches;
 
 	private MonotonicTime silentSince;
 
@@ -282,9 +282,9 @@ final class KafkaShardReader implements ShardReader {
 				throw this.failures.unavailable("cannot create a consumer", ex);
 			}
 			this.consumer = current;
-			this.fetches = fetchMetric(current.metrics());
+			this.fetches = metric(current.metrics(), "fetch-total", "topic");
 			this.lastFetches = 0;
-			this.answered = false;
+			this.received = metric(current.metrics(), "incoming-byte-total", "node-id");
 			this.silentSince = this.clock.now();
 			this.byPartition.values().forEach((position) -> position.setAssigned(false));
 			this.rearrange = true;
@@ -292,10 +292,11 @@ final class KafkaShardReader implements ShardReader {
 		return current;
 	}
 
-	private static @Nullable Metric fetchMetric(Map<MetricName, ? extends Metric> metrics) {
+	/** Returns a metric of the whole consumer, which has not that tag. */
+	private static @Nullable Metric metric(Map<MetricName, ? extends Metric> metrics, String wanted, String tag) {
 		for (Map.Entry<MetricName, ? extends Metric> entry : metrics.entrySet()) {
 			MetricName name = entry.getKey();
-			if (name.name().equals("fetch-total") && !name.tags().containsKey("topic")) {
+			if (name.name().equals(wanted) && !name.tags().containsKey(tag)) {
 				return entry.getValue();
 			}
 		}
@@ -541,7 +542,6 @@ final class KafkaShardReader implements ShardReader {
 		double count = (metric != null && metric.metricValue() instanceof Double value) ? value : this.lastFetches + 1;
 		boolean isNew = hasRecords || count != this.lastFetches;
 		this.lastFetches = count;
-		this.answered |= isNew;
 		MonotonicTime now = this.clock.now();
 		if (isNew || this.paused >= this.assigned) {
 			this.silentSince = now;
@@ -549,9 +549,10 @@ final class KafkaShardReader implements ShardReader {
 		}
 		Duration silence = this.silentSince.until(now);
 		if (silence.compareTo(this.silenceLimit) > 0) {
-			if (!this.answered) {
-				// It may wait for a bootstrap server that hangs, until its request
-				// times out after 30 s. A new one chooses again, at random.
+			Metric bytes = this.received;
+			if (bytes != null && bytes.metricValue() instanceof Double value && value == 0) {
+				// It waits for a bootstrap server that hangs, until its request times
+				// out after 30 s. A new one chooses again, at random.
 				closeConsumer();
 			}
 			throw this.failures.unavailable("no answer to a fetch for %d s".formatted(silence.toSeconds()),

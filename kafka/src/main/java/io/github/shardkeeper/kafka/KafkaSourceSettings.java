@@ -113,9 +113,9 @@ public record KafkaSourceSettings(Map<String, KafkaTopic> topics, Map<String, Ob
 		Map<String, Object> properties = new HashMap<>(this.admin);
 		// A broker that hangs would be asked for that long. Kafka requires that the time
 		// for a call is not shorter.
-		long most = KafkaAdmin.REQUEST_TIMEOUT.toMillis();
-		properties.putIfAbsent(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, (int) Math.min(most,
-				number(this.admin, AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, most, "admin")));
+		properties.putIfAbsent(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG,
+				(int) Math.min(KafkaAdmin.TIMEOUT.toMillis(), number(this.admin,
+						AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, KafkaAdmin.TIMEOUT.toMillis(), "admin")));
 		return withClientId(properties, "shardkeeper-admin" + suffix);
 	}
 

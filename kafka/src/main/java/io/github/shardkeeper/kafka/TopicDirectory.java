@@ -1,5 +1,6 @@
 package io.github.shardkeeper.kafka;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -248,8 +249,8 @@ final class TopicDirectory {
 	/** Waits for a refresh; its result is in the contents. */
 	void awaitRefresh() {
 		try {
-			// A pattern takes two calls, and another refresh may be under way.
-			requestRefresh().get(KafkaAdmin.TIMEOUT.multipliedBy(2).toMillis(), TimeUnit.MILLISECONDS);
+			// Another refresh may be under way, but only one fails that late.
+			requestRefresh().get(KafkaAdmin.FIRST_TIMEOUT.plus(KafkaAdmin.MARGIN).toMillis(), TimeUnit.MILLISECONDS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -351,6 +352,9 @@ final class TopicDirectory {
 
 		private final Contents before;
 
+		/** For each call. */
+		private final Duration limit;
+
 		/** By topic its Kafka topics. */
 		private final Map<String, List<String>> names = new TreeMap<>();
 
@@ -362,6 +366,8 @@ final class TopicDirectory {
 
 		Reading(Contents before) {
 			this.before = before;
+			boolean isConnected = before.number() > 0 && before.failure() == null;
+			this.limit = isConnected ? KafkaAdmin.TIMEOUT : KafkaAdmin.FIRST_TIMEOUT;
 		}
 
 		/** Finds the Kafka topics; each is read by one topic. */
@@ -381,10 +387,9 @@ final class TopicDirectory {
 			if (patterns.isEmpty()) {
 				return;
 			}
-			ListTopicsOptions options = KafkaAdmin.limited(new ListTopicsOptions(), KafkaAdmin.FIRST_TIMEOUT);
-			Set<String> all = new TreeSet<>(
-					TopicDirectory.this.admin.await(TopicDirectory.this.admin.client().listTopics(options).names(),
-							KafkaAdmin.FIRST_TIMEOUT, "cannot list topics"));
+			ListTopicsOptions options = KafkaAdmin.limited(new ListTopicsOptions(), this.limit);
+			Set<String> all = new TreeSet<>(TopicDirectory.this.admin.await(
+					TopicDirectory.this.admin.client().listTopics(options).names(), this.limit, "cannot list topics"));
 			Collections.sort(patterns);
 			patterns.forEach((topic) -> this.names.put(topic, matching(topic, all, readers)));
 		}
@@ -432,14 +437,14 @@ final class TopicDirectory {
 				return;
 			}
 			Map<String, KafkaFuture<TopicDescription>> answers = TopicDirectory.this.admin.client()
-				.describeTopics(all, KafkaAdmin.limited(new DescribeTopicsOptions(), KafkaAdmin.FIRST_TIMEOUT))
+				.describeTopics(all, KafkaAdmin.limited(new DescribeTopicsOptions(), this.limit))
 				.topicNameValues();
 			StoreUnavailableException unanswered = null;
 			for (String name : all) {
 				try {
 					KafkaFuture<TopicDescription> answer = answers.get(name);
 					if (answer != null) {
-						found(TopicDirectory.this.admin.await(answer, KafkaAdmin.FIRST_TIMEOUT,
+						found(TopicDirectory.this.admin.await(answer, this.limit,
 								"cannot read the topic '%s'".formatted(name)));
 					}
 				}

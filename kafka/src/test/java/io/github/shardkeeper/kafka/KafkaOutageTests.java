@@ -194,7 +194,7 @@ class KafkaOutageTests {
 	}
 
 	@Test
-	void brokerThatHangsAtStartDelaysTheOtherOnesPartitionsForSomeSecondsOnly() {
+	void brokerThatHangsAtStartDoesNotHoldUpThePartitionsOfTheOther() {
 		try (EmbeddedKafka hanging = unreachablePair()) {
 			Map<Integer, ShardId> byLeader = onePartitionEach(hanging, "hanging");
 			try (PolledSource writer = PolledSource.of(hanging.clientProperties(), "orders",

@@ -2,9 +2,11 @@ package io.github.shardkeeper.kafka;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -16,7 +18,10 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.Metric;
+import org.apache.kafka.common.MetricName;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.CorruptRecordException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -58,6 +63,8 @@ class KafkaShardReaderTests {
 
 	private final List<MockConsumer<String, byte[]>> consumers = new ArrayList<>();
 
+	private final Map<String, Double> metrics = new ConcurrentHashMap<>();
+
 	private KafkaAdmin admin;
 
 	private KafkaShardReader reader;
@@ -76,7 +83,7 @@ class KafkaShardReaderTests {
 		TopicDirectory directory = new TopicDirectory(settings, this.admin, failures, this.executor);
 		directory.awaitRefresh();
 		this.reader = new KafkaShardReader(() -> {
-			MockConsumer<String, byte[]> created = new MockConsumer<>("none");
+			MockConsumer<String, byte[]> created = new WithMetrics(this.metrics);
 			this.consumers.add(created);
 			return created;
 		}, new OffsetLookup(this.admin, settings.isolationLevel()), directory, failures, null, settings.fetchWait(),
@@ -116,6 +123,51 @@ class KafkaShardReaderTests {
 		deliver(this.partition, 5);
 		assertThat(this.sink.await(1)).hasSize(1);
 		assertThat(this.reader.problems()).isEmpty();
+	}
+
+	@Test
+	void causeOfADamagedRecordDoesNotHideItsPartition() throws InterruptedException {
+		consumer().setPollException(new KafkaException(
+				"Received exception when fetching the next record from %s. If needed, please seek past the record to continue consumption."
+					.formatted(this.partition),
+				new CorruptRecordException("crc")));
+		assertThat(this.reader.poll()).isTrue();
+		assertThat(this.reader.problems()).containsOnlyKeys(SHARD)
+			.hasEntrySatisfying(SHARD,
+					(problem) -> assertThat(problem).contains("next record from " + this.partition).contains("crc"));
+	}
+
+	@Test
+	void consumerThatReceivesNothingIsReplacedAndOneThatDoesIsNot() throws InterruptedException {
+		deliver(this.partition, 5);
+		this.sink.await(1);
+		reopenWith(Map.of("fetch-total", 0.0, "incoming-byte-total", 0.0));
+		pollUntilItFails();
+		assertThat(consumer().closed()).isTrue();
+
+		this.metrics.put("incoming-byte-total", 100.0);
+		pollUntilItFails();
+		assertThat(consumer().closed()).isFalse();
+		assertThat(this.consumers).hasSize(3);
+		assertThat(consumer().assignment()).containsExactlyInAnyOrder(this.partition, this.otherPartition);
+		assertThat(consumer().position(this.partition)).isEqualTo(6);
+	}
+
+	/** Has the next consumer have these metrics; earlier ones have none. */
+	private void reopenWith(Map<String, Double> metrics) {
+		this.metrics.putAll(metrics);
+		consumer().schedulePollTask(() -> {
+			throw new IllegalStateException("replaced by the test");
+		});
+		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(this.reader::poll);
+	}
+
+	private void pollUntilItFails() {
+		await().atMost(Duration.ofSeconds(30))
+			.pollDelay(Duration.ZERO)
+			.untilAsserted(
+					() -> assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(this.reader::poll)
+						.withMessageContaining("no answer to a fetch"));
 	}
 
 	@Test
@@ -260,6 +312,40 @@ class KafkaShardReaderTests {
 
 	private static ConsumerRecord<String, byte[]> each(TopicPartition of, long offset) {
 		return new ConsumerRecord<>(of.topic(), of.partition(), offset, "key", new byte[0]);
+	}
+
+	/** Consumer of which only some metrics are known. */
+	private static final class WithMetrics extends MockConsumer<String, byte[]> {
+
+		private final Map<String, Double> values;
+
+		WithMetrics(Map<String, Double> values) {
+			super("none");
+			this.values = values;
+		}
+
+		@Override
+		public synchronized Map<MetricName, ? extends Metric> metrics() {
+			Map<MetricName, Metric> metrics = new HashMap<>();
+			this.values.keySet().forEach((name) -> {
+				MetricName full = new MetricName(name, "consumer-metrics", "", Map.of("client-id", "reader"));
+				metrics.put(full, new Metric() {
+
+					@Override
+					public MetricName metricName() {
+						return full;
+					}
+
+					@Override
+					public Object metricValue() {
+						return WithMetrics.this.values.get(name);
+					}
+
+				});
+			});
+			return metrics;
+		}
+
 	}
 
 }

@@ -34,14 +34,14 @@ class KafkaSourceSettingsTests {
 
 	@Test
 	void adminClientGivesUpASilentBrokerSoonUnlessTheApplicationSetsATimeout() {
-		assertThat(settings(Map.of()).adminProperties("")).containsEntry("request.timeout.ms", 3000);
+		assertThat(settings(Map.of()).adminProperties("")).containsEntry("request.timeout.ms", 5000);
 		assertThat(settings(Map.of("request.timeout.ms", 7000)).adminProperties("")).containsEntry("request.timeout.ms",
 				7000);
 		assertThat(settings(Map.of("default.api.timeout.ms", "60000")).adminProperties(""))
-			.containsEntry("request.timeout.ms", 3000);
+			.containsEntry("request.timeout.ms", 5000);
 		// Kafka would refuse a request timeout that is longer.
-		assertThat(settings(Map.of("default.api.timeout.ms", "2000")).adminProperties(""))
-			.containsEntry("request.timeout.ms", 2000);
+		assertThat(settings(Map.of("default.api.timeout.ms", "3000")).adminProperties(""))
+			.containsEntry("request.timeout.ms", 3000);
 	}
 
 	private static KafkaSourceSettings settings(Map<String, Object> client) {

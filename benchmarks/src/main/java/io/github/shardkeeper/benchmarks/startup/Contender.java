@@ -33,7 +33,8 @@ enum Contender {
 	WEB("web, actuator, spring-boot-starter-data-redis, one PING", Libraries.WEB, RedisApplication.class),
 
 	/** The same with Shardkeeper, a topic of four shards and a handler. */
-	WEB_HANDLER("+ Shardkeeper, a handler with 4 shards", Libraries.SHARDKEEPER_WEB, ShardApplication.class);
+	WEB_HANDLER("web, actuator, + Shardkeeper, a handler with 4 shards", Libraries.SHARDKEEPER_WEB,
+			ShardApplication.class);
 
 	private final String text;
 
