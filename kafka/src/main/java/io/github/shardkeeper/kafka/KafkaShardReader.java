@@ -292,7 +292,7 @@ final class KafkaShardReader implements ShardReader {
 		return current;
 	}
 
-	/** Returns a metric of the whole consumer, which has not that tag. */
+	/** Returns a metric of the whole consumer; those of its parts have the tag. */
 	private static @Nullable Metric metric(Map<MetricName, ? extends Metric> metrics, String wanted, String tag) {
 		for (Map.Entry<MetricName, ? extends Metric> entry : metrics.entrySet()) {
 			MetricName name = entry.getKey();

@@ -249,7 +249,8 @@ final class TopicDirectory {
 	/** Waits for a refresh; its result is in the contents. */
 	void awaitRefresh() {
 		try {
-			// Another refresh may be under way, but only one fails that late.
+			// As long as a first call. With a pattern there are two, and another refresh
+			// may be under way: what is not known by then becomes known later.
 			requestRefresh().get(KafkaAdmin.FIRST_TIMEOUT.plus(KafkaAdmin.MARGIN).toMillis(), TimeUnit.MILLISECONDS);
 		}
 		catch (InterruptedException ex) {

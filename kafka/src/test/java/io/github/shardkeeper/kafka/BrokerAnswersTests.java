@@ -74,19 +74,7 @@ class BrokerAnswersTests {
 
 	private void put(String name, Map<String, String> tags, Object value) {
 		MetricName metric = new MetricName(name, "any", "", tags);
-		this.metrics.put(metric, new Metric() {
-
-			@Override
-			public MetricName metricName() {
-				return metric;
-			}
-
-			@Override
-			public Object metricValue() {
-				return value;
-			}
-
-		});
+		this.metrics.put(metric, new FixedMetric(metric, value));
 	}
 
 }

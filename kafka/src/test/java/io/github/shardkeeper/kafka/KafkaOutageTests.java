@@ -208,7 +208,7 @@ class KafkaOutageTests {
 					.untilAsserted(
 							() -> assertThat(source.source().topics()).containsEntry("orders", TopicShards.count(2)));
 				RecordingSink sink = source.start(byLeader.get(1), null);
-				// A consumer chooses a bootstrap server at random, every 5 s another one.
+				// Consumers choose a bootstrap server at random, until one answers.
 				await().atMost(PATIENCE)
 					.untilAsserted(() -> assertThat(PolledSource.payloads(sink.pending())).containsExactly("r1"));
 			}

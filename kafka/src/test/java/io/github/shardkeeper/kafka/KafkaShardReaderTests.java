@@ -2,7 +2,6 @@ package io.github.shardkeeper.kafka;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -63,7 +62,8 @@ class KafkaShardReaderTests {
 
 	private final List<MockConsumer<String, byte[]>> consumers = new ArrayList<>();
 
-	private final Map<String, Double> metrics = new ConcurrentHashMap<>();
+	/** Of consumers that are opened from now on. */
+	private final Map<MetricName, Metric> metrics = new ConcurrentHashMap<>();
 
 	private KafkaAdmin admin;
 
@@ -83,7 +83,16 @@ class KafkaShardReaderTests {
 		TopicDirectory directory = new TopicDirectory(settings, this.admin, failures, this.executor);
 		directory.awaitRefresh();
 		this.reader = new KafkaShardReader(() -> {
-			MockConsumer<String, byte[]> created = new WithMetrics(this.metrics);
+			MockConsumer<String, byte[]> created = new MockConsumer<>("none") {
+
+				private final Map<MetricName, Metric> own = Map.copyOf(KafkaShardReaderTests.this.metrics);
+
+				@Override
+				public synchronized Map<MetricName, ? extends Metric> metrics() {
+					return this.own;
+				}
+
+			};
 			this.consumers.add(created);
 			return created;
 		}, new OffsetLookup(this.admin, settings.isolationLevel()), directory, failures, null, settings.fetchWait(),
@@ -141,11 +150,16 @@ class KafkaShardReaderTests {
 	void consumerThatReceivesNothingIsReplacedAndOneThatDoesIsNot() throws InterruptedException {
 		deliver(this.partition, 5);
 		this.sink.await(1);
-		reopenWith(Map.of("fetch-total", 0.0, "incoming-byte-total", 0.0));
+		metric("fetch-total", 0.0);
+		metric("incoming-byte-total", 0.0);
+		consumer().schedulePollTask(() -> {
+			throw new IllegalStateException("replaced by the test");
+		});
+		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(this.reader::poll);
 		pollUntilItFails();
 		assertThat(consumer().closed()).isTrue();
 
-		this.metrics.put("incoming-byte-total", 100.0);
+		metric("incoming-byte-total", 100.0);
 		pollUntilItFails();
 		assertThat(consumer().closed()).isFalse();
 		assertThat(this.consumers).hasSize(3);
@@ -153,13 +167,9 @@ class KafkaShardReaderTests {
 		assertThat(consumer().position(this.partition)).isEqualTo(6);
 	}
 
-	/** Has the next consumer have these metrics; earlier ones have none. */
-	private void reopenWith(Map<String, Double> metrics) {
-		this.metrics.putAll(metrics);
-		consumer().schedulePollTask(() -> {
-			throw new IllegalStateException("replaced by the test");
-		});
-		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(this.reader::poll);
+	private void metric(String name, double value) {
+		MetricName metric = new MetricName(name, "any", "", Map.of());
+		this.metrics.put(metric, new FixedMetric(metric, value));
 	}
 
 	private void pollUntilItFails() {
@@ -312,40 +322,6 @@ class KafkaShardReaderTests {
 
 	private static ConsumerRecord<String, byte[]> each(TopicPartition of, long offset) {
 		return new ConsumerRecord<>(of.topic(), of.partition(), offset, "key", new byte[0]);
-	}
-
-	/** Consumer of which only some metrics are known. */
-	private static final class WithMetrics extends MockConsumer<String, byte[]> {
-
-		private final Map<String, Double> values;
-
-		WithMetrics(Map<String, Double> values) {
-			super("none");
-			this.values = values;
-		}
-
-		@Override
-		public synchronized Map<MetricName, ? extends Metric> metrics() {
-			Map<MetricName, Metric> metrics = new HashMap<>();
-			this.values.keySet().forEach((name) -> {
-				MetricName full = new MetricName(name, "consumer-metrics", "", Map.of("client-id", "reader"));
-				metrics.put(full, new Metric() {
-
-					@Override
-					public MetricName metricName() {
-						return full;
-					}
-
-					@Override
-					public Object metricValue() {
-						return WithMetrics.this.values.get(name);
-					}
-
-				});
-			});
-			return metrics;
-		}
-
 	}
 
 }
