@@ -3,7 +3,6 @@ package io.github.shardkeeper.autoconfigure;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.WebApplicationType;
@@ -23,7 +22,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /**
  * Starts applications on a class path without the optional dependencies.
  */
-@Tag("without-optional-dependencies")
 class WithoutOptionalDependenciesTests {
 
 	@Test

@@ -14,6 +14,7 @@ import io.lettuce.core.Range;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -44,6 +45,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * <p>
  * {@code -Dshardkeeper.accounts=all} runs every combination.
  */
+@Tag("proof")
 class AccountsTests {
 
 	private static final String GROUP = "accounts";

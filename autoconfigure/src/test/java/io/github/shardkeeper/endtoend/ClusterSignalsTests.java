@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -35,6 +36,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 /**
  * Signals between whole applications.
  */
+@Tag("proof")
 class ClusterSignalsTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);

@@ -18,6 +18,7 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Four processes build an index, round after round, with all cluster tools together; one
  * is killed at each step.
  */
+@Tag("proof")
 class ClusterToolsStoryTests {
 
 	private static final List<String> NAMES = List.of("one", "two", "three", "four");

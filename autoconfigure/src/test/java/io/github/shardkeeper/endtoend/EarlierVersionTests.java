@@ -18,6 +18,7 @@ import java.util.concurrent.CountDownLatch;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -81,6 +82,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * the offset of a broadcast topic. No shard is completed: a Redis stream has no end.
  */
 @OnEveryRedis
+@Tag("proof")
 class EarlierVersionTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -18,6 +18,7 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,6 +42,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * time, {@value #DEFAULT_OUTAGES} by default; 0s empties it without an outage.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("proof")
 class EmptiedRedisTests {
 
 	private static final String OUTAGES = "shardkeeper.hostile.outages";

@@ -16,6 +16,7 @@ import io.lettuce.core.RedisException;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -51,6 +52,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * shards of an instance that died at the same time are repeated, and no token is given
  * twice.
  */
+@Tag("proof")
 class FailoverTests {
 
 	private static final int SHARDS = 8;

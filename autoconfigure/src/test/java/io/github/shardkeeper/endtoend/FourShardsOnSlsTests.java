@@ -1,10 +1,12 @@
 package io.github.shardkeeper.endtoend;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 
 import io.github.shardkeeper.sls.testsupport.SlsTestServer;
 import io.github.shardkeeper.test.EmbeddedGroup;
 
+@Tag("proof")
 class FourShardsOnSlsTests extends FourShardsContract {
 
 	private final SlsTestServer server = new SlsTestServer();

@@ -5,6 +5,7 @@ import java.util.List;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -36,6 +37,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * stays the same while the problem does.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("proof")
 class GroupHealthTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);

@@ -9,6 +9,7 @@ import java.util.regex.Pattern;
 import io.lettuce.core.RedisCommandExecutionException;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -23,6 +24,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * are consumed and committed, instances come and go, and trimming makes room again.
  */
 @OnEveryRedis
+@Tag("proof")
 class GroupOnFullRedisTests {
 
 	private static final int SHARDS = 4;

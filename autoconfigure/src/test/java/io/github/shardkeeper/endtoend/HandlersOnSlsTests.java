@@ -8,6 +8,7 @@ import java.util.concurrent.CountDownLatch;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -28,6 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /** What depends on the offsets of a source whose answers begin anywhere. */
+@Tag("proof")
 class HandlersOnSlsTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);

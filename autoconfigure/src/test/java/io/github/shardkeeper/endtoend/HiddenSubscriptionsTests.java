@@ -5,6 +5,7 @@ import java.time.Duration;
 import io.lettuce.core.KillArgs;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -32,6 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * ever: that is found out once, said once, and costs nothing.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("proof")
 class HiddenSubscriptionsTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);

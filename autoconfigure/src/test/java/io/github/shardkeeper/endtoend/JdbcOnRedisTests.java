@@ -13,6 +13,7 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -37,6 +38,7 @@ import io.github.shardkeeper.test.EmbeddedGroup;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Topics in Redis whose offsets are in a database: what Redis has to know of them. */
+@Tag("proof")
 class JdbcOnRedisTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);

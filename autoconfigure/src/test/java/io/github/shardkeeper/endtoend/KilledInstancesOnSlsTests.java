@@ -12,6 +12,7 @@ import com.aliyun.openservices.log.common.auth.StaticCredentialsProvider;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -34,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Instances as processes that read logs and are killed: each log has changed the state
  * once, in its order.
  */
+@Tag("proof")
 class KilledInstancesOnSlsTests {
 
 	private static final int SHARDS = 4;

@@ -20,6 +20,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -58,6 +59,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 @OnEveryRedis
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("proof")
 class LeastRightsTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);

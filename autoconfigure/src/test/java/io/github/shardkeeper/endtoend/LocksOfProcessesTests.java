@@ -15,6 +15,7 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -26,6 +27,7 @@ import io.github.shardkeeper.test.EmbeddedRedis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** A lock that processes share, at default settings, on a real Redis. */
+@Tag("proof")
 class LocksOfProcessesTests {
 
 	@TempDir

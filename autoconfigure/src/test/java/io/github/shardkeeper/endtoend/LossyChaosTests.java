@@ -21,6 +21,7 @@ import io.lettuce.core.Range;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -53,6 +54,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * {@value #SEED}, which a run prints first. Traces and logs stay in
  * {@code target/lossy-chaos}.
  */
+@Tag("proof")
 class LossyChaosTests {
 
 	private static final String SEED = "shardkeeper.chaos.seed";

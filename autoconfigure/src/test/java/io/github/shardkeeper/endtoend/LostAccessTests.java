@@ -14,6 +14,7 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -39,6 +40,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * log, in health and on the endpoint; and it recovers automatically with its rights.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("proof")
 class LostAccessTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);

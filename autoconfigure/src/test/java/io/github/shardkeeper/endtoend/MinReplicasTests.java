@@ -19,6 +19,7 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -53,6 +54,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 @OnEveryRedis
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("proof")
 class MinReplicasTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(40);

@@ -6,6 +6,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -44,6 +45,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * one of its keys: the key's name and the fix, once. Everything else continues.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("proof")
 class MisplacedKeysTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);

@@ -21,6 +21,7 @@ import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -41,6 +42,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * {@value #ROUNDS} is how often each group goes through all of it, once by default.
  * {@value #KINDS} is how many kinds of keys are removed, four by default.
  */
+@Tag("proof")
 class MissingKeysTests {
 
 	private static final String ROUNDS = "shardkeeper.hostile.rounds";

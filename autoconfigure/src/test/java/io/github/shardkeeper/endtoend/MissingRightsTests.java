@@ -25,6 +25,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -50,6 +51,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * requested the refused operation.
  */
 @OnEveryRedis
+@Tag("proof")
 class MissingRightsTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);

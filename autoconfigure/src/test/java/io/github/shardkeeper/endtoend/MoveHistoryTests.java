@@ -14,6 +14,7 @@ import java.util.stream.Stream;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,6 +43,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** Every instance tells which shards have moved, and why. */
 @Timeout(180)
+@Tag("proof")
 class MoveHistoryTests {
 
 	private static final String[] PROPERTIES = { "shardkeeper.topics.orders.shards=4",

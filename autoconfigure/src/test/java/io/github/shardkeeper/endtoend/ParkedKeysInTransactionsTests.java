@@ -11,6 +11,7 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,6 +45,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * send records in the transaction of the call.
  */
 @Timeout(180)
+@Tag("proof")
 class ParkedKeysInTransactionsTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 0);

@@ -9,6 +9,7 @@ import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -28,6 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Keys that wait, in shards whose slots belong to several nodes of a Cluster. */
 @Timeout(180)
+@Tag("proof")
 class ParkedKeysOnClusterTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);

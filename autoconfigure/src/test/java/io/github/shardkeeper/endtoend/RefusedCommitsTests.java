@@ -8,6 +8,7 @@ import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.protocol.CommandType;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -36,6 +37,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * right is back, and state, dead letters and offset are exact.
  */
 @OnEveryRedis
+@Tag("proof")
 class RefusedCommitsTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);

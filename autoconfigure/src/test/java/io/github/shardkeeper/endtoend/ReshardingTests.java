@@ -12,6 +12,7 @@ import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -41,6 +42,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Whole applications whose shards come and go at runtime, coordinated by a real Redis.
  */
+@Tag("proof")
 class ReshardingTests {
 
 	/** Source of all instances. */

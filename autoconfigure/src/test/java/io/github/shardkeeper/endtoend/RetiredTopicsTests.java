@@ -12,6 +12,7 @@ import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -48,6 +49,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * An application with two topics is deployed again with one of them.
  */
 @OnEveryRedis
+@Tag("proof")
 class RetiredTopicsTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);

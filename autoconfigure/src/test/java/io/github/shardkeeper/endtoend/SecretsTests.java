@@ -14,6 +14,7 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -45,6 +46,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * {@code toString()}.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("proof")
 class SecretsTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -10,6 +10,7 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -43,6 +44,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * for their target. The number behind each sent record is that of its call in the state.
  */
 @Timeout(180)
+@Tag("proof")
 class SeeksOfSendersTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 0);

@@ -3,6 +3,7 @@ package io.github.shardkeeper.endtoend;
 import java.nio.file.Path;
 import java.time.Duration;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -14,6 +15,7 @@ import static org.awaitility.Awaitility.await;
  * Sends with retries and with ids while Redis is killed, started again on its data, and
  * frozen. The chaos run has them, too.
  */
+@Tag("proof")
 class SentOnceTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(120);

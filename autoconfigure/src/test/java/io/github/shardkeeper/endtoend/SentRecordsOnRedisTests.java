@@ -9,6 +9,7 @@ import java.util.stream.IntStream;
 import io.lettuce.core.Range;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -31,6 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Records that are parts of calls, on a Cluster and on a Redis that refuses them. */
 @Timeout(180)
+@Tag("proof")
 class SentRecordsOnRedisTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -11,6 +11,7 @@ import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -32,6 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Every instance reports the same of every shard. */
 @Timeout(180)
+@Tag("proof")
 class SharedReportsTests {
 
 	private static final int SHARDS = 12;

@@ -41,6 +41,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Threads and classes of an instance that has started and has nothing to do, in a process
  * of its own, whose class path has all optional libraries.
  */
+@Tag("proof")
 class StartCostTests {
 
 	private static final int SHARDS = 4;

@@ -7,6 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -38,6 +39,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** Acts of operators, on Redis, asked for on any instance. */
 @Timeout(300)
+@Tag("proof")
 class SteeringTests {
 
 	private static final String[] PROPERTIES = { "shardkeeper.topics.orders.shards=4" };

@@ -13,6 +13,7 @@ import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.protocol.CommandType;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -49,6 +50,7 @@ import static org.awaitility.Awaitility.await;
  * Trimming of streams, with the checkpoints of several groups in Redis.
  */
 @OnEveryRedis
+@Tag("proof")
 class TrimmingTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);

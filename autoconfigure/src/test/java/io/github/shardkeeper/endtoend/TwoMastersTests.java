@@ -8,6 +8,7 @@ import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -40,6 +41,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @OnEveryRedis
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("proof")
 class TwoMastersTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(40);

@@ -7,10 +7,8 @@ import java.util.TreeMap;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
@@ -18,11 +16,12 @@ import io.github.shardkeeper.protocol.MemberDescription;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.testsupport.CapturesOutput;
 import io.github.shardkeeper.time.MonotonicTime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-@ExtendWith(OutputCaptureExtension.class)
+@CapturesOutput
 class ConfigurationDifferencesTests {
 
 	private Map<String, TopicShards> own = Map.of("orders", TopicShards.count(8));

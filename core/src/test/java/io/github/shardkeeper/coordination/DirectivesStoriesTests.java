@@ -8,6 +8,7 @@ import java.util.Set;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.StoreUnavailableException;
@@ -22,6 +23,7 @@ import io.github.shardkeeper.shard.ShardId;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What a group does with directives, with real coordinators on a store in memory. */
+@Tag("proof")
 class DirectivesStoriesTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);

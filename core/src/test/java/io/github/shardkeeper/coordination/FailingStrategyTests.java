@@ -12,13 +12,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.github.shardkeeper.assignment.Assignee;
 import io.github.shardkeeper.assignment.Assignment;
@@ -33,6 +32,7 @@ import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.CapturesOutput;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -40,7 +40,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * An application's strategy that works, fails and works again. All instances have the
  * same one, so another leader does not help.
  */
-@ExtendWith(OutputCaptureExtension.class)
+@CapturesOutput
+@Tag("proof")
 class FailingStrategyTests {
 
 	private static final AssignmentStrategy STICKY = new StickyAssignment();

@@ -7,6 +7,7 @@ import java.util.List;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
@@ -19,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Every member knows the problem that keeps a group from assigning shards.
  */
+@Tag("proof")
 class GroupProblemsStoriesTests {
 
 	private final MemoryCoordinationStore store = new MemoryCoordinationStore();

@@ -15,11 +15,10 @@ import java.util.function.BooleanSupplier;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.coordination.memory.MemoryFailover;
@@ -33,6 +32,7 @@ import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.CapturesOutput;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.testsupport.SettableClock;
@@ -43,7 +43,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Handovers with obstacles, and stores that lose data, with real coordinators on a store
  * in memory.
  */
-@ExtendWith(OutputCaptureExtension.class)
+@CapturesOutput
+@Tag("proof")
 class HandoverStoriesTests {
 
 	private static final Duration SHORT = Duration.ofMillis(100);

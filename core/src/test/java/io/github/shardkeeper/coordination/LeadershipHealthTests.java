@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -26,6 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Leaders whose decisions fail. Each test names issues of other products. Here the
  * assignment strategy fails, which an application can replace.
  */
+@Tag("proof")
 class LeadershipHealthTests {
 
 	private static final AssignmentStrategy STICKY = new StickyAssignment();

@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.assignment.ShardCatalog;
@@ -34,6 +35,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Load reports survive losses of the store, and leave with their members.
  */
+@Tag("proof")
 class LoadReporterTests {
 
 	private static final Duration HOUR = Duration.ofHours(1);

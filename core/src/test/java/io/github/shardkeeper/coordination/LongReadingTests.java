@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
@@ -25,6 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * passes only in steps, and no step before a heartbeat of the one before was answered: a
  * machine that is busy with something else ends no lease.
  */
+@Tag("proof")
 class LongReadingTests {
 
 	private static final Duration STEP = TestInstance.LEASE.dividedBy(10);

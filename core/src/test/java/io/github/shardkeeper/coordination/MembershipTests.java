@@ -5,10 +5,8 @@ import java.util.Map;
 import java.util.Random;
 
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.StoreUnavailableException.StoreFullException;
@@ -18,6 +16,7 @@ import io.github.shardkeeper.protocol.MemberDescription;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.testsupport.CapturesOutput;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -26,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** A lost subscription that cannot be reopened. */
-@ExtendWith(OutputCaptureExtension.class)
+@CapturesOutput
 class MembershipTests {
 
 	private static final Duration HANGING = Duration.ofSeconds(1);

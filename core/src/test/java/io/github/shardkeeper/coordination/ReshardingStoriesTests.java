@@ -11,6 +11,7 @@ import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
@@ -27,6 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Shards that come and go while members consume them, with real coordinators on a store
  * in memory. All begin with shards 0 to 3.
  */
+@Tag("proof")
 class ReshardingStoriesTests {
 
 	private final MemoryCoordinationStore store = new MemoryCoordinationStore();

@@ -10,6 +10,7 @@ import java.util.concurrent.CountDownLatch;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
@@ -26,6 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** Several members in one process, which share a store in memory. */
+@Tag("proof")
 class ShardCoordinatorTests {
 
 	private static final Duration LONG = Duration.ofSeconds(30);

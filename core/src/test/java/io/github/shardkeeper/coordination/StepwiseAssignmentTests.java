@@ -9,6 +9,7 @@ import java.util.Map;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.assignment.load.IncrementalAssignment;
@@ -23,6 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * A strategy that moves shards in steps is called until it is done.
  */
+@Tag("proof")
 class StepwiseAssignmentTests {
 
 	private static final Map<String, TopicShards> TOPICS = Map.of("orders", TopicShards.count(50));

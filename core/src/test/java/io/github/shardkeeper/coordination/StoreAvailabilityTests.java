@@ -3,18 +3,17 @@ package io.github.shardkeeper.coordination;
 import java.time.Duration;
 
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.testsupport.CapturesOutput;
 import io.github.shardkeeper.time.MonotonicTime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** A store that answers heartbeats and refuses something else. */
-@ExtendWith(OutputCaptureExtension.class)
+@CapturesOutput
 class StoreAvailabilityTests {
 
 	private final StoreAvailability problem = new StoreAvailability("g", Duration.ofSeconds(3));

@@ -22,6 +22,7 @@ import ch.qos.logback.core.read.ListAppender;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.mockito.stubbing.Answer;
 import org.slf4j.LoggerFactory;
 
@@ -65,6 +66,8 @@ import static org.mockito.BDDMockito.willAnswer;
 import static org.mockito.Mockito.spy;
 
 /** Samples of an instance with shards of two topics, while parts cannot be read. */
+/* Simulations switch logs off. */
+@Isolated
 class ConsumptionSamplerTests {
 
 	private static final Duration INTERVAL = Duration.ofSeconds(30);

@@ -7,18 +7,17 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.github.shardkeeper.ShardOperationEvent;
 import io.github.shardkeeper.operations.OperationAudit.Operation;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.testsupport.CapturesOutput;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-@ExtendWith(OutputCaptureExtension.class)
+@CapturesOutput
 class OperationAuditTests {
 
 	private static final Instant NOW = Instant.parse("2026-11-24T03:00:00Z");

@@ -5,17 +5,21 @@ import java.util.TreeMap;
 
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.testsupport.Schedules;
+import io.github.shardkeeper.testsupport.Simulated;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Many schedules of double barriers with faults. {@code -Dshardkeeper.barriers.schedules}
  * sets their number, {@code -Dshardkeeper.barriers.seed} the first seed.
  */
+@Simulated
 class BarrierSimulationTests {
 
 	@Test
 	void roundsAreCompleteOrFailAndNobodyHangs() {
-		int schedules = Integer.getInteger("shardkeeper.barriers.schedules", 500);
+		int schedules = Schedules.count("shardkeeper.barriers.schedules", 200, 500);
 		long first = Long.getLong("shardkeeper.barriers.seed", 1);
 		Map<String, Integer> faults = new TreeMap<>();
 		int completed = 0;

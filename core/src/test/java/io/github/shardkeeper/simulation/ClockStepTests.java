@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.simulation.SimulatedNetwork.Way;
@@ -16,6 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * consuming beside its heir. Each schedule is a seed; the checker sees every call.
  * {@code -Dshardkeeper.simulation.clock-steps=…} is the number of schedules of each kind.
  */
+@Tag("proof")
 class ClockStepTests {
 
 	private static final int SEEDS = Integer.getInteger("shardkeeper.simulation.clock-steps", 20);

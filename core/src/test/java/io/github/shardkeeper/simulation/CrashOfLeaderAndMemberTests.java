@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.shard.ShardId;
@@ -18,6 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * consumed again within two leases. How many groups are tried is said by
  * {@code -Dshardkeeper.simulation.crashes=…}.
  */
+@Tag("proof")
 class CrashOfLeaderAndMemberTests {
 
 	private static final int GROUPS = Integer.getInteger("shardkeeper.simulation.crashes", 100);

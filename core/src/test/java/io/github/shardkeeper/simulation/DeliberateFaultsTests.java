@@ -17,6 +17,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -36,6 +37,7 @@ import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.testsupport.SilentLogs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -43,6 +45,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Shows that the simulation can fail: each test breaks one rule of the protocol, and the
  * simulation finds it.
  */
+@Tag("proof")
 class DeliberateFaultsTests {
 
 	private static final int MOST_SCHEDULES = 30_000;

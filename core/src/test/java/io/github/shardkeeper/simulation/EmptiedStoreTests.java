@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -21,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * commit behind the state of a live member fails the test, and so does a second consumer,
  * or a state that does not contain each record once.
  */
+@Tag("proof")
 class EmptiedStoreTests {
 
 	private static final Duration AWAY = Duration.ofSeconds(5);

@@ -5,17 +5,21 @@ import java.util.TreeMap;
 
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.testsupport.Schedules;
+import io.github.shardkeeper.testsupport.Simulated;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Many schedules of locks with faults. {@code -Dshardkeeper.locks.schedules} sets their
  * number, {@code -Dshardkeeper.locks.seed} the first seed.
  */
+@Simulated
 class LockSimulationTests {
 
 	@Test
 	void noLockHasTwoHoldersAndEverybodyGetsATurn() {
-		int schedules = Integer.getInteger("shardkeeper.locks.schedules", 500);
+		int schedules = Schedules.count("shardkeeper.locks.schedules", 200, 500);
 		long first = Long.getLong("shardkeeper.locks.seed", 1);
 		Map<String, Integer> faults = new TreeMap<>();
 		int acquisitions = 0;

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -17,6 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A Redis with occasional snapshots restarts with an old one, perhaps so soon that no
  * heartbeat has failed. The checker sees every call: a second consumer fails the test.
  */
+@Tag("proof")
 class OldSnapshotTests {
 
 	private static final Duration OLD = Duration.ofSeconds(30);

@@ -1,5 +1,7 @@
 package io.github.shardkeeper.simulation;
 
+import io.github.shardkeeper.testsupport.SilentLogs;
+
 /**
  * Runs schedules and prints their outcomes, for comparison with those of another JVM.
  * Arguments: the first seed, and the number of schedules.

@@ -7,7 +7,10 @@ import java.util.List;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.testsupport.SilentLogs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -16,6 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * in which a JVM of its own choice iterates over immutable sets and maps. Otherwise a
  * failure that one JVM has found could not be replayed by another.
  */
+@Tag("proof")
 class ReplayTests {
 
 	private static final int SCHEDULES = 100;

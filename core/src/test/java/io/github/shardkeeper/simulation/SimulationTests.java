@@ -22,6 +22,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.testsupport.Schedules;
+import io.github.shardkeeper.testsupport.SilentLogs;
+import io.github.shardkeeper.testsupport.Simulated;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -32,6 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * {@code -Dshardkeeper.simulation.digests=FILE} writes a line per seed, with which two
  * versions of the code can be compared.
  */
+@Simulated
 class SimulationTests {
 
 	private static final Long REPLAY = Long.getLong("shardkeeper.simulation.seed");
@@ -39,7 +44,7 @@ class SimulationTests {
 	private static final long FIRST = (REPLAY != null) ? REPLAY : Long.getLong("shardkeeper.simulation.first", 1);
 
 	private static final long SCHEDULES = (REPLAY != null) ? 1
-			: Long.getLong("shardkeeper.simulation.schedules", 5_000);
+			: Schedules.count("shardkeeper.simulation.schedules", 200, 5_000);
 
 	private static final @Nullable String DIGESTS = System.getProperty("shardkeeper.simulation.digests");
 

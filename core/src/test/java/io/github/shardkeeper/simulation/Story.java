@@ -16,6 +16,7 @@ import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.SilentLogs;
 
 /**
  * A simulated group that a test controls step by step, on a network without faults: time

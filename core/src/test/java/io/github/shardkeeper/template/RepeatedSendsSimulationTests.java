@@ -15,6 +15,7 @@ import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -24,6 +25,8 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.OnceAppender;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
+import io.github.shardkeeper.testsupport.Schedules;
+import io.github.shardkeeper.testsupport.Simulated;
 import io.github.shardkeeper.testsupport.StreamPayloads;
 import io.github.shardkeeper.testsupport.UnreliableNetwork;
 
@@ -37,9 +40,10 @@ import static org.assertj.core.api.Assertions.assertThat;
  * told so, and those with retries are in their order. Each rule that keeps it so is
  * broken on purpose once, and that is found.
  */
+@Simulated
 class RepeatedSendsSimulationTests {
 
-	private static final int SCHEDULES = 5_000;
+	private static final int SCHEDULES = Schedules.count("shardkeeper.repeated-sends.schedules", 200, 5_000);
 
 	private static final int MOST_SCHEDULES = 5_000;
 
@@ -60,6 +64,7 @@ class RepeatedSendsSimulationTests {
 
 	@ParameterizedTest
 	@EnumSource
+	@Tag("proof")
 	void brokenRuleIsFound(Rule broken) {
 		AssertionError found = null;
 		long seed = 0;

@@ -8,12 +8,13 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
 
 /**
- * Marks tests that measure durations or load the machine: the build runs them alone, and
+ * Marks tests that measure durations or load the machine: the proof runs them alone, and
  * others several at a time.
  */
 @Target({ ElementType.TYPE, ElementType.METHOD })
 @Retention(RetentionPolicy.RUNTIME)
 @Tag("alone")
+@Tag("proof")
 public @interface RunAlone {
 
 }

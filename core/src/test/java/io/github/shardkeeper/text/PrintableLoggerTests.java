@@ -14,11 +14,14 @@ import ch.qos.logback.core.read.ListAppender;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+/* Simulations switch logs off. */
+@Isolated
 class PrintableLoggerTests {
 
 	private static final String HOSTILE = "a\r\n2026-11-25 ERROR forged\u001b[2J\u2028b";

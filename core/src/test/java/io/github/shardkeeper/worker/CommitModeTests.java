@@ -7,10 +7,8 @@ import java.util.Map;
 import java.util.Set;
 
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.OnShardRevoked;
@@ -21,6 +19,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.CapturesOutput;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
 
@@ -30,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * When offset and state are committed.
  */
-@ExtendWith(OutputCaptureExtension.class)
+@CapturesOutput
 class CommitModeTests {
 
 	private static final Duration SECOND = Duration.ofSeconds(1);

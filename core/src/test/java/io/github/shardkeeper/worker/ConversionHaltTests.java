@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.core.JsonParser;
@@ -15,11 +14,11 @@ import tools.jackson.databind.ValueDeserializer;
 import tools.jackson.databind.annotation.JsonDeserialize;
 
 import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.testsupport.CapturesOutput;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
@@ -30,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A payload class that does not go with the topic must not turn the topic into dead
  * letters.
  */
-@ExtendWith(OutputCaptureExtension.class)
+@CapturesOutput
 class ConversionHaltTests {
 
 	private static final Duration LOOK_PERIOD = Duration.ofSeconds(30);

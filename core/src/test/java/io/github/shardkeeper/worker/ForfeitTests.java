@@ -4,10 +4,8 @@ import java.time.Duration;
 import java.util.Map;
 
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardState;
@@ -16,6 +14,7 @@ import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.CapturesOutput;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
 
 import static io.github.shardkeeper.worker.ConsumingShard.SHARD;
@@ -25,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * State that a worker has in memory only: whether it can be restored to a store, and the
  * report if it cannot.
  */
-@ExtendWith(OutputCaptureExtension.class)
+@CapturesOutput
 class ForfeitTests {
 
 	private static final Token NEWER = new Token(100);

@@ -13,14 +13,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
@@ -49,7 +46,10 @@ import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.SequencedAppender;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
+import io.github.shardkeeper.testsupport.Schedules;
+import io.github.shardkeeper.testsupport.Simulated;
 import io.github.shardkeeper.testsupport.SettableClock;
+import io.github.shardkeeper.testsupport.SilentLogs;
 import io.github.shardkeeper.testsupport.UnreliableNetwork;
 import io.github.shardkeeper.time.Lease;
 
@@ -62,25 +62,18 @@ import static org.assertj.core.api.Assertions.assertThat;
  * answer. Afterwards each target has each record once and in order. Each rule that keeps
  * it so is broken on purpose once, and that is found.
  */
+@Simulated
 class SentRecordsSimulationTests {
 
-	private static final int SCHEDULES = 1_500;
+	private static final int SCHEDULES = Schedules.count("shardkeeper.sent-records.schedules", 200, 1_500);
 
 	private static final int MOST_SCHEDULES = 5_000;
 
-	private final Logger logger = (Logger) LoggerFactory.getLogger("io.github.shardkeeper");
-
-	private Level before;
-
-	@BeforeEach
-	void silence() {
-		this.before = this.logger.getLevel();
-		this.logger.setLevel(Level.OFF);
-	}
+	private final SilentLogs logs = SilentLogs.begin();
 
 	@AfterEach
 	void speak() {
-		this.logger.setLevel(this.before);
+		this.logs.close();
 	}
 
 	@Test
@@ -95,6 +88,7 @@ class SentRecordsSimulationTests {
 
 	@ParameterizedTest
 	@EnumSource
+	@Tag("proof")
 	void brokenRuleIsFound(Rule broken) {
 		AssertionError found = null;
 		long seed = 0;

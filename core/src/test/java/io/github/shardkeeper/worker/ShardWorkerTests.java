@@ -16,7 +16,6 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import tools.jackson.core.JsonParser;
 import tools.jackson.databind.DeserializationContext;
 import tools.jackson.databind.ValueDeserializer;
@@ -24,7 +23,6 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.module.SimpleModule;
 
 import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardRecord;
@@ -41,6 +39,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.JsonPayloadConverter;
+import io.github.shardkeeper.testsupport.CapturesOutput;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
@@ -51,7 +50,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Runs on the test's thread and by the test's clock, step by step.
  */
-@ExtendWith(OutputCaptureExtension.class)
+@CapturesOutput
 class ShardWorkerTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);

@@ -4,12 +4,10 @@ import java.time.Duration;
 import java.util.Map;
 
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardState;
@@ -19,6 +17,7 @@ import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.CapturesOutput;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
 
 import static io.github.shardkeeper.worker.ConsumingShard.SHARD;
@@ -29,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * left: the worker that detects it reports it once, with both sides' data. A store that
  * has only lost writes gets them back, and has one history.
  */
-@ExtendWith(OutputCaptureExtension.class)
+@CapturesOutput
 class TwoHistoriesTests {
 
 	private static final Token LOWER = new Token(50);

@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -47,6 +48,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * H2, MySQL and MariaDB roll the whole transaction back in a deadlock, and go on with a
  * new one on the same connection: later statements succeed.
  */
+@Tag("proof")
 class LostTransactionsTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);

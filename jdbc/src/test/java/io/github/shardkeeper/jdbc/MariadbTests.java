@@ -3,6 +3,7 @@ package io.github.shardkeeper.jdbc;
 import java.util.Map;
 
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -15,6 +16,7 @@ import io.github.shardkeeper.checkpoint.CallTransactions.Result;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What settings of MariaDB, and of its driver, change. */
+@Tag("proof")
 class MariadbTests extends MysqlSettingsContract {
 
 	@BeforeAll

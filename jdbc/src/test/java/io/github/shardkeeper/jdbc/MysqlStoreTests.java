@@ -2,8 +2,10 @@ package io.github.shardkeeper.jdbc;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /** With the rights that the guide asks for, and no others. */
+@Tag("proof")
 class MysqlStoreTests extends JdbcStoreContracts {
 
 	@BeforeAll

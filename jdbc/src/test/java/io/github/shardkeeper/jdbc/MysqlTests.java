@@ -3,6 +3,7 @@ package io.github.shardkeeper.jdbc;
 import java.util.Map;
 
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -13,6 +14,7 @@ import io.github.shardkeeper.checkpoint.CallTransactions.Result;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What settings of MySQL, and of its driver, change. */
+@Tag("proof")
 class MysqlTests extends MysqlSettingsContract {
 
 	@BeforeAll

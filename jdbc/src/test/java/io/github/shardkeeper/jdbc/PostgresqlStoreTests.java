@@ -1,8 +1,11 @@
 package io.github.shardkeeper.jdbc;
 
+import org.junit.jupiter.api.Tag;
+
 import com.zaxxer.hikari.HikariDataSource;
 
 /** With the rights that the guide asks for, and no others. */
+@Tag("proof")
 class PostgresqlStoreTests extends JdbcStoreContracts {
 
 	PostgresqlStoreTests() {

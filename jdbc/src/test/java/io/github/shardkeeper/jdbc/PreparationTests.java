@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -295,6 +296,7 @@ class PreparationTests {
 	/** Startup does not wait for it; the tables are created before they are used. */
 	@ParameterizedTest
 	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+	@Tag("proof")
 	void databaseThatIsAwayAtStartupIsPreparedLater(TestDatabase kind, @TempDir Path directory) {
 		kind.assumeRunnable();
 		RestartedDatabase server = opened(RestartedDatabase.start(kind, directory.resolve("data")));
@@ -313,6 +315,7 @@ class PreparationTests {
 
 	@ParameterizedTest
 	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+	@Tag("proof")
 	void problemSaysWhatALaterPreparationIsRefused(TestDatabase kind, @TempDir Path directory) {
 		kind.assumeRunnable();
 		RestartedDatabase server = opened(RestartedDatabase.start(kind, directory.resolve("data")));

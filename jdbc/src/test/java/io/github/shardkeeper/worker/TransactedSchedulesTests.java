@@ -28,6 +28,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -67,6 +68,8 @@ import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.SequencedAppender;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
+import io.github.shardkeeper.testsupport.Schedules;
+import io.github.shardkeeper.testsupport.Simulated;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.testsupport.UnreliableNetwork;
 import io.github.shardkeeper.time.Lease;
@@ -87,9 +90,10 @@ import static org.assertj.core.api.Assertions.assertThat;
  * each row, and each target has one record for each row. Each rule that keeps it so is
  * broken on purpose once, and that is found.
  */
+@Simulated
 class TransactedSchedulesTests {
 
-	private static final int SCHEDULES = 600;
+	private static final int SCHEDULES = Schedules.count("shardkeeper.transacted.schedules", 200, 600);
 
 	private static final int MOST_SCHEDULES = 10_000;
 
@@ -151,6 +155,7 @@ class TransactedSchedulesTests {
 
 	@ParameterizedTest
 	@EnumSource
+	@Tag("proof")
 	void brokenRuleIsFound(Rule broken) {
 		AssertionError found = null;
 		long seed = 0;

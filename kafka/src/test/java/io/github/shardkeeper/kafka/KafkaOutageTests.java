@@ -19,6 +19,7 @@ import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.SendFailedException;
@@ -39,6 +40,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Brokers that are away, and credentials that they refuse.
  */
+@Tag("proof")
 class KafkaOutageTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(90);

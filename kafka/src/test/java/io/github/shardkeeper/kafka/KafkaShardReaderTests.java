@@ -24,6 +24,7 @@ import org.apache.kafka.common.errors.CorruptRecordException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -147,6 +148,7 @@ class KafkaShardReaderTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void consumerThatReceivesNothingIsReplacedAndOneThatDoesIsNot() throws InterruptedException {
 		deliver(this.partition, 5);
 		this.sink.await(1);
@@ -210,6 +212,7 @@ class KafkaShardReaderTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void consumerThatFailsUnexpectedlyIsReplacedAndReadingContinuesWhereItWas() throws InterruptedException {
 		deliver(this.partition, 5);
 		consumer().schedulePollTask(() -> {

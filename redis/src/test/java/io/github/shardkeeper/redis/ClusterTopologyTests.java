@@ -8,11 +8,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterClient;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThatNoException;
 import static org.awaitility.Awaitility.await;
 
+@Tag("proof")
 class ClusterTopologyTests {
 
 	/** More than may be under way at a time. */

@@ -7,6 +7,7 @@ import io.lettuce.core.KillArgs;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.context.support.GenericApplicationContext;
@@ -22,6 +23,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * A connection that is opened before somebody needs it.
  */
+@Tag("proof")
 class ConnectAheadTests {
 
 	private final EmbeddedRedis redis = EmbeddedRedis.start();

@@ -18,6 +18,7 @@ import javax.net.ssl.SSLSocket;
 
 import io.lettuce.core.codec.StringCodec;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -37,6 +38,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * wrapped it in: log, health and endpoint show nothing else.
  */
 @OnEveryRedis
+@Tag("proof")
 class ConnectionFailureTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);

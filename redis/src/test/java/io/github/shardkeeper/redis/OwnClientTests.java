@@ -17,6 +17,7 @@ import io.lettuce.core.tracing.TraceContextProvider;
 import io.lettuce.core.tracing.TracerProvider;
 import io.lettuce.core.tracing.Tracing;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
@@ -38,6 +39,7 @@ import static org.awaitility.Awaitility.await;
  * An application that times and traces its commands sees none of Shardkeeper's, whatever
  * kind of Redis it uses, and still sees its own, also after Shardkeeper has stopped.
  */
+@Tag("proof")
 class OwnClientTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(30);

@@ -13,6 +13,7 @@ import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.codec.StringCodec;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -28,6 +29,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Commands that are sent without waiting have the same limits as others.
  */
+@Tag("proof")
 class RedisLinkTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);

@@ -9,6 +9,7 @@ import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.codec.StringCodec;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -26,6 +27,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Scripts count a subscription only if it is held at the node where they run, so it has
  * to be there, and follow when another node serves the slot.
  */
+@Tag("proof")
 class RedisSubscriptionTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);

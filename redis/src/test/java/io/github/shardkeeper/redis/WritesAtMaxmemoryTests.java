@@ -4,6 +4,7 @@ import java.util.Map;
 
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.ScriptOutputType;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -17,6 +18,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Writes that scripts may do on a Redis that has reached {@code maxmemory}.
  */
 @OnEveryRedis
+@Tag("proof")
 class WritesAtMaxmemoryTests {
 
 	private static final String COMMON = LuaScript.load(LuaScript.class, ScriptOutputType.VALUE).text();

@@ -14,6 +14,7 @@ import com.aliyun.openservices.log.common.auth.Credentials;
 import com.aliyun.openservices.log.common.auth.DefaultCredentials;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -100,6 +101,7 @@ class SlsReadingTests {
 
 	/** So that a changed fetch count neither skips nor repeats a log. */
 	@Test
+	@Tag("proof")
 	void offsetDoesNotDependOnTheNumberOfLogGroupsPerRequest() {
 		open(settings(ResetPolicy.EARLIEST).fetchCount(1000));
 		for (int i = 0; i < 7; i++) {
@@ -120,6 +122,7 @@ class SlsReadingTests {
 
 	/** Checkpoints name logs by it that were handled before earlier ones. */
 	@Test
+	@Tag("proof")
 	void logHasTheSameIdentityWhereverAReadBegins() {
 		open(settings(ResetPolicy.EARLIEST).fetchCount(2));
 		for (int i = 0; i < 7; i++) {
@@ -545,6 +548,7 @@ class SlsReadingTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void listThatFailsIsRepeatedAfterGrowingPauses() {
 		try (Fault quota = this.server.fail((call) -> call.operation().equals("ListShards"), 403, "ProjectQuotaExceed",
 				"quota exceeded")) {
@@ -685,6 +689,7 @@ class SlsReadingTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void committedPositionsAreShownInTheConsumerGroup(CapturedOutput output) {
 		open(settings(ResetPolicy.EARLIEST).consumerGroup("shop-visits"));
 		append(ZERO, "r1", "r2", "r3");

@@ -11,6 +11,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.SendFailedException;
@@ -140,6 +141,7 @@ class SlsSendingTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void pausesGrowWhileAQuotaIsExceeded() {
 		this.source.close();
 		this.source = settings().timeout(Duration.ofSeconds(4)).open();

@@ -9,6 +9,8 @@ import io.github.shardkeeper.assignment.Assignee;
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.Reason;
+import io.github.shardkeeper.testsupport.Schedules;
+import io.github.shardkeeper.testsupport.Simulated;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -16,9 +18,10 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Properties of every plan of {@link StickyAssignment}, over random groups. Messages
  * contain the seed of the group.
  */
+@Simulated
 class StickyPropertiesTests {
 
-	private static final int GROUPS = 2_000;
+	private static final int GROUPS = Schedules.count("shardkeeper.assignment.groups", 500, 2_000);
 
 	private final StickyAssignment strategy = new StickyAssignment();
 

@@ -15,6 +15,7 @@ import org.assertj.core.api.AbstractThrowableAssert;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -39,6 +40,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Barriers of several instances in one process, with real sessions. */
+@Tag("proof")
 class StoredBarriersTests {
 
 	private static final Duration LONG = Duration.ofSeconds(60);

@@ -6,6 +6,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.cluster.ClusterInstance;
@@ -17,6 +18,7 @@ import io.github.shardkeeper.shard.MemberId;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What the tools of one instance hear of their session. */
+@Tag("proof")
 class ClusterSessionTests {
 
 	private final MemoryCoordinationStore store = new MemoryCoordinationStore();

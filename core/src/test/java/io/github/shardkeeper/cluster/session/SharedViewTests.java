@@ -6,6 +6,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.cluster.ClusterInstance;
@@ -16,6 +17,7 @@ import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+@Tag("proof")
 class SharedViewTests {
 
 	private final MemoryCoordinationStore store = new MemoryCoordinationStore();

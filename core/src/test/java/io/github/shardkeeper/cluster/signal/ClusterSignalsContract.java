@@ -11,6 +11,7 @@ import java.util.concurrent.TimeoutException;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -239,6 +240,7 @@ public abstract class ClusterSignalsContract {
 	}
 
 	@Test
+	@Tag("proof")
 	void instanceThatWasThereHandlesASignalWithoutRetentionAlthoughTheMessageIsLost() throws Exception {
 		Recorder recorder = recorder();
 		SignalInstance a = instance("a").start(recorder);

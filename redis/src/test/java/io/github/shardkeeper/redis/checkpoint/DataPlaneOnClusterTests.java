@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -31,6 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Large states and dead letters of shards that lie in the slots of several masters.
  */
+@Tag("proof")
 class DataPlaneOnClusterTests {
 
 	private static final Token TOKEN = new Token(7);

@@ -15,6 +15,7 @@ import io.lettuce.core.protocol.CommandType;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -57,6 +58,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @OnEveryRedis
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Tag("proof")
 class MissingRightsOnDataTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(20);

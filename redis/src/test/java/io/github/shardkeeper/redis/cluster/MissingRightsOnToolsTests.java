@@ -21,6 +21,7 @@ import io.lettuce.core.protocol.CommandType;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -64,6 +65,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 @OnEveryRedis
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Tag("proof")
 class MissingRightsOnToolsTests {
 
 	private static final Duration LONG = Duration.ofHours(1);

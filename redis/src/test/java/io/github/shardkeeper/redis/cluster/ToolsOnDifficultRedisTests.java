@@ -11,6 +11,7 @@ import io.lettuce.core.KillArgs;
 import io.lettuce.core.RedisCommandExecutionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -30,6 +31,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * refuses their messages.
  */
 @OnEveryRedis
+@Tag("proof")
 class ToolsOnDifficultRedisTests {
 
 	private final EmbeddedRedis redis = EmbeddedRedis.start("--maxmemory-policy", "noeviction");

@@ -9,6 +9,7 @@ import java.util.concurrent.CountDownLatch;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -28,6 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * use all cluster tools: everything continues, in the same sessions, and nobody else gets
  * a lock that was held all the time.
  */
+@Tag("proof")
 class ToolsOnRedisClusterTests {
 
 	private EmbeddedRedisCluster cluster;

@@ -12,6 +12,7 @@ import java.util.concurrent.locks.LockSupport;
 import io.lettuce.core.RedisCommandExecutionException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -32,6 +33,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * {@code noeviction}: consuming is what frees the memory, so coordination must continue.
  */
 @OnEveryRedis
+@Tag("proof")
 class FullRedisCoordinationStoreTests extends CoordinationStoreContract {
 
 	private static EmbeddedRedis redis;

@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import io.lettuce.core.codec.StringCodec;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.core.StringRedisTemplate;
@@ -34,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 @OnEveryRedis
+@Tag("proof")
 class RedisCoordinationStoreTests extends CoordinationStoreContract {
 
 	private final String groupName = UUID.randomUUID().toString();

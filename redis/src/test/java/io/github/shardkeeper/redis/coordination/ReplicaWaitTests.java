@@ -13,6 +13,7 @@ import java.util.regex.Pattern;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -51,6 +52,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * it, and not before.
  */
 @OnEveryRedis
+@Tag("proof")
 class ReplicaWaitTests {
 
 	private static final SteadyTime ALWAYS = new SteadyTime(0, Long.MAX_VALUE, 0);

@@ -7,6 +7,9 @@ import java.util.concurrent.ThreadLocalRandom;
 
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.testsupport.Schedules;
+import io.github.shardkeeper.testsupport.Simulated;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -14,6 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * proven on the one holds on the other. To see a failure again, set {@value #SEED} to the
  * seed that it names; {@value #OPERATIONS} makes a run longer.
  */
+@Simulated
 class StoreDifferentialTests {
 
 	private static final String SEED = "shardkeeper.differential.seed";
@@ -25,7 +29,7 @@ class StoreDifferentialTests {
 	@Test
 	void redisAndMemoryStoreBehaveAlike() {
 		long seed = Long.getLong(SEED, ThreadLocalRandom.current().nextLong());
-		int operations = Integer.getInteger(OPERATIONS, 10_000);
+		int operations = Schedules.count(OPERATIONS, 2_000, 10_000);
 		Deque<String> log = new ArrayDeque<>();
 		try (StorePair stores = new StorePair(UUID.randomUUID().toString())) {
 			RandomOperations random = new RandomOperations(seed, stores);

@@ -8,6 +8,7 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -36,6 +37,7 @@ import static org.awaitility.Awaitility.await;
  * Repeated records with ids on a Redis that remembers ids itself, from 8.6 on. Skipped on
  * others, so it runs only where the environment names such a Redis.
  */
+@Tag("proof")
 class IdsRememberedByRedisTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);

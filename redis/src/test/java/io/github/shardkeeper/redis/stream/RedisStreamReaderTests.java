@@ -29,6 +29,7 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -62,6 +63,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @OnEveryRedis
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("proof")
 class RedisStreamReaderTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 0);

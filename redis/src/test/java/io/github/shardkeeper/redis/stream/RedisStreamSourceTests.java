@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -195,6 +196,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 
 	/** One that never brings anything is noticed while another one does all the time. */
 	@Test
+	@Tag("proof")
 	void deletedStreamIsDetectedWhileOthersAreBusy() {
 		ShardId busy = ShardId.of("orders", 1);
 		this.redis.opsForStream().add(MapRecord.create(stream(), Map.of("v", "old")).withId(RecordId.of("7-0")));

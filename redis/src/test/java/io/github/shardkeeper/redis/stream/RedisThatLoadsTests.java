@@ -14,6 +14,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -35,6 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A Redis that reads its data from disk accepts connections and refuses commands: that
  * says nothing about a stream.
  */
+@Tag("proof")
 class RedisThatLoadsTests {
 
 	/** Times the delay: how long Redis loads, about. */

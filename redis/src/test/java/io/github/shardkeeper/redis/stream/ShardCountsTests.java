@@ -9,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import tools.jackson.databind.json.JsonMapper;
@@ -104,6 +105,7 @@ class ShardCountsTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void consumerDetectsNewShardsWhileItReads() throws InterruptedException {
 		RedisStreamSource consumer = source(4);
 		AtomicInteger heard = new AtomicInteger();
@@ -123,6 +125,7 @@ class ShardCountsTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void producerSendsToNewShardsSoon() {
 		ShardTemplate template = template(source(4));
 		template.send("orders", "key", 1);
@@ -168,6 +171,7 @@ class ShardCountsTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void consumersAndProducersDetectALostCount() {
 		RedisStreamSource source = source(4);
 		source.raise("orders", 16);
