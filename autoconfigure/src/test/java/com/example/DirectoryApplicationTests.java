@@ -13,6 +13,7 @@ import java.util.TreeMap;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -91,6 +92,7 @@ class DirectoryApplicationTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void shortenedFileIsReportedUntilItsShardIsSetBack() throws IOException {
 		ConfigurableApplicationContext one = start("one");
 		write("oslo", 100);

@@ -12,6 +12,7 @@ import java.util.stream.Stream;
 
 import javax.tools.ToolProvider;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -25,6 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Properties that select beans, in an application that is processed ahead of time and run
  * as a process of its own.
  */
+@Tag("proof")
 class BuildTimeSettingsTests {
 
 	private static final String RUN = UUID.randomUUID().toString();

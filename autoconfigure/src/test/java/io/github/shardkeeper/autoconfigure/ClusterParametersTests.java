@@ -18,6 +18,7 @@ import jakarta.validation.constraints.NotBlank;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.mockito.Mockito;
@@ -354,6 +355,7 @@ class ClusterParametersTests {
 
 	/** A person has set it with redis-cli. */
 	@Test
+	@Tag("proof")
 	void entryWrittenByHandIntoRedisIsReported() {
 		try (EmbeddedGroup group = EmbeddedGroup.onRedis(FAST)) {
 			ConfigurableApplicationContext one = group.start(Application.class, "one");
@@ -378,6 +380,7 @@ class ClusterParametersTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void startsWithoutRedisAndFollowsItLater() {
 		try (EmbeddedRedis redis = EmbeddedRedis.start(); EmbeddedGroup group = EmbeddedGroup.onRedis(redis, FAST)) {
 			ConfigurableApplicationContext one = group.start(Application.class, "one");

@@ -9,6 +9,7 @@ import javax.sql.DataSource;
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -251,6 +252,7 @@ class JdbcTransactionConfigurationTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void refusedCreationOfTablesFailsStartup() {
 		HikariDataSource owner = TestDatabase.POSTGRESQL.createEmpty();
 		this.database = LimitedUser.of(owner);
@@ -269,6 +271,7 @@ class JdbcTransactionConfigurationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "embedded", "always", "never" })
+	@Tag("proof")
 	void databaseThatIsAwayDoesNotFailStartup(String mode) {
 		this.database = new HikariDataSource();
 		this.database.setJdbcUrl("jdbc:postgresql://localhost:1/absent");

@@ -16,6 +16,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.Deserializer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -208,6 +209,7 @@ class KafkaSourceConfigurationTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void recordsAreReadOverTlsWithTheSslBundleOfTheApplication(@TempDir Path directory) throws Exception {
 		Path certificate = selfSigned(directory);
 		String password = "secret";

@@ -17,6 +17,7 @@ import javax.management.ObjectName;
 
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -428,6 +429,7 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void startsWithoutRedisAndConsumesOnceItAnswers() {
 		try (EmbeddedRedis away = EmbeddedRedis.start()) {
 			away.kill();
@@ -456,6 +458,7 @@ class ShardkeeperAutoConfigurationTests {
 
 	/** The kernel accepts connections, but nothing answers. */
 	@Test
+	@Tag("proof")
 	void silentRedisDelaysStartupForLimitedTime() {
 		try (EmbeddedRedis hanging = EmbeddedRedis.start()) {
 			hanging.freeze();
@@ -477,6 +480,7 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void consumptionStopsWithoutRedisAndRecovers() {
 		try (EmbeddedRedis comesAndGoes = EmbeddedRedis.start()) {
 			this.redis.withUserConfiguration(OneHandler.class)

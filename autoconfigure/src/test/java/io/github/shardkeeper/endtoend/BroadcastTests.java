@@ -16,6 +16,7 @@ import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -85,6 +86,7 @@ class BroadcastTests {
 
 	/** Like the cached contexts of a test suite. */
 	@Test
+	@Tag("proof")
 	void contextsWithoutIdDoNotTakeOverFromEachOther() {
 		List<ConfigurableApplicationContext> contexts = List.of(start(""), start(""));
 		for (int sent = 10; sent <= 20; sent += 10) {
@@ -125,6 +127,7 @@ class BroadcastTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void crashedInstanceResumesAfterItsLastCommit() {
 		ConfigurableApplicationContext one = start("one");
 		send(0, 20);
@@ -149,6 +152,7 @@ class BroadcastTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void latestIsFirstConsumptionOfInstanceId() {
 		String latest = "shardkeeper.topics.prices.start=latest";
 		send(0, 5);
@@ -181,6 +185,7 @@ class BroadcastTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void instanceConsumesBroadcastAndCoordinatedTopics() {
 		String[] shared = { "shardkeeper.topics.orders.shards=4" };
 		ConfigurableApplicationContext one = start(Both.class, "one", shared);
@@ -206,6 +211,7 @@ class BroadcastTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void secondProcessUnderSameIdTakesOver() {
 		ConfigurableApplicationContext first = start("one");
 		send(0, 20);
@@ -245,6 +251,7 @@ class BroadcastTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void laterProcessWithEarlierClockTakesOver() {
 		ConfigurableApplicationContext first = start("one");
 		send(0, 20);
@@ -281,6 +288,7 @@ class BroadcastTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void resetAffectsOnlyOwnInstance() {
 		ConfigurableApplicationContext one = start("one");
 		ConfigurableApplicationContext two = start("two");
@@ -298,6 +306,7 @@ class BroadcastTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void stopWaitsForRunningCallAndCommits() throws InterruptedException {
 		ConfigurableApplicationContext one = start("one", "shardkeeper.consumer.commit.interval=1h",
 				"handler.pauses=300");

@@ -7,6 +7,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -61,6 +62,7 @@ class EmbeddedGroupTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void shardsOfKilledInstanceMoveAfterItsLease() {
 		try (EmbeddedGroup group = EmbeddedGroup.onRedis(PROPERTIES)) {
 			ConfigurableApplicationContext one = group.start(Counting.class, "one");
@@ -77,6 +79,7 @@ class EmbeddedGroupTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void redisOfTheTestMayBeRestarted() {
 		try (EmbeddedRedis redis = EmbeddedRedis.start("--appendonly", "yes");
 				EmbeddedGroup group = EmbeddedGroup.onRedis(redis, PROPERTIES)) {

@@ -15,6 +15,7 @@ import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -62,6 +63,7 @@ class FixedShardsTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void runsOfAShardNeverOverlapWhileInstancesComeGoAndDie() {
 		try (EmbeddedGroup group = EmbeddedGroup.onRedis(TIMES)) {
 			KnownGroup.begin(group.name());
@@ -95,6 +97,7 @@ class FixedShardsTests {
 	 */
 	@ParameterizedTest
 	@CsvSource({ "repeat, 2", "skip, 1" })
+	@Tag("proof")
 	void runOfAKilledInstanceIsRepeatedOrSkipped(String onInterruption, int expected) throws InterruptedException {
 		try (EmbeddedGroup group = EmbeddedGroup.onRedis(TIMES)) {
 			KnownGroup.begin(group.name());

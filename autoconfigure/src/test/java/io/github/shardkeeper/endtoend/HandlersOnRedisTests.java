@@ -17,6 +17,7 @@ import jakarta.validation.constraints.Min;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -90,6 +91,7 @@ class HandlersOnRedisTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void unacknowledgedRecordsAreHandledAgainAfterRestart() {
 		String manual = "shardkeeper.consumer.commit.mode=manual";
 		ByHand first = new ByHand();
@@ -144,6 +146,7 @@ class HandlersOnRedisTests {
 	 * The first one is not done: neither does it hold up others, nor are they repeated.
 	 */
 	@Test
+	@Tag("proof")
 	void recordsDoneOutOfOrderAreNotHandledAgainAfterRestart() {
 		String none = "shardkeeper.consumer.ordering=none";
 		Blocking first = new Blocking("a1");
@@ -182,6 +185,7 @@ class HandlersOnRedisTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void loopIsCalledRepeatedlyAndNextOwnerResumesFromItsState() {
 		String twoShards = "shardkeeper.topics.orders.shards=2";
 		Loop first = new Loop();

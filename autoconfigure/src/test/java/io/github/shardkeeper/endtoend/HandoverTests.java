@@ -15,6 +15,7 @@ import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -55,6 +56,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * on a real Redis of their own.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("proof")
 class HandoverTests {
 
 	private static final int SHARDS = 4;

@@ -12,6 +12,7 @@ import java.util.stream.Collectors;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -255,6 +256,7 @@ class InOneJvmTests {
 
 	/** Also when the last stop ran out of time because a handler did not return. */
 	@Test
+	@Tag("proof")
 	void restartWaitsForHandlerOfEarlierRun() {
 		ConfigurableApplicationContext one = start("one", "spring.lifecycle.timeout-per-shutdown-phase=1s");
 		Handler handler = one.getBean(Handler.class);
@@ -279,6 +281,7 @@ class InOneJvmTests {
 	 */
 	@ParameterizedTest
 	@CsvSource({ "shard, 2", "key, 1", "key, 2" })
+	@Tag("proof")
 	void restartsResumeOnceHandlerReturns(String ordering, int stops) {
 		ConfigurableApplicationContext one = start("one", "spring.lifecycle.timeout-per-shutdown-phase=1s",
 				"shardkeeper.consumer.ordering=" + ordering);
@@ -343,6 +346,7 @@ class InOneJvmTests {
 
 	/** Shards, their state and the group lie in slots of different nodes. */
 	@Test
+	@Tag("proof")
 	void worksOnACluster() {
 		try (EmbeddedRedisCluster cluster = EmbeddedRedisCluster.start(3)) {
 			String nodes = "spring.data.redis.cluster.nodes=" + cluster.addresses();

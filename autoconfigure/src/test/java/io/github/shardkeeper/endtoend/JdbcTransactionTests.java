@@ -22,8 +22,6 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -46,11 +44,13 @@ import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.ShardTemplate.Appended;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.jdbc.EveryDatabase;
 import io.github.shardkeeper.jdbc.TestDatabase;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.test.EmbeddedGroup;
+import io.github.shardkeeper.testsupport.MoreInProof;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -58,6 +58,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Whole applications whose handlers write rows in transactions that contain the offset.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@MoreInProof
 class JdbcTransactionTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -84,8 +85,7 @@ class JdbcTransactionTests {
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EveryDatabase
 	void rowsStateAndOffsetAreStoredTogether(TestDatabase kind) {
 		open(kind);
 		ConfigurableApplicationContext instance = start(Single.class, "one");
@@ -106,8 +106,7 @@ class JdbcTransactionTests {
 		assertThat(state()).containsEntry("rows", "4");
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EveryDatabase
 	void failedCallLeavesNoRow(TestDatabase kind) {
 		open(kind);
 		ConfigurableApplicationContext instance = start(Single.class, "one");
@@ -135,8 +134,7 @@ class JdbcTransactionTests {
 	}
 
 	/** PostgreSQL aborts the transaction; the handler must not lose its rows silently. */
-	@ParameterizedTest
-	@EnumSource
+	@EveryDatabase
 	void rowsOfAnAbortedTransactionAreAFailureOfTheCall(TestDatabase kind) {
 		open(kind);
 		ConfigurableApplicationContext instance = start(Single.class, "one");
@@ -154,8 +152,7 @@ class JdbcTransactionTests {
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EveryDatabase
 	void recordsOfABatchAreOneTransactionAndFailAlone(TestDatabase kind) {
 		open(kind);
 		ConfigurableApplicationContext instance = start(Batch.class, "one");
@@ -176,8 +173,7 @@ class JdbcTransactionTests {
 		assertThat(orders.transactions).isNotEmpty().doesNotContain("");
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EveryDatabase
 	void failedRecordsAreRetriedFromTheQueue(TestDatabase kind) {
 		open(kind);
 		ConfigurableApplicationContext instance = start(Single.class, "one",
@@ -199,8 +195,7 @@ class JdbcTransactionTests {
 		assertThat(state()).containsEntry("rows", "2");
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EveryDatabase
 	void shardIsConsumedFromAnotherPosition(TestDatabase kind) {
 		open(kind);
 		ConfigurableApplicationContext instance = start(Single.class, "one");
@@ -213,8 +208,7 @@ class JdbcTransactionTests {
 		assertThat(committedOffset()).isEqualTo(sent.get(2).offset().value());
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EveryDatabase
 	void checkpointOfEarlierConsumptionIsTakenOver(TestDatabase kind) {
 		open(kind);
 		String none = "shardkeeper.topics.orders.consumer.transaction=none";
@@ -229,8 +223,7 @@ class JdbcTransactionTests {
 		assertThat(state()).containsEntry("rows", "3");
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EveryDatabase
 	void transactionsOfSeveralKeysOverlap(TestDatabase kind) {
 		open(kind);
 		ConfigurableApplicationContext instance = start(Single.class, "one", BY_KEY);
@@ -252,8 +245,7 @@ class JdbcTransactionTests {
 	}
 
 	/** Calls that wait for others must not have the connections that those need. */
-	@ParameterizedTest
-	@EnumSource
+	@EveryDatabase
 	void smallPoolDelaysConcurrentCallsOnly(TestDatabase kind) {
 		open(kind);
 		this.database.setMaximumPoolSize(3);
@@ -282,8 +274,7 @@ class JdbcTransactionTests {
 	}
 
 	/** Each locks the other's row: the database ends one of the transactions. */
-	@ParameterizedTest
-	@EnumSource
+	@EveryDatabase
 	void deadlockOfTwoKeysCostsNoAttempt(TestDatabase kind, CapturedOutput output) {
 		open(kind);
 		client().sql("create table account (id int primary key, cents int not null)").update();

@@ -12,6 +12,7 @@ import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -183,6 +184,7 @@ class OperationsTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void pauseIsFollowedByTheOtherInstanceUntilResumed() {
 		ConfigurableApplicationContext one = start("one");
 		ConfigurableApplicationContext two = start("two");
@@ -280,6 +282,7 @@ class OperationsTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void concurrentOperationsDoNotFight() {
 		ConfigurableApplicationContext one = start("one");
 		ConfigurableApplicationContext two = start("two");

@@ -31,6 +31,7 @@ import static org.awaitility.Awaitility.await;
  * Timers of Redis commands in an application, as Spring Boot registers them, show the
  * commands of the application only.
  */
+@org.junit.jupiter.api.Tag("proof")
 class RedisTimersTests {
 
 	@RegisterExtension

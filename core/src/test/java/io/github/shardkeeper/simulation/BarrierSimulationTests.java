@@ -6,7 +6,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.testsupport.Schedules;
-import io.github.shardkeeper.testsupport.Simulated;
+import io.github.shardkeeper.testsupport.MoreInProof;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -14,7 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Many schedules of double barriers with faults. {@code -Dshardkeeper.barriers.schedules}
  * sets their number, {@code -Dshardkeeper.barriers.seed} the first seed.
  */
-@Simulated
+@MoreInProof
 class BarrierSimulationTests {
 
 	@Test

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.testsupport.Schedules;
 import io.github.shardkeeper.testsupport.SilentLogs;
-import io.github.shardkeeper.testsupport.Simulated;
+import io.github.shardkeeper.testsupport.MoreInProof;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -36,7 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * {@code -Dshardkeeper.simulation.digests=FILE} writes a line per seed, with which two
  * versions of the code can be compared.
  */
-@Simulated
+@MoreInProof
 class SimulationTests {
 
 	private static final Long REPLAY = Long.getLong("shardkeeper.simulation.seed");

@@ -26,7 +26,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.OnceAppender;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 import io.github.shardkeeper.testsupport.Schedules;
-import io.github.shardkeeper.testsupport.Simulated;
+import io.github.shardkeeper.testsupport.MoreInProof;
 import io.github.shardkeeper.testsupport.StreamPayloads;
 import io.github.shardkeeper.testsupport.UnreliableNetwork;
 
@@ -40,7 +40,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * told so, and those with retries are in their order. Each rule that keeps it so is
  * broken on purpose once, and that is found.
  */
-@Simulated
+@MoreInProof
 class RepeatedSendsSimulationTests {
 
 	private static final int SCHEDULES = Schedules.count("shardkeeper.repeated-sends.schedules", 200, 5_000);

@@ -1,12 +1,14 @@
 package io.github.shardkeeper.testsupport;
 
-/** How many schedules of a {@link Simulated} run. */
+/** How much is run of what is {@link MoreInProof}. */
 public final class Schedules {
 
-	/** Whether this is the proof. The build says so. */
-	private static final boolean IN_PROOF = Boolean.getBoolean("shardkeeper.proof");
-
 	private Schedules() {
+	}
+
+	/** Returns whether this is the proof. The build says so. */
+	public static boolean inProof() {
+		return Boolean.getBoolean("shardkeeper.proof");
 	}
 
 	/**
@@ -16,7 +18,7 @@ public final class Schedules {
 	 * @param proof how many the proof has
 	 */
 	public static int count(String property, int ordinary, int proof) {
-		return Integer.getInteger(property, IN_PROOF ? proof : ordinary);
+		return Integer.getInteger(property, inProof() ? proof : ordinary);
 	}
 
 }

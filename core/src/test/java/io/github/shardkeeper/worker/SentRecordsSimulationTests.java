@@ -47,7 +47,7 @@ import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.SequencedAppender;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.testsupport.Schedules;
-import io.github.shardkeeper.testsupport.Simulated;
+import io.github.shardkeeper.testsupport.MoreInProof;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.testsupport.SilentLogs;
 import io.github.shardkeeper.testsupport.UnreliableNetwork;
@@ -62,7 +62,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * answer. Afterwards each target has each record once and in order. Each rule that keeps
  * it so is broken on purpose once, and that is found.
  */
-@Simulated
+@MoreInProof
 class SentRecordsSimulationTests {
 
 	private static final int SCHEDULES = Schedules.count("shardkeeper.sent-records.schedules", 200, 1_500);

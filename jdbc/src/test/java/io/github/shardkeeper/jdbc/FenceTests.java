@@ -17,7 +17,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ArgumentsSource;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -200,8 +199,7 @@ class FenceTests {
 		assertThat(rows()).hasSize(1);
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EveryDatabase
 	void waitForALockIsBoundedAndExplained(TestDatabase kind) throws Exception {
 		open(kind, "", Duration.ofSeconds(1));
 		acquire(OLD);
@@ -226,8 +224,7 @@ class FenceTests {
 	}
 
 	/** For example of a seek whose process was frozen. */
-	@ParameterizedTest
-	@EnumSource
+	@EveryDatabase
 	void callWaitsForALockForALimitedTime(TestDatabase kind) throws Exception {
 		open(kind, "", Duration.ofSeconds(1));
 		Acquired acquired = acquire(OLD);

@@ -1,6 +1,5 @@
 package io.github.shardkeeper.jdbc;
 
-import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -9,7 +8,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.ArgumentsProvider;
 import org.junit.jupiter.params.support.ParameterDeclarations;
 
-/** Every database with every isolation level that transactions may have. */
+/** Every database of this run with every isolation level that transactions may have. */
 final class IsolationLevels implements ArgumentsProvider {
 
 	private static final List<String> LEVELS = List.of("TRANSACTION_READ_COMMITTED", "TRANSACTION_REPEATABLE_READ",
@@ -17,7 +16,7 @@ final class IsolationLevels implements ArgumentsProvider {
 
 	@Override
 	public Stream<Arguments> provideArguments(ParameterDeclarations parameters, ExtensionContext context) {
-		return Arrays.stream(TestDatabase.values())
+		return EveryDatabase.Databases.all()
 			.flatMap((kind) -> LEVELS.stream().map((level) -> Arguments.of(kind, level)));
 	}
 

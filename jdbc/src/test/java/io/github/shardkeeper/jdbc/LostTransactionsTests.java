@@ -241,8 +241,7 @@ class LostTransactionsTests {
 	}
 
 	/** Spring does not roll back then, and the end of the connection would commit. */
-	@ParameterizedTest
-	@EnumSource
+	@EveryDatabase
 	void listenerBeforeTheCommitThatThrowsAnExceptionOfTransactionsFailsTheCall(TestDatabase kind) {
 		open(kind);
 		UnexpectedRollbackException thrown = new UnexpectedRollbackException("caused by the test");
@@ -263,8 +262,7 @@ class LostTransactionsTests {
 		assertThat(rows()).containsExactly(3);
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EveryDatabase
 	void listenerBeforeTheCommitMayWantARollback(TestDatabase kind) {
 		open(kind);
 		TransactionTemplate part = new TransactionTemplate(this.manager);
@@ -347,8 +345,7 @@ class LostTransactionsTests {
 		assertThat(offset()).isNull();
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EveryDatabase
 	void nothingIsLeftOfTheMark(TestDatabase kind) {
 		open(kind);
 		List<Map<String, Object>> before = this.jdbc.queryForList("select * from shardkeeper_topic");

@@ -39,6 +39,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * Tables that are missing, and databases that refuse to create or write them: what is
  * created, and whether the text says what to change.
  */
+@Tag("proof")
 class PreparationTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 0);
@@ -54,8 +55,7 @@ class PreparationTests {
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EveryDatabase
 	void missingTablesAreCreated(TestDatabase kind) {
 		HikariDataSource pool = opened(kind.createEmpty());
 		plane(pool, "my_", true).prepare(null);
@@ -64,8 +64,7 @@ class PreparationTests {
 		assertThat(acquired.checkpoint().offset()).isNull();
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EveryDatabase
 	void missingTablesThatAreNotCreatedFailStartup(TestDatabase kind) {
 		HikariDataSource pool = opened(kind.createEmpty());
 
@@ -74,8 +73,7 @@ class PreparationTests {
 	}
 
 	/** They are needed only for handlers that send. */
-	@ParameterizedTest
-	@EnumSource
+	@EveryDatabase
 	void tablesThatEarlierVersionsDidNotHaveMayBeMissing(TestDatabase kind) {
 		HikariDataSource pool = opened(kind.create());
 		new JdbcTemplate(pool).execute("drop table shardkeeper_outbox");
@@ -87,8 +85,7 @@ class PreparationTests {
 	}
 
 	/** As after an update from a version that had fewer. */
-	@ParameterizedTest
-	@EnumSource
+	@EveryDatabase
 	void tablesThatExistKeepTheirRows(TestDatabase kind) {
 		HikariDataSource pool = opened(kind.create());
 		store(plane(pool, "shardkeeper_", false)).acquireNow(SHARD, TOKEN);
@@ -101,8 +98,7 @@ class PreparationTests {
 	}
 
 	/** They refuse each other the name, but not the start. */
-	@ParameterizedTest
-	@EnumSource
+	@EveryDatabase
 	void severalInstancesCreateTablesAtTheSameTime(TestDatabase kind) throws Exception {
 		HikariDataSource pool = opened(kind.createEmpty());
 		List<CompletableFuture<Void>> starts = new ArrayList<>();
@@ -296,7 +292,6 @@ class PreparationTests {
 	/** Startup does not wait for it; the tables are created before they are used. */
 	@ParameterizedTest
 	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
-	@Tag("proof")
 	void databaseThatIsAwayAtStartupIsPreparedLater(TestDatabase kind, @TempDir Path directory) {
 		kind.assumeRunnable();
 		RestartedDatabase server = opened(RestartedDatabase.start(kind, directory.resolve("data")));
@@ -315,7 +310,6 @@ class PreparationTests {
 
 	@ParameterizedTest
 	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
-	@Tag("proof")
 	void problemSaysWhatALaterPreparationIsRefused(TestDatabase kind, @TempDir Path directory) {
 		kind.assumeRunnable();
 		RestartedDatabase server = opened(RestartedDatabase.start(kind, directory.resolve("data")));

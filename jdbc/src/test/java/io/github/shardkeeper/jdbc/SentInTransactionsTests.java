@@ -13,7 +13,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ArgumentsSource;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import io.github.shardkeeper.checkpoint.CallTransactions.Result;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
@@ -27,6 +26,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.MoreInProof;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -35,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Records that calls send in their transactions. The outbox has those of committed calls,
  * and no number twice.
  */
+@MoreInProof
 class SentInTransactionsTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);
@@ -63,8 +64,7 @@ class SentInTransactionsTests {
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EveryDatabase
 	void recordsAreInTheOutboxOnceTheTransactionIsCommitted(TestDatabase kind) {
 		open(kind.create());
 		Acquired acquired = acquire(OLD);
@@ -75,8 +75,7 @@ class SentInTransactionsTests {
 		assertThat(acquire(NEW).outbox()).isEqualTo(new Outbox(7, new Place(7, 1), Map.of(TARGET, 1L), 1));
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EveryDatabase
 	void callThatFailsLeavesNothing(TestDatabase kind) {
 		open(kind.create());
 		Acquired acquired = acquire(OLD);
@@ -135,8 +134,7 @@ class SentInTransactionsTests {
 	}
 
 	/** It was abandoned while its commit was on its way. */
-	@ParameterizedTest
-	@EnumSource
+	@EveryDatabase
 	void lateCommitOfAnEarlierWorkerUnderTheSameTokenFencesTheNextOne(TestDatabase kind) {
 		open(kind.create());
 		Acquired before = acquire(OLD);
@@ -183,8 +181,7 @@ class SentInTransactionsTests {
 	}
 
 	/** As after an update from a version without them. */
-	@ParameterizedTest
-	@EnumSource
+	@EveryDatabase
 	void missingTablesAreNamedIfTheyAreNeeded(TestDatabase kind) {
 		open(kind.create());
 		this.server.jdbc().execute("drop table shardkeeper_sequence");

@@ -5,8 +5,6 @@ import java.util.List;
 import java.util.Map;
 
 import com.zaxxer.hikari.HikariDataSource;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
@@ -20,11 +18,13 @@ import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.MoreInProof;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** Shards that were in another store before. */
+@MoreInProof
 class TakeOverTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 0);
@@ -34,8 +34,7 @@ class TakeOverTests {
 	private final MemoryCheckpointStore earlier = new MemoryCheckpointStore();
 
 	/** Nobody would append them to their targets. */
-	@ParameterizedTest
-	@EnumSource
+	@EveryDatabase
 	void shardWhoseOutboxIsNotEmptyIsNotTakenOver(TestDatabase kind) {
 		Token old = new Token(1);
 		this.earlier.acquireNow(SHARD, old);

@@ -69,7 +69,7 @@ import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.SequencedAppender;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.testsupport.Schedules;
-import io.github.shardkeeper.testsupport.Simulated;
+import io.github.shardkeeper.testsupport.MoreInProof;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.testsupport.UnreliableNetwork;
 import io.github.shardkeeper.time.Lease;
@@ -90,10 +90,10 @@ import static org.assertj.core.api.Assertions.assertThat;
  * each row, and each target has one record for each row. Each rule that keeps it so is
  * broken on purpose once, and that is found.
  */
-@Simulated
+@MoreInProof
 class TransactedSchedulesTests {
 
-	private static final int SCHEDULES = Schedules.count("shardkeeper.transacted.schedules", 200, 600);
+	private static final int SCHEDULES = Schedules.count("shardkeeper.transacted.schedules", 100, 600);
 
 	private static final int MOST_SCHEDULES = 10_000;
 

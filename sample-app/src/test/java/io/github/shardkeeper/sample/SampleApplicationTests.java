@@ -13,6 +13,7 @@ import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,6 +30,7 @@ import static org.awaitility.Awaitility.await;
  * The whole sample, in processes of its own that are killed while they count.
  */
 @DisabledOnOs(OS.WINDOWS)
+@Tag("proof")
 class SampleApplicationTests {
 
 	private static final Duration PATIENCE = Duration.ofMinutes(2);

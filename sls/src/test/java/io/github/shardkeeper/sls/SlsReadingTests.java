@@ -311,6 +311,7 @@ class SlsReadingTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "ReadQuotaExceed", "ShardReadQuotaExceed", "ProjectQuotaExceed" })
+	@Tag("proof")
 	void exceededQuotaDelaysOnlyItsShard(String code) {
 		open(settings(ResetPolicy.EARLIEST));
 		append(ZERO, "r1");
@@ -362,6 +363,7 @@ class SlsReadingTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void answerThatDoesNotComeInTimeIsAFailure() {
 		open(settings(ResetPolicy.EARLIEST).timeout(Duration.ofSeconds(2)));
 		append(ZERO, "r1");
@@ -713,6 +715,7 @@ class SlsReadingTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void positionsAreWrittenLessOftenWhileAQuotaIsExceeded() {
 		SlsSettings settings = settings(ResetPolicy.EARLIEST).settings();
 		try (SlsClient client = new SlsClient(settings, TestSource.credentials());

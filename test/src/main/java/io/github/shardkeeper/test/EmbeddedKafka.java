@@ -33,6 +33,7 @@ import org.apache.kafka.common.TopicPartitionInfo;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.InvalidReplicationFactorException;
 import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
 
 import org.springframework.util.ClassUtils;
 import org.springframework.util.FileSystemUtils;
@@ -219,7 +220,7 @@ public final class EmbeddedKafka implements AutoCloseable {
 		NewTopic topic = new NewTopic(name, Optional.of(partitions), Optional.of((short) this.brokers.size()))
 			.configs(configuration);
 		try (Admin admin = admin()) {
-			Awaitility.await().atMost(Duration.ofSeconds(TIMEOUT_SECONDS)).until(() -> isCreated(admin, topic));
+			await().until(() -> isCreated(admin, topic));
 			awaitLeaders(admin, name);
 		}
 	}
@@ -242,11 +243,15 @@ public final class EmbeddedKafka implements AutoCloseable {
 	}
 
 	private void awaitLeaders(Admin admin, String topic) {
-		Awaitility.await()
+		// A broker that has not heard of the topic yet.
+		await().ignoreExceptionsInstanceOf(IllegalStateException.class).until(() -> leadersAnswer(admin, topic));
+	}
+
+	private static ConditionFactory await() {
+		return Awaitility.await()
 			.atMost(Duration.ofSeconds(TIMEOUT_SECONDS))
-			// A broker that has not heard of the topic yet.
-			.ignoreExceptionsInstanceOf(IllegalStateException.class)
-			.until(() -> leadersAnswer(admin, topic));
+			.pollDelay(Duration.ZERO)
+			.pollInterval(Duration.ofMillis(10));
 	}
 
 	private static boolean leadersAnswer(Admin admin, String topic) {

@@ -10,7 +10,7 @@ import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.Reason;
 import io.github.shardkeeper.testsupport.Schedules;
-import io.github.shardkeeper.testsupport.Simulated;
+import io.github.shardkeeper.testsupport.MoreInProof;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Properties of every plan of {@link StickyAssignment}, over random groups. Messages
  * contain the seed of the group.
  */
-@Simulated
+@MoreInProof
 class StickyPropertiesTests {
 
 	private static final int GROUPS = Schedules.count("shardkeeper.assignment.groups", 500, 2_000);

@@ -8,7 +8,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.testsupport.Schedules;
-import io.github.shardkeeper.testsupport.Simulated;
+import io.github.shardkeeper.testsupport.MoreInProof;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -17,7 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * proven on the one holds on the other. To see a failure again, set {@value #SEED} to the
  * seed that it names; {@value #OPERATIONS} makes a run longer.
  */
-@Simulated
+@MoreInProof
 class StoreDifferentialTests {
 
 	private static final String SEED = "shardkeeper.differential.seed";

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.openqa.selenium.Keys;
 import org.openqa.selenium.WebElement;
@@ -28,6 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Acts on a real group in a real browser: two instances share four shards on a Redis, and
  * somebody who has only the page mends what is wrong.
  */
+@Tag("proof")
 class DashboardActsTests {
 
 	private static final String HOSTILE = "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=1</script>";

@@ -19,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -49,6 +50,7 @@ import io.github.shardkeeper.shard.Token;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The dashboard over HTTP, with both web frameworks, in an application in memory. */
+@Tag("proof")
 class DashboardOverHttpTests {
 
 	private static final HttpClient HTTP = HttpClient.newHttpClient();

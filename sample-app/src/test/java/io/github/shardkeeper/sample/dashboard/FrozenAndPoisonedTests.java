@@ -12,6 +12,7 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -29,6 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * with which shard, and mends it there.
  */
 @DisabledOnOs(OS.WINDOWS)
+@Tag("proof")
 class FrozenAndPoisonedTests {
 
 	private static final Duration PATIENCE = Duration.ofMinutes(2);

@@ -15,6 +15,7 @@ import java.util.Map;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -39,6 +40,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * {@code EndpointRequest} and with its protection against CSRF, with both web frameworks:
  * one user may look, the other may also act.
  */
+@Tag("proof")
 class SecuredEndpointsTests {
 
 	private static final HttpClient HTTP = HttpClient.newHttpClient();

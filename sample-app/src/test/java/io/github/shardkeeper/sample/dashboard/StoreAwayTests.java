@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.List;
 
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -27,6 +28,7 @@ import io.github.shardkeeper.test.EmbeddedRedis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What endpoints and dashboard answer when Redis has gone, with both web frameworks. */
+@Tag("proof")
 class StoreAwayTests {
 
 	private static final HttpClient HTTP = HttpClient.newHttpClient();

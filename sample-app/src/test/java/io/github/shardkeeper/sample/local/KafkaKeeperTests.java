@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 import org.apache.kafka.clients.admin.Admin;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -28,6 +29,7 @@ import static org.awaitility.Awaitility.await;
 
 /** Starts keepers, each with a Kafka, in processes of their own. */
 @DisabledOnOs(OS.WINDOWS)
+@Tag("proof")
 class KafkaKeeperTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);

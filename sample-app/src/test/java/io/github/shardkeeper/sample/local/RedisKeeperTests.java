@@ -13,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -28,6 +29,7 @@ import static org.awaitility.Awaitility.await;
 
 /** Starts keepers and Redis servers in processes of their own. */
 @DisabledOnOs(OS.WINDOWS)
+@Tag("proof")
 class RedisKeeperTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(20);

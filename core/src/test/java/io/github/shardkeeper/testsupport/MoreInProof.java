@@ -8,12 +8,13 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
 
 /**
- * Marks tests that run in the ordinary run and once more in the proof, with many more
- * schedules. {@link Schedules} has their number.
+ * Marks tests that run in the ordinary run and once more in the proof, with more than
+ * there: more schedules of a simulation, or more databases. {@link Schedules} tells which
+ * of the two runs this is.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
-@Tag("simulation")
-public @interface Simulated {
+@Tag("more-in-proof")
+public @interface MoreInProof {
 
 }

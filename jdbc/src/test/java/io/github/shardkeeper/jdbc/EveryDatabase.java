@@ -1,0 +1,44 @@
+package io.github.shardkeeper.jdbc;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import java.util.Arrays;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.ArgumentsProvider;
+import org.junit.jupiter.params.provider.ArgumentsSource;
+import org.junit.jupiter.params.support.ParameterDeclarations;
+
+import io.github.shardkeeper.testsupport.MoreInProof;
+import io.github.shardkeeper.testsupport.Schedules;
+
+/**
+ * A test that gets a {@link TestDatabase} as its first argument: H2 in the ordinary run,
+ * each of them in the proof. Its class is {@link MoreInProof}.
+ */
+@Target(ElementType.METHOD)
+@Retention(RetentionPolicy.RUNTIME)
+@ParameterizedTest
+@ArgumentsSource(EveryDatabase.Databases.class)
+public @interface EveryDatabase {
+
+	/** The databases of this run. */
+	final class Databases implements ArgumentsProvider {
+
+		@Override
+		public Stream<Arguments> provideArguments(ParameterDeclarations parameters, ExtensionContext context) {
+			return all().map(Arguments::of);
+		}
+
+		static Stream<TestDatabase> all() {
+			return Schedules.inProof() ? Arrays.stream(TestDatabase.values()) : Stream.of(TestDatabase.H2);
+		}
+
+	}
+
+}
