@@ -86,6 +86,7 @@ class InOneJvmTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void deploymentMovesShardsToNewVersion() {
 		Map<String, ConfigurableApplicationContext> old = new TreeMap<>();
 		old.put("a", start("a", "shardkeeper.version=1.9"));
@@ -226,6 +227,7 @@ class InOneJvmTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void keyOfOtherTypeIsReportedAndOtherShardsContinue() {
 		ConfigurableApplicationContext one = start("one");
 		awaitLoads(one, Map.of("one", 4L));

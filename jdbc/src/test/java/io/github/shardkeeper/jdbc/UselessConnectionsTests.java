@@ -17,6 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -43,6 +44,7 @@ import static org.awaitility.Awaitility.await;
 
 /** Connections that the pool takes for good ones, and that are useless. */
 @Timeout(120)
+@Tag("proof")
 class UselessConnectionsTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 0);

@@ -24,10 +24,8 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.github.shardkeeper.SendFailedException;
 import io.github.shardkeeper.shard.Offset;
@@ -40,6 +38,7 @@ import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.test.EmbeddedKafka;
 import io.github.shardkeeper.test.RecordingSink;
+import io.github.shardkeeper.testsupport.CapturesOutput;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -49,7 +48,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * What Kafka has and other sources have not.
  */
-@ExtendWith(OutputCaptureExtension.class)
+@CapturesOutput
 class KafkaReadingTests {
 
 	private static final AtomicInteger NUMBERS = new AtomicInteger();

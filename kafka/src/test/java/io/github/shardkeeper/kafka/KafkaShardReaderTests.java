@@ -26,16 +26,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.test.EmbeddedKafka;
 import io.github.shardkeeper.test.RecordingSink;
+import io.github.shardkeeper.testsupport.CapturesOutput;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -44,7 +43,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Failures that brokers do not produce on demand: the consumer is replaced.
  */
-@ExtendWith(OutputCaptureExtension.class)
+@CapturesOutput
 class KafkaShardReaderTests {
 
 	private static final AtomicInteger NUMBERS = new AtomicInteger();

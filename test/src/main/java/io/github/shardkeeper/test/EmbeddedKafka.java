@@ -23,6 +23,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
@@ -291,7 +292,10 @@ public final class EmbeddedKafka implements AutoCloseable {
 	 * @return the client, to be closed by the caller
 	 */
 	public Admin admin() {
-		return Admin.create(clientProperties());
+		Map<String, Object> properties = clientProperties();
+		// A topic that was just created has a leader within milliseconds.
+		properties.put(AdminClientConfig.RETRY_BACKOFF_MS_CONFIG, 10);
+		return Admin.create(properties);
 	}
 
 	private static <T> T answer(KafkaFuture<T> future) {
