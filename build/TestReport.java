@@ -32,6 +32,8 @@ public final class TestReport {
 
 	private static final int LOG_LINES = 30;
 
+	private static final int LINE_LENGTH = 300;
+
 	private static final int SLOWEST = 10;
 
 	private final List<TestClass> classes = new ArrayList<>();
@@ -118,7 +120,7 @@ public final class TestReport {
 			List<String> lines = Files.readString(log).lines().toList();
 			line("ERROR", "  The last lines of %s:", log);
 			lines.subList(Math.max(0, lines.size() - LOG_LINES), lines.size())
-				.forEach((each) -> line("ERROR", "    %s", each));
+				.forEach((each) -> line("ERROR", "    %s", each.substring(0, Math.min(each.length(), LINE_LENGTH))));
 		}
 	}
 
