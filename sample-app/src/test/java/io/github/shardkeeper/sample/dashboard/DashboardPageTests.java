@@ -12,6 +12,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.openqa.selenium.Keys;
 import org.openqa.selenium.WebElement;
@@ -83,6 +84,7 @@ class DashboardPageTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void anInstanceThatIsBehindChangesNothing() {
 		this.group.generation = 9;
 		open();
@@ -131,6 +133,7 @@ class DashboardPageTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void anInstanceThatIsGoneIsNamedUntilItComesBack() {
 		Map<String, Object> move = StubbedGroup.move(1, "visits", "3", "host-9~zzz", "host-1~aaa");
 		move.put("cause", "CRASH");
@@ -217,6 +220,7 @@ class DashboardPageTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void onlyTheInstanceThatAnswersCanLeaveAndThenJoin() {
 		open();
 		browser.awaitCount("#members button[aria-label='Leave host-1 …']", 1);
@@ -235,6 +239,7 @@ class DashboardPageTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void offsetsThatAreTimesShowThePaceAndWhyThereIsNoRate() {
 		open();
 		browser.awaitCount("#cells li", 4);
@@ -296,6 +301,7 @@ class DashboardPageTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void tenThousandShardsAreSearched() {
 		shards(10_000);
 		open();
