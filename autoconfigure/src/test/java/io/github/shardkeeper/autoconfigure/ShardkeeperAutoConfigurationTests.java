@@ -429,7 +429,6 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	@Test
-	@Tag("proof")
 	void startsWithoutRedisAndConsumesOnceItAnswers() {
 		try (EmbeddedRedis away = EmbeddedRedis.start()) {
 			away.kill();

@@ -70,7 +70,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * named after, and makes one of a later version:
  *
  * <pre>
- * mvn -pl autoconfigure test -Dtest=EarlierVersionTests -Dshardkeeper.dump=/tmp/dump.rdb
+ * mvn -pl autoconfigure -am test -Pproof -Dtest=EarlierVersionTests -Dshardkeeper.dump=/tmp/dump.rdb
  * </pre>
  *
  * It contains a group that two members have left and in which two more were killed, with

@@ -56,7 +56,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * on a real Redis of their own.
  */
 @ExtendWith(OutputCaptureExtension.class)
-@Tag("proof")
 class HandoverTests {
 
 	private static final int SHARDS = 4;
@@ -81,6 +80,7 @@ class HandoverTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void stuckHandlerHoldsMoveAndIsReported() {
 		ConfigurableApplicationContext one = start("one", "--shardkeeper.handover.timeout=300ms");
 		awaitLoads(one, Map.of("one", 4L));
@@ -132,6 +132,7 @@ class HandoverTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void cancelledMoveLeavesOwnerConsuming(CapturedOutput output) {
 		ConfigurableApplicationContext one = start("one");
 		awaitLoads(one, Map.of("one", 4L));
@@ -156,6 +157,7 @@ class HandoverTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void nextOwnerPreparesWhileOldOwnerConsumes() {
 		ConfigurableApplicationContext one = start("one");
 		awaitLoads(one, Map.of("one", 4L));
@@ -177,6 +179,7 @@ class HandoverTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void shardWaitsQuietPeriodAfterPlannedMove() {
 		String quiet = "--shardkeeper.handover.quiet-period=1s";
 		ConfigurableApplicationContext one = start("one", quiet);
@@ -193,6 +196,7 @@ class HandoverTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void redisEmptiedUnderRunningMembersMovesNothingAndLosesNoState() {
 		ConfigurableApplicationContext one = start("one");
 		awaitLoads(one, Map.of("one", 4L));
@@ -227,6 +231,7 @@ class HandoverTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void redisEmptiedWhileLeasesEndLosesNoState() {
 		ConfigurableApplicationContext one = start("one");
 		awaitLoads(one, Map.of("one", 4L));
@@ -263,6 +268,7 @@ class HandoverTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void applicationIsNotifiedOfLostAndNewSession() {
 		ConfigurableApplicationContext one = start("one");
 		awaitLoads(one, Map.of("one", 4L));
@@ -290,6 +296,7 @@ class HandoverTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void applicationIsNotifiedOfResumedSession() {
 		ConfigurableApplicationContext one = start("one");
 		awaitLoads(one, Map.of("one", 4L));
@@ -307,6 +314,7 @@ class HandoverTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void stopIsQuickAndSilent(CapturedOutput output) {
 		// Long enough that a busy machine does not warn of slow answers.
 		this.lease = Duration.ofSeconds(4);

@@ -10,7 +10,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,7 +38,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What waits in an outbox, as the endpoint of the owner and of another instance shows it.
  */
 @Timeout(180)
-@Tag("proof")
 class OutboxReportsTests {
 
 	private static final int RECORDS = 3;

@@ -26,6 +26,7 @@ import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.Concurrently;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -534,10 +535,11 @@ public abstract class CheckpointStoreContract {
 		List<Token> tokens = new ArrayList<>();
 		IntStream.range(0, 64).forEach((i) -> tokens.add(new Token(OLD.value() + i)));
 
-		tokens.parallelStream().forEach((token) -> {
+		Concurrently.map(tokens, (token) -> {
 			if (this.store.acquireNow(SHARD, token) instanceof Acquisition.Acquired) {
 				commit(token, token + "-0", Map.of("owner", token.toString()));
 			}
+			return token;
 		});
 
 		Token newest = tokens.get(tokens.size() - 1);

@@ -13,6 +13,7 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.loop.BoundedExecutor;
@@ -23,6 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
+@Isolated("a logger whose appender fails is that of all tests, and simulations switch it off")
 class WorkerThreadsTests {
 
 	@Test
@@ -170,10 +172,12 @@ class WorkerThreadsTests {
 		BoundedExecutor bounded = new BoundedExecutor(threads, 1);
 		List<String> begun = new ArrayList<>();
 		Logger logger = (Logger) LoggerFactory.getLogger(BoundedExecutor.class);
+		List<String> logged = new ArrayList<>();
 		AppenderBase<ILoggingEvent> failing = new AppenderBase<>() {
 
 			@Override
 			protected void append(ILoggingEvent event) {
+				logged.add(event.getFormattedMessage());
 				throw new InternalError("no appender, caused by the test");
 			}
 
@@ -190,6 +194,7 @@ class WorkerThreadsTests {
 			logger.detachAppender(failing);
 			failing.stop();
 		}
+		assertThat(logged).hasSize(1);
 		bounded.execute(() -> begun.add("second"));
 		threads.runAll();
 

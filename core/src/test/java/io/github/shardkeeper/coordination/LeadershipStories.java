@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
 import io.github.shardkeeper.protocol.LeaderEvent.ReapReply;
+import io.github.shardkeeper.testsupport.Concurrently;
 
 import static io.github.shardkeeper.coordination.TestGroup.LONG;
 import static io.github.shardkeeper.coordination.TestGroup.SHORT;
@@ -168,9 +169,9 @@ interface LeadershipStories extends GroupStories {
 	default void oneOfManyConcurrentCandidatesLeads() {
 		List<TestMember> members = IntStream.range(0, 16).mapToObj((i) -> group().join("m" + i)).toList();
 
-		Stream<HeartbeatReply.Alive> replies = members.parallelStream().map((member) -> member.beat(true));
+		List<HeartbeatReply.Alive> replies = Concurrently.map(members, (member) -> member.beat(true));
 
-		assertThat(replies.map(HeartbeatReply.Alive::leader).distinct()).hasSize(1);
+		assertThat(replies.stream().map(HeartbeatReply.Alive::leader).distinct()).hasSize(1);
 		assertThat(group().all().epoch()).isEqualTo(1);
 	}
 

@@ -66,8 +66,7 @@ import static org.mockito.BDDMockito.willAnswer;
 import static org.mockito.Mockito.spy;
 
 /** Samples of an instance with shards of two topics, while parts cannot be read. */
-/* Simulations switch logs off. */
-@Isolated
+@Isolated("simulations switch logs off")
 class ConsumptionSamplerTests {
 
 	private static final Duration INTERVAL = Duration.ofSeconds(30);

@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardSource.Watch;
@@ -23,6 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.awaitility.Awaitility.await;
 
+@Isolated("it looks at all threads")
 class ShardListPollerTests {
 
 	private final Map<String, TopicShards> existing = new ConcurrentHashMap<>(

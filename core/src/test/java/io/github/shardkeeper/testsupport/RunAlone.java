@@ -8,8 +8,8 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
 
 /**
- * Marks tests that measure durations or load the machine: the proof runs them alone, and
- * others several at a time.
+ * Marks tests that measure durations or load the machine: the proof runs these alone;
+ * other tests run several at a time.
  */
 @Target({ ElementType.TYPE, ElementType.METHOD })
 @Retention(RetentionPolicy.RUNTIME)

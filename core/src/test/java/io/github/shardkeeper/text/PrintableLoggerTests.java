@@ -20,8 +20,7 @@ import org.slf4j.LoggerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/* Simulations switch logs off. */
-@Isolated
+@Isolated("simulations switch logs off")
 class PrintableLoggerTests {
 
 	private static final String HOSTILE = "a\r\n2026-11-25 ERROR forged\u001b[2J\u2028b";

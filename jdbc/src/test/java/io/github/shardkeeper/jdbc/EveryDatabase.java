@@ -19,7 +19,7 @@ import io.github.shardkeeper.testsupport.Schedules;
 
 /**
  * A test that gets a {@link TestDatabase} as its first argument: H2 in the ordinary run,
- * each of them in the proof. Its class is {@link MoreInProof}.
+ * each of them in the proof. Its class is {@link MoreInProof}, or runs in the proof only.
  */
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)

@@ -59,8 +59,8 @@ import org.springframework.util.FileSystemUtils;
  * automatically, internal topics have one partition, groups do not wait for further
  * members, and a broker of several that is silent is given up after 3 s.
  * <p>
- * Needs the dependency {@value #DEPENDENCY}, which no other artifact brings. Confined to
- * one thread at a time.
+ * Needs the dependency {@value #DEPENDENCY}, which no other artifact brings. Several
+ * threads may create topics and clients; brokers are confined to one thread at a time.
  */
 public final class EmbeddedKafka implements AutoCloseable {
 

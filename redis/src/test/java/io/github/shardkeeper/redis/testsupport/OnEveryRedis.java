@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * For tests that the build runs a second time, on the Redis 7 of the machine. They are
+ * For tests that the proof runs a second time, on the Redis 7 of the machine. They are
  * skipped there, and say why, where the machine has none.
  */
 @Target({ ElementType.TYPE, ElementType.METHOD })
