@@ -44,12 +44,12 @@ import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.ShardTemplate.Appended;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
-import io.github.shardkeeper.jdbc.EveryDatabase;
 import io.github.shardkeeper.jdbc.TestDatabase;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.test.EmbeddedGroup;
+import io.github.shardkeeper.testsupport.EveryDatabase;
 import io.github.shardkeeper.testsupport.MoreInProof;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -34,6 +34,7 @@ import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.EveryDatabase;
 import io.github.shardkeeper.testsupport.MoreInProof;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -8,6 +8,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.ArgumentsProvider;
 import org.junit.jupiter.params.support.ParameterDeclarations;
 
+import io.github.shardkeeper.testsupport.EveryDatabase;
+
 /** Every database of this run with every isolation level that transactions may have. */
 final class IsolationLevels implements ArgumentsProvider {
 

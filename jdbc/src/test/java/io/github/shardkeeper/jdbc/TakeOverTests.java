@@ -18,6 +18,7 @@ import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.EveryDatabase;
 import io.github.shardkeeper.testsupport.MoreInProof;
 
 import static org.assertj.core.api.Assertions.assertThat;

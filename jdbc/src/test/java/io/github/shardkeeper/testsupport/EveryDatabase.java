@@ -1,4 +1,4 @@
-package io.github.shardkeeper.jdbc;
+package io.github.shardkeeper.testsupport;
 
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
@@ -14,8 +14,7 @@ import org.junit.jupiter.params.provider.ArgumentsProvider;
 import org.junit.jupiter.params.provider.ArgumentsSource;
 import org.junit.jupiter.params.support.ParameterDeclarations;
 
-import io.github.shardkeeper.testsupport.MoreInProof;
-import io.github.shardkeeper.testsupport.Schedules;
+import io.github.shardkeeper.jdbc.TestDatabase;
 
 /**
  * A test that gets a {@link TestDatabase} as its first argument: H2 in the ordinary run,
@@ -35,7 +34,7 @@ public @interface EveryDatabase {
 			return all().map(Arguments::of);
 		}
 
-		static Stream<TestDatabase> all() {
+		public static Stream<TestDatabase> all() {
 			return Schedules.inProof() ? Arrays.stream(TestDatabase.values()) : Stream.of(TestDatabase.H2);
 		}
 
