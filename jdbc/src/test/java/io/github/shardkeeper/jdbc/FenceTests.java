@@ -12,6 +12,7 @@ import java.util.function.Consumer;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ArgumentsSource;
@@ -35,7 +36,6 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.testsupport.EveryDatabase;
-import io.github.shardkeeper.testsupport.MoreInProof;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -45,7 +45,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * levels of several databases. Each test has one row per record that was booked: never
  * two, and none that the offset does not cover.
  */
-@MoreInProof
+@Tag("proof")
 class FenceTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);
