@@ -211,7 +211,8 @@ public final class TestReport {
 					switch (child.getNodeName()) {
 						case "failure", "error" -> failures.add(new Failure(test.getAttribute("name"),
 								child.getTextContent().strip()));
-						case "skipped" -> skips.add(((Element) child).getAttribute("message"));
+						case "skipped" -> skips.add(((Element) child).hasAttribute("message")
+								? ((Element) child).getAttribute("message") : "an assumption of the test does not hold");
 						default -> {
 						}
 					}
