@@ -29,7 +29,7 @@ import org.w3c.dom.NodeList;
  * <p>The build calls it in every module, after the tests:
  * {@code java build/TestReport.java <target directory> <start of the build> <most seconds of a class> -Dtest=<test>}.
  * Called with a directory and a number, it adds up all modules below it, and fails if fewer test methods have run:
- * {@code java build/TestReport.java . 3550}.
+ * {@code java build/TestReport.java . 4900}.
  */
 public final class TestReport {
 
