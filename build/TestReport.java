@@ -138,10 +138,7 @@ public final class TestReport {
 			this.classes.add(each);
 			byRun.computeIfAbsent(each.run, (run) -> new ArrayList<>()).add(each);
 		}
-		byRun.forEach((run, some) -> line("INFO", "%s: %d tests in %d classes, %d skipped, %.0f s", run,
-				some.stream().mapToInt((each) -> each.tests).sum(), some.size(),
-				some.stream().mapToInt((each) -> each.skips.size()).sum(),
-				some.stream().mapToDouble((each) -> each.seconds).sum()));
+		byRun.forEach((run, some) -> line("INFO", "%s", counted(run, some)));
 		counts("All modules");
 		long methods = this.classes.stream().flatMap((each) -> each.methods.stream()).distinct().count();
 		this.failed = methods < least;
@@ -150,14 +147,18 @@ public final class TestReport {
 	}
 
 	private void counts(String name) {
-		line("INFO", "%s: %d tests in %d classes, %d skipped, %.0f s in all; the slowest:", name,
-				this.classes.stream().mapToInt((each) -> each.tests).sum(), this.classes.size(),
-				this.classes.stream().mapToInt((each) -> each.skips.size()).sum(),
-				this.classes.stream().mapToDouble((each) -> each.seconds).sum());
+		line("INFO", "%s in all; the slowest:", counted(name, this.classes));
 		List<String> slowest = bySeconds().limit(SLOWEST).map(TestClass::inShort).toList();
 		for (int i = 0; i < slowest.size(); i += 3) {
 			line("INFO", "  %s", String.join(", ", slowest.subList(i, Math.min(slowest.size(), i + 3))));
 		}
+	}
+
+	private static String counted(String name, List<TestClass> classes) {
+		return String.format(Locale.ROOT, "%s: %d tests in %d classes, %d skipped, %.0f s", name,
+				classes.stream().mapToInt((each) -> each.tests).sum(), classes.size(),
+				classes.stream().mapToInt((each) -> each.skips.size()).sum(),
+				classes.stream().mapToDouble((each) -> each.seconds).sum());
 	}
 
 	private Stream<TestClass> bySeconds() {
