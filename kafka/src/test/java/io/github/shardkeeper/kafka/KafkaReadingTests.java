@@ -16,6 +16,7 @@ import java.util.stream.IntStream;
 
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewPartitions;
+import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -180,6 +181,23 @@ class KafkaReadingTests {
 			assertThat(records.get(0).timestampMillis()).isEqualTo(1_700_000_000_000L);
 			assertThat(records.get(1).key()).isEqualTo("ké\ufffdy");
 			assertThat(records.get(1).headers()).isEmpty();
+		}
+	}
+
+	@Test
+	void recordOfThePastStaysUnlessItsTopicLimitsTheAge() throws Exception {
+		String limited = this.topic + "-limited";
+		this.kafka.createTopic(this.topic, 1);
+		this.kafka.createTopic(limited, 1, Map.of("retention.ms", "1000"));
+		try (PolledSource source = source(KafkaTopic.named(this.topic));
+				KafkaProducer<byte[], byte[]> producer = producer(Map.of())) {
+			for (String name : List.of(this.topic, limited)) {
+				producer.send(new ProducerRecord<>(name, 0, 1_700_000_000_000L, null, bytes("old"))).get();
+			}
+			// The topic that comes last shows that old records have been looked for.
+			await().until(() -> offsetOf(limited, OffsetSpec.earliest()), (first) -> first == 1);
+
+			assertThat(PolledSource.payloads(source.start(SHARD, null).await(1))).containsExactly("old");
 		}
 	}
 
@@ -573,6 +591,13 @@ class KafkaReadingTests {
 			admin.deleteRecords(Map.of(new TopicPartition(this.topic, 0), RecordsToDelete.beforeOffset(offset)))
 				.all()
 				.get();
+		}
+	}
+
+	private long offsetOf(String topic, OffsetSpec which) throws Exception {
+		TopicPartition partition = new TopicPartition(topic, 0);
+		try (Admin admin = this.kafka.admin()) {
+			return admin.listOffsets(Map.of(partition, which)).partitionResult(partition).get().offset();
 		}
 	}
 

@@ -57,7 +57,8 @@ import org.springframework.util.FileSystemUtils;
  * {@link #close()}. All processes end, and all files are deleted, with this JVM at the
  * latest, even if it is killed. Settings are made for short tests: topics are not created
  * automatically, internal topics have one partition, groups do not wait for further
- * members, and a broker of several that is silent is given up after 3 s.
+ * members, records of any age stay unless their topic limits it, and a broker of several
+ * that is silent is given up after 3 s.
  * <p>
  * Needs the dependency {@value #DEPENDENCY}, which no other artifact brings. Several
  * threads may create topics and clients; brokers are confined to one thread at a time.
@@ -610,6 +611,9 @@ public final class EmbeddedKafka implements AutoCloseable {
 			// Compaction and retention act soon, and with less memory.
 			all.putAll(Map.of("log.initial.task.delay.ms", "500", "log.cleaner.backoff.ms", "500",
 					"log.cleaner.dedupe.buffer.size", "4194304", "log.retention.check.interval.ms", "1000"));
+			// A topic without limits keeps the records of a test, however old their
+			// timestamps are.
+			all.put("log.retention.ms", "-1");
 			// A killed broker cannot return before its session has ended; one that is
 			// slow
 			// for longer is fenced.
