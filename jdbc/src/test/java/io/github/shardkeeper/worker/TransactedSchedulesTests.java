@@ -93,7 +93,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @MoreInProof
 class TransactedSchedulesTests {
 
-	private static final int SCHEDULES = Schedules.count("shardkeeper.transacted.schedules", 100, 600);
+	private static final int SCHEDULES = Schedules.count("shardkeeper.transacted.schedules", 60, 600);
 
 	private static final int MOST_SCHEDULES = 10_000;
 

@@ -29,7 +29,7 @@ class StoreDifferentialTests {
 	@Test
 	void redisAndMemoryStoreBehaveAlike() {
 		long seed = Long.getLong(SEED, ThreadLocalRandom.current().nextLong());
-		int operations = Schedules.count(OPERATIONS, 2_000, 10_000);
+		int operations = Schedules.count(OPERATIONS, 1_000, 10_000);
 		Deque<String> log = new ArrayDeque<>();
 		try (StorePair stores = new StorePair(UUID.randomUUID().toString())) {
 			RandomOperations random = new RandomOperations(seed, stores);
