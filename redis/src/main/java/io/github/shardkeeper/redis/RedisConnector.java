@@ -40,9 +40,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import org.springframework.beans.factory.DisposableBean;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationContextAware;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.context.event.ApplicationContextEvent;
 import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.context.event.ContextStartedEvent;
 import org.springframework.data.redis.connection.NamedNode;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -55,8 +59,8 @@ import io.github.shardkeeper.text.PrintableLogger;
  * {@code spring.data.redis.*}. The application uses none of them, and its timers and
  * traces of commands do not see them. Thread-safe.
  */
-public final class RedisConnector
-		implements SmartLifecycle, ApplicationListener<ContextRefreshedEvent>, DisposableBean {
+public final class RedisConnector implements SmartLifecycle, ApplicationListener<ApplicationContextEvent>,
+		ApplicationContextAware, DisposableBean {
 
 	private static final Logger logger = PrintableLogger.of(RedisConnector.class);
 
@@ -102,6 +106,8 @@ public final class RedisConnector
 	private volatile boolean running;
 
 	private volatile StartupTimeout startupTimeout = StartupTimeout.NONE;
+
+	private volatile @Nullable ApplicationContext context;
 
 	/**
 	 * Creates a connector.
@@ -399,11 +405,22 @@ public final class RedisConnector
 		this.startupTimeout = StartupTimeout.begin();
 	}
 
-	/** All beans have started: ends the limit, and closes what nobody needs. */
 	@Override
-	public void onApplicationEvent(ContextRefreshedEvent event) {
-		this.startupTimeout = StartupTimeout.NONE;
-		giveUp(this.pubSubAhead.getAndSet(null));
+	public void setApplicationContext(ApplicationContext context) {
+		this.context = context;
+	}
+
+	/**
+	 * All beans have started, or were started again: ends the limit, and closes what
+	 * nobody needs. Child contexts publish their events here, too.
+	 */
+	@Override
+	public void onApplicationEvent(ApplicationContextEvent event) {
+		boolean started = event instanceof ContextRefreshedEvent || event instanceof ContextStartedEvent;
+		if (started && event.getApplicationContext() == this.context) {
+			this.startupTimeout = StartupTimeout.NONE;
+			giveUp(this.pubSubAhead.getAndSet(null));
+		}
 	}
 
 	/** Closes all connections; a later call opens a new one. */

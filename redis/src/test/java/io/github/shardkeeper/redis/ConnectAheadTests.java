@@ -102,7 +102,7 @@ class ConnectAheadTests {
 		awaitConnections(1);
 
 		try (GenericApplicationContext context = new GenericApplicationContext()) {
-			context.addApplicationListener(this.connector);
+			context.registerBean(RedisConnector.class, () -> this.connector);
 			context.refresh();
 			awaitConnections(0);
 		}
