@@ -48,6 +48,11 @@ final class TracedCheckpoints implements CheckpointStore {
 	}
 
 	@Override
+	public Acquisition acquireToWriteBack(ShardId shard, Token token) {
+		return this.store.acquireToWriteBack(shard, token);
+	}
+
+	@Override
 	public CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit) {
 		long begin = Trace.nowMicros();
 		return this.store.commit(shard, token, commit).whenComplete((reply, failure) -> {

@@ -60,7 +60,9 @@ public interface CheckpointStore extends AutoCloseable {
 	 * @param shard the shard
 	 * @param token the new owner's token
 	 * @return the checkpoint, or that a newer token exists. Completes with
-	 * {@link StoreUnavailableException} when there is no answer in time
+	 * {@link StoreUnavailableException} when there is no answer in time, or, without
+	 * raising the fence, when the store finds that a part of the data is missing: nobody
+	 * may consume from the rest
 	 */
 	CompletableFuture<Acquisition> acquire(ShardId shard, Token token);
 
@@ -72,6 +74,18 @@ public interface CheckpointStore extends AutoCloseable {
 	 */
 	default Acquisition acquireNow(ShardId shard, Token token) {
 		return Answers.await(acquire(shard, token));
+	}
+
+	/**
+	 * Does what {@link #acquire} does, for an owner that has all of the data in memory
+	 * and writes it back with its next commit, so that no part of it has to be there;
+	 * waits for the answer.
+	 * @param shard the shard
+	 * @param token the owner's token
+	 * @return what is left, or that a newer token exists
+	 */
+	default Acquisition acquireToWriteBack(ShardId shard, Token token) {
+		return acquireNow(shard, token);
 	}
 
 	/**

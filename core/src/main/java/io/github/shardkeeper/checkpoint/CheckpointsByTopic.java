@@ -37,6 +37,11 @@ public final class CheckpointsByTopic implements CheckpointStore {
 	}
 
 	@Override
+	public Acquisition acquireToWriteBack(ShardId shard, Token token) {
+		return this.parts.of(shard).acquireToWriteBack(shard, token);
+	}
+
+	@Override
 	public CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit) {
 		return this.parts.of(shard).commit(shard, token, commit);
 	}

@@ -273,7 +273,7 @@ final class ShardCommits {
 		if (!this.owned.isHeld()) {
 			return Outcome.CHECKPOINT_MISSING;
 		}
-		Acquisition reply = this.checkpoints.acquireNow(this.owned.shard(), this.owned.token());
+		Acquisition reply = this.checkpoints.acquireToWriteBack(this.owned.shard(), this.owned.token());
 		if (!(reply instanceof Acquisition.Acquired acquired)) {
 			return Outcome.FENCED;
 		}

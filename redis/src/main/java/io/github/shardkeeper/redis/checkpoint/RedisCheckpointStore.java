@@ -71,6 +71,10 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	private static final byte[] NOTHING = {};
 
+	private static final byte[] READS = bytes("reads");
+
+	private static final byte[] WRITES_BACK = bytes("writes back");
+
 	private static final int READING_ATTEMPTS = 3;
 
 	private static final Pattern BEFORE = Pattern.compile("(\\d{1,18}) (\\d{1,18}) (\\d{1,18})");
@@ -113,15 +117,20 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	@Override
 	public CompletableFuture<Acquisition> acquire(ShardId shard, Token token) {
-		return acquire(shard, token, 1);
+		return acquire(shard, token, READS, 1);
 	}
 
-	private CompletableFuture<Acquisition> acquire(ShardId shard, Token token, int attempt) {
-		return acquisition(shard, token, attempt,
-				this.fences.send(this.scripts.acquireShard(), this.keys.all(shard), List.of(bytes(token.toString()))));
+	@Override
+	public Acquisition acquireToWriteBack(ShardId shard, Token token) {
+		return Answers.await(acquire(shard, token, WRITES_BACK, 1));
 	}
 
-	private CompletableFuture<Acquisition> acquisition(ShardId shard, Token token, int attempt,
+	private CompletableFuture<Acquisition> acquire(ShardId shard, Token token, byte[] purpose, int attempt) {
+		return acquisition(shard, token, purpose, attempt, this.fences.send(this.scripts.acquireShard(),
+				this.keys.all(shard), List.of(bytes(token.toString()), purpose)));
+	}
+
+	private CompletableFuture<Acquisition> acquisition(ShardId shard, Token token, byte[] purpose, int attempt,
 			CompletableFuture<List<Object>> answer) {
 		return answer.thenCompose((reply) -> {
 			if (text(reply.get(0)).equals("REFUSED")) {
@@ -129,12 +138,12 @@ public final class RedisCheckpointStore implements CheckpointStore {
 					.completedFuture(new Acquisition.Refused(new Token(Long.parseLong(text(reply.get(1))))));
 			}
 			return readRemaining(shard, reply.subList(1, reply.size()))
-				.thenCompose((checkpoint) -> acquired(shard, token, attempt, reply, checkpoint));
+				.thenCompose((checkpoint) -> acquired(shard, token, purpose, attempt, reply, checkpoint));
 		});
 	}
 
-	private CompletableFuture<Acquisition> acquired(ShardId shard, Token token, int attempt, List<Object> reply,
-			Optional<Checkpoint> checkpoint) {
+	private CompletableFuture<Acquisition> acquired(ShardId shard, Token token, byte[] purpose, int attempt,
+			List<Object> reply, Optional<Checkpoint> checkpoint) {
 		if (checkpoint.isPresent()) {
 			return CompletableFuture.completedFuture(new Acquisition.Acquired(checkpoint.get(),
 					CheckpointFormat.seeks((byte[]) reply.get(9), (byte[]) reply.get(10)),
@@ -145,7 +154,8 @@ public final class RedisCheckpointStore implements CheckpointStore {
 		if (attempt < READING_ATTEMPTS) {
 			// A newer owner has it, or there was a failover: acquire again. Not on the
 			// connection's thread, because it waits for replicas.
-			return CompletableFuture.supplyAsync(() -> acquire(shard, token, attempt + 1), this.link.background())
+			return CompletableFuture
+				.supplyAsync(() -> acquire(shard, token, purpose, attempt + 1), this.link.background())
 				.thenCompose(Function.identity());
 		}
 		String problem = "the state of " + shard + " did not stay the same while it was read";
@@ -164,8 +174,8 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	 */
 	@Override
 	public void rehearseAcquisition(ShardId absent) {
-		Answers.await(acquisition(absent, Token.NONE, READING_ATTEMPTS, this.link.send(this.scripts.acquireShard(),
-				this.keys.all(absent), List.of(bytes(Token.NONE.toString())))));
+		Answers.await(acquisition(absent, Token.NONE, READS, READING_ATTEMPTS, this.link
+			.send(this.scripts.acquireShard(), this.keys.all(absent), List.of(bytes(Token.NONE.toString()), READS))));
 	}
 
 	@Override

@@ -1,16 +1,33 @@
 -- Raises a shard's fence and reads its checkpoint in one step. Of a large state it reads the first page only: no other
 -- member can change the state any more, and read-state-page.lua reads the rest.
 --
--- ARGV     1 token; under 0 nothing is raised or written
+-- ARGV     1 token; under 0 nothing is raised or written, 2 'reads' what is there, or 'writes back' what the caller has in
+--          memory
 -- result   {'ACQUIRED', fence, number of the last commit, offset or '', ahead or '', millis until the first retry is
 --          due or '', number of the state's entries, cursor, {key, value, …}, pending seek or '', number of the last
 --          seek that was carried out or '', what was before the fence or '', `acquired` or '0', {field, value, …} of the
---          sequences, number of records in the outbox}; or {'REFUSED', fence}
--- keeps    the fence never falls
+--          sequences, number of records in the outbox}; or {'REFUSED', fence}; an error, and nothing is written, if the
+--          caller reads, and entries of the state, the retry queue or the outbox are missing
+-- keeps    the fence never falls; nobody consumes from a part of the data. A seek that removes the state does without it
 -- memory   accepted at `maxmemory`: a hash per shard
 -- cost     O(a page of the state + targets)
 
 writeBeforeWait(ARGV[1] ~= '0' and CHECKPOINT)
+
+-- Returns an error if a part of the data is missing, otherwise nil. What a pending seek removes need not be there.
+local function missingParts()
+  local seek = redis.call('HGET', CHECKPOINT, 'seek')
+  local removed = seek and clearsState(seek)
+  if redis.call('HEXISTS', CHECKPOINT, 'fence') == 1 then
+    return not removed and missingEntries('state') or missingEntries('retry') or missingEntries('outbox')
+  end
+  local there = countEntries()
+  if not removed and there.state + there.retry + there.outbox > 0 then
+    return redis.error_reply('ERR the key ' .. CHECKPOINT .. ' is missing, without which ' .. STATE .. ', ' .. RETRY ..
+      ' and ' .. OUTBOX .. ' belong to no offset, because Redis has evicted it or somebody has removed it, so the shard ' ..
+      'is not consumed; restore it, or remove the others with DEL')
+  end
+end
 
 local tooLong = checkLengths()
 if tooLong then
@@ -19,6 +36,12 @@ end
 local fence = tonumber(redis.call('HGET', CHECKPOINT, 'fence') or '0')
 if fence > tonumber(ARGV[1]) then
   return {'REFUSED', text(fence)}
+end
+if ARGV[1] ~= '0' and ARGV[2] == 'reads' then
+  local missing = missingParts()
+  if missing then
+    return missing
+  end
 end
 if fence < tonumber(ARGV[1]) then
   -- Commits are numbered from 1 under every token.

@@ -7,13 +7,17 @@
 
 local changed = 0
 if ARGV[1] == 'DROP' then
-  -- A missing right shows only when a command is called: first call both in a way that changes nothing.
+  -- A missing right shows only when a command is called: first call all in a way that changes nothing.
   redis.call('ZREM', RETRY, '')
   redis.call('HDEL', RETRIED, '')
+  local before = countEntries()
+  local recorded = recordedSizes(before)
+  recordSizes(recorded, before)
   for i = 2, #ARGV do
     changed = changed + redis.call('ZREM', RETRY, ARGV[i])
     redis.call('HDEL', RETRIED, ARGV[i])
   end
+  recordSizes(recorded, before)
   return changed
 end
 local tried = redis.pcall('ZADD', RETRY, 'XX', 0, '')

@@ -1,16 +1,17 @@
 -- Writes a commit of the owner in one step, if the fence equals the owner's token.
 --
 -- ARGV     1 token, 2 number of the commit under that token, 3 number of the last answered one, 0 for none, 4
---          acquisition that it is based on, 0 for none, 5 offset or '' to leave it, 6 offsets done ahead of it or '', 7
---          number of the seek that it carries out or 0, then the numbers of: 8 state entries to put, 9 state entries to
---          remove, 10 records taken from the retry queue, 11 records to retry, 12 dead letters; then for each to put
---          key, value; to remove key; taken offset; to retry offset, delay (millis), about, payload; dead letter
---          offset, about, payload. If the outbox changes, then follow: '1' to replace all of it or '0', era, place of the
---          last record, the numbers of: targets, records to remove, records to add; then for each target topic/id, number
---          of the last record; to remove place; to add place, topic/id, about, payload
+--          acquisition that it is based on, 0 for none; without both it writes back all that the owner has, 5 offset or
+--          '' to leave it, 6 offsets done ahead of it or '', 7 number of the seek that it carries out or 0, then the
+--          numbers of: 8 state entries to put, 9 state entries to remove, 10 records taken from the retry queue, 11
+--          records to retry, 12 dead letters; then for each to put key, value; to remove key; taken offset; to retry
+--          offset, delay (millis), about, payload; dead letter offset, about, payload. If the outbox changes, then
+--          follow: '1' to replace all of it or '0', era, place of the last record, the numbers of: targets, records to
+--          remove, records to add; then for each target topic/id, number of the last record; to remove place; to add
+--          place, topic/id, about, payload
 -- result   'COMMITTED'; 'STALE' if a newer token or a later commit was there before; or 'GONE' if Redis has lost what
---          the commit is based on: the checkpoint, the acquisition under the token, or the answered commit; an error if
---          memory or a right is missing
+--          the commit is based on: the checkpoint, the acquisition under the token, the answered commit, or entries of
+--          the state or the outbox; an error if memory or a right is missing
 -- keeps    all of it is written or nothing, also if the user lacks a right; a commit that arrives after its successor
 --          writes nothing; one that arrives twice is written once
 -- memory   at `maxmemory` accepted if state, retry queue, dead letters and outbox grow by no more than roomAtMaxmemory(), or do
@@ -38,6 +39,20 @@ if number == last then
   return 'COMMITTED'
 end
 if last < answered then
+  return 'GONE'
+end
+
+-- A newer seek stays.
+local sought = ARGV[7] ~= '0' and checkpoint[4] and seekNumber(checkpoint[4]) <= tonumber(ARGV[7])
+local before = countEntries()
+local recorded = recordedSizes(before)
+-- The retry queue is not in the owner's memory: what is missing there is found by those who read it.
+if ARGV[3] == '0' and ARGV[4] == '0' then
+  recorded.state, recorded.outbox = before.state, before.outbox
+elseif sought and clearsState(checkpoint[4]) then
+  recorded.state = before.state
+end
+if before.state < recorded.state or before.outbox < recorded.outbox then
   return 'GONE'
 end
 
@@ -105,8 +120,6 @@ if type(tried) == 'table' then
   -- Any other error is raised here.
   redis.call('HSET', CHECKPOINT, 'fence', checkpoint[1])
 end
--- A newer seek stays.
-local sought = ARGV[7] ~= '0' and checkpoint[4] and seekNumber(checkpoint[4]) <= tonumber(ARGV[7])
 if removes > 0 or taken > 0 or sought then
   redis.call('HDEL', CHECKPOINT, '')
 end
@@ -165,7 +178,8 @@ elseif replaces then
   redis.call('XTRIM', OUTBOX, 'MAXLEN', 0)
 end
 -- The number is written last, with the offset: it shows that the commit was written completely.
-local fields = {'commit', ARGV[2], 'committed', text(nowMillis), 'ahead', ARGV[6]}
+local fields = {'commit', ARGV[2], 'committed', text(nowMillis), 'ahead', ARGV[6],
+  'sizes', sizesAfter(recorded, before)}
 if ARGV[5] ~= '' then
   fields[#fields + 1], fields[#fields + 2] = 'offset', ARGV[5]
 end

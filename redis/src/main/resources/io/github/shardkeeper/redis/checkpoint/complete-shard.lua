@@ -3,7 +3,8 @@
 -- ARGV     1 token, 2 number of the last answered commit under it, 0 for none, 3 acquisition that it is based on, 0 for
 --          none
 -- result   'COMPLETED'; 'PENDING' if the retry queue has records, or a seek is pending; 'STALE' if a newer token was
---          there before; or 'GONE' if Redis has lost the acquisition under the token, or the answered commit
+--          there before; or 'GONE' if Redis has lost the acquisition under the token, the answered commit, or entries of
+--          the state or the outbox; an error if entries of the retry queue are missing
 -- keeps    a record in the retry queue, or a seek, has an owner; a newer token opens the queue again; a shard whose
 --          commits are lost is not completed
 -- memory   accepted at `maxmemory`: a field
@@ -18,6 +19,13 @@ if fence ~= tonumber(ARGV[1]) then
 end
 if last < tonumber(ARGV[2]) or ARGV[3] ~= '0' and ARGV[3] ~= checkpoint[3] then
   return 'GONE'
+end
+if missingEntries('state') or missingEntries('outbox') then
+  return 'GONE'
+end
+local missing = missingEntries('retry')
+if missing then
+  return missing
 end
 if redis.call('ZCARD', RETRY) > 0 then
   return 'PENDING'

@@ -5,7 +5,8 @@
 --            (millis); completed; seek (what is pending: number, 1 or 0 for whether to remove the state, offset, with
 --            spaces between them); sought (number of the last seek that was carried out); before (what was before the
 --            fence was raised: the fence that it belongs to, the one before, number of the last commit under that one,
---            with spaces between them)
+--            with spaces between them); sizes (numbers of entries in state, retry queue and outbox that the scripts have
+--            left there, with spaces between them)
 --          2 state: hash
 --          3 retry queue: sorted set, offset -> millis when it is due
 --          4 its records: hash, offset -> about .. newline .. payload
@@ -47,6 +48,11 @@ local function seekNumber(seek)
   return seek and tonumber(string.match(seek, '^%d+')) or 0
 end
 
+-- Returns whether a seek, as it is stored, removes the state.
+local function clearsState(seek)
+  return string.match(seek, '^%d+ 1 ') ~= nil
+end
+
 -- Returns the next page of the state, unordered: the next cursor, '0' after the last page, and {key, value, ...}.
 -- A small state is one page.
 local function statePage(cursor)
@@ -58,7 +64,7 @@ local LONGEST_FIELD, LONGEST_AHEAD = 16384, 4000000
 
 -- Fails if a field of the checkpoint is longer than anything that is written there.
 local function checkLengths()
-  for _, field in ipairs({'fence', 'commit', 'offset', 'ahead', 'seek', 'sought', 'before', 'acquired'}) do
+  for _, field in ipairs({'fence', 'commit', 'offset', 'ahead', 'seek', 'sought', 'before', 'acquired', 'sizes'}) do
     local length = redis.call('HSTRLEN', CHECKPOINT, field)
     if length > (field == 'ahead' and LONGEST_AHEAD or LONGEST_FIELD) then
       return redis.error_reply('ERR the field ' .. field .. ' of the key ' .. CHECKPOINT .. ' has ' .. length ..
@@ -76,3 +82,50 @@ local function readCheckpoint()
     text(redis.call('HLEN', STATE)), page[1], page[2], fields[5] or '', fields[6] or '', fields[7] or ''}
 end
 
+-- The next functions find keys of the shard that were removed, or evicted, one without the other. Not among them are the
+-- dead letters, on which nothing depends, and the sequences, whose numbers begin again in a later era.
+
+-- Returns the numbers of entries of state, retry queue and outbox. A record of the retry queue is in two keys.
+local function countEntries()
+  local due = redis.call('ZCARD', RETRY)
+  local records = redis.call('HLEN', RETRIED)
+  local state = redis.call('HLEN', STATE)
+  local sent = redis.call('XLEN', OUTBOX)
+  return {state = state, retry = math.min(due, records), outbox = sent}
+end
+
+-- Returns the numbers that the scripts have left; without them, those that are there.
+local function recordedSizes(there)
+  local sizes = redis.call('HGET', CHECKPOINT, 'sizes')
+  if not sizes then
+    return there
+  end
+  local state, retry, outbox = string.match(sizes, '^(%d+) (%d+) (%d+)$')
+  return {state = tonumber(state), retry = tonumber(retry), outbox = tonumber(outbox)}
+end
+
+-- Returns the numbers to record after changes. What was missing before stays recorded, for those who would read it.
+local function sizesAfter(recorded, before)
+  local now = countEntries()
+  return string.format('%.0f %.0f %.0f', recorded.state + now.state - before.state,
+    recorded.retry + now.retry - before.retry, recorded.outbox + now.outbox - before.outbox)
+end
+
+-- Records them for a script that is not a commit. A checkpoint that is missing stays so.
+local function recordSizes(recorded, before)
+  if redis.call('HEXISTS', CHECKPOINT, 'fence') == 1 then
+    redis.call('HSET', CHECKPOINT, 'sizes', sizesAfter(recorded, before))
+  end
+end
+
+-- Returns an error if entries of the 'state', the 'retry' queue or the 'outbox' are missing, otherwise nil.
+local function missingEntries(part)
+  local there = countEntries()
+  local recorded = recordedSizes(there)
+  if there[part] < recorded[part] then
+    local keys = ({state = STATE, retry = RETRY .. ' with ' .. RETRIED, outbox = OUTBOX})[part]
+    return redis.error_reply('ERR entries are missing: ' .. keys .. ' has ' .. there[part] .. ' of the ' ..
+      recorded[part] .. ' that were left there, because Redis has evicted them or somebody has removed them, so the ' ..
+      'shard is not consumed; restore the key, or accept the loss with HDEL ' .. CHECKPOINT .. ' sizes')
+  end
+end

@@ -8,6 +8,10 @@
 --          move of the slot: the reader counts the records
 -- cost     O(a part of the queue: about 100 records, or 128), which are copied inside Redis with their payloads
 
+local missing = missingEntries('retry')
+if missing then
+  return missing
+end
 local page = redis.call('ZSCAN', RETRY, ARGV[1], 'COUNT', 100)
 local result = {page[1], text(redis.call('ZCARD', RETRY))}
 for i = 1, #page[2], 2 do

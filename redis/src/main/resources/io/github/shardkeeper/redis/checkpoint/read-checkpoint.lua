@@ -10,6 +10,10 @@ local tooLong = checkLengths()
 if tooLong then
   return tooLong
 end
+local missing = missingEntries('state')
+if missing then
+  return missing
+end
 local read = readCheckpoint()
 if ARGV[1] == 'whole' then
   read[7], read[8] = '0', redis.call('HGETALL', STATE)

@@ -7,6 +7,10 @@
 -- cost     O(records in the reply + omitted ones + log of the retry queue), and what is read is copied: the caller asks
 --          for 1 MB at most
 
+local missing = missingEntries('retry')
+if missing then
+  return missing
+end
 local limit, room = tonumber(ARGV[1]), tonumber(ARGV[2])
 local unwanted = {}
 for i = 3, #ARGV do

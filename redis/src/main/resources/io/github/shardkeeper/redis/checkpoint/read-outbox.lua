@@ -6,6 +6,10 @@
 -- memory   needs none
 -- cost     O(records in the reply), and what is read is copied: the caller asks for 1 MB at most
 
+local missing = missingEntries('outbox')
+if missing then
+  return missing
+end
 local after, limit, room = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local result = {}
 while #result < 4 * limit do

@@ -5,6 +5,10 @@
 -- memory   needs none
 -- cost     O(offsets), and what is read is copied: the caller asks for 1 MB at most
 
+local missing = missingEntries('retry')
+if missing then
+  return missing
+end
 local room = tonumber(ARGV[1])
 local result = {}
 for i = 2, #ARGV do

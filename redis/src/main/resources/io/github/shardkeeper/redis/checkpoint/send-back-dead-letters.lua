@@ -11,6 +11,8 @@ if redis.call('HEXISTS', CHECKPOINT, 'completed') == 1 then
   return -1
 end
 local moved = 0
+local before = countEntries()
+local recorded = recordedSizes(before)
 for _, id in ipairs(ARGV) do
   local entry = redis.call('XRANGE', DEAD, id, id)[1]
   local letter = {offset = '', about = '', payload = ''}
@@ -37,4 +39,5 @@ for _, id in ipairs(ARGV) do
     moved = moved + 1
   end
 end
+recordSizes(recorded, before)
 return moved

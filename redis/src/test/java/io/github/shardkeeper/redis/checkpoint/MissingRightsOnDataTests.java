@@ -341,7 +341,7 @@ class MissingRightsOnDataTests {
 
 		},
 
-		DROP_WAITING(DataScripts.STANDARD.changeWaiting(), "zrem", "hdel") {
+		DROP_WAITING(DataScripts.STANDARD.changeWaiting(), "hset", "zrem", "hdel") {
 
 			@Override
 			void performOn(Stores stores) {
