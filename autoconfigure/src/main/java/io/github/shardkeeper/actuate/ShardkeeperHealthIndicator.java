@@ -20,14 +20,15 @@ import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.loop.LoopThreads;
 import io.github.shardkeeper.report.ProblemReport;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.worker.ShardWorker;
 
 /**
  * Health of this instance and its group: {@code UP} while the instance may consume, no
  * shard of it is held up, and the group has no serious problem; always {@code UP} without
  * handlers. {@code UNKNOWN} while the instance has no lease, which mostly ends
- * automatically; if that takes too long, if the store refuses this instance, or if a
- * person has to act for another reason, it has the status of problems. Makes no call to
- * the store. Thread-safe.
+ * automatically, as does a connection that fails; if either takes too long, if the store
+ * refuses this instance, or if a person has to act for another reason, it has the status
+ * of problems. Makes no call to the store. Thread-safe.
  */
 public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 
@@ -114,7 +115,6 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 		builder.withDetail("leader", this.coordinator.isLeader());
 		// Details only: all shards are consumed nevertheless.
 		this.coordinator.subscriptionProblem().ifPresent((problem) -> builder.withDetail("subscription", problem));
-		this.coordinator.durabilityProblem().ifPresent((problem) -> builder.withDetail("durability", problem));
 		this.coordinator.withoutLeaseFor().ifPresent((duration) -> {
 			boolean tolerated = duration.compareTo(this.outageTolerance) < 0 && !this.coordinator.isRefusedByStore();
 			builder.status(tolerated ? Status.UNKNOWN : this.problemStatus)
@@ -132,13 +132,18 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 		Map<ShardId, String> alarms = new TreeMap<>();
 		Map<ShardId, String> details = new TreeMap<>();
 		this.runner.shardProblems()
-			.forEach((shard, problem) -> (problem.alarm() ? alarms : details).put(shard, problem.text()));
+			.forEach((shard, problem) -> (isAlarm(problem) ? alarms : details).put(shard, problem.text()));
 		if (!alarms.isEmpty()) {
 			builder.status(this.problemStatus).withDetail("problems", shardsByProblem(alarms));
 		}
 		if (!details.isEmpty()) {
 			builder.withDetail("retrying", shardsByProblem(details));
 		}
+	}
+
+	private boolean isAlarm(ShardWorker.Problem problem) {
+		Duration outage = problem.outage();
+		return (outage != null) ? outage.compareTo(this.outageTolerance) >= 0 : problem.alarm();
 	}
 
 	/**

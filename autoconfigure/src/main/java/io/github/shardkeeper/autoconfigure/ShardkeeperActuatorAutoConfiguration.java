@@ -199,8 +199,9 @@ public final class ShardkeeperActuatorAutoConfiguration {
 	 *
 	 * @param problemStatus Status if a person has to act. With 'UP' or 'UNKNOWN',
 	 * problems are details only.
-	 * @param outageTolerance Time without a lease after which a person has to act. Until
-	 * then the status is 'UNKNOWN'. At least 0s.
+	 * @param outageTolerance Time without a lease, or without answers to what a shard
+	 * needs, after which a person has to act. Until then the status is 'UNKNOWN' without
+	 * a lease, and 'UP' with one. At least 0s.
 	 * @param loops Health indicator 'shardkeeperLoops', for liveness probes.
 	 */
 	@ConfigurationProperties("management.health.shardkeeper")

@@ -443,9 +443,9 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	private static void addUnreadable(ShardWorkers workers, ShardReaders readers,
 			Map<ShardId, ShardWorker.Problem> problems) {
 		workers.shards().forEach((shard) -> {
-			String noReads = readers.problem(shard.topic());
+			ShardWorker.Problem noReads = readers.problem(shard.topic());
 			if (noReads != null) {
-				problems.putIfAbsent(shard, ShardWorker.Problem.alarm("Records cannot be read: " + noReads));
+				problems.putIfAbsent(shard, noReads);
 			}
 		});
 	}

@@ -25,6 +25,7 @@ import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.ShardWorker;
 
 /**
  * One reader for each source. Each is polled by a loop of its own, so that a source that
@@ -134,8 +135,14 @@ final class ShardReaders implements ShardReadControl, AutoCloseable {
 	}
 
 	/** Returns why the source of a topic cannot be read, {@code null} if it can. */
-	@Nullable String problem(String topic) {
-		return of(topic).problem;
+	ShardWorker.@Nullable Problem problem(String topic) {
+		FailedPolls failed = of(topic).failed;
+		if (failed == null) {
+			return null;
+		}
+		String text = "Records cannot be read: " + failed.problem;
+		return failed.refused ? ShardWorker.Problem.alarm(text)
+				: ShardWorker.Problem.outage(text, failed.since.until(this.clock.now()));
 	}
 
 	@Override
@@ -167,7 +174,8 @@ final class ShardReaders implements ShardReadControl, AutoCloseable {
 
 		private final ProblemLog log = new ProblemLog();
 
-		private volatile @Nullable String problem;
+		/** {@code null} if records can be read. */
+		private volatile @Nullable FailedPolls failed;
 
 		private final AtomicBoolean reported = new AtomicBoolean();
 
@@ -226,7 +234,7 @@ final class ShardReaders implements ShardReadControl, AutoCloseable {
 		MonotonicTime poll() throws InterruptedException {
 			try {
 				if (this.reader.poll() && this.log.resolved()) {
-					this.problem = null;
+					this.failed = null;
 					logger.info("Records{} can be read again", this.suffix);
 				}
 				return ShardReaders.this.clock.now();
@@ -235,10 +243,22 @@ final class ShardReaders implements ShardReadControl, AutoCloseable {
 				if (this.log.isNew(String.valueOf(ex.getMessage()))) {
 					logger.warn("Cannot read records{}; retrying. {}", this.suffix, ex.getMessage());
 				}
-				this.problem = ex.getMessage();
-				return ShardReaders.this.clock.now().plus(PAUSE_AFTER_FAILURE);
+				MonotonicTime now = ShardReaders.this.clock.now();
+				FailedPolls before = this.failed;
+				this.failed = new FailedPolls(String.valueOf(ex.getMessage()), ex.isRefusal(),
+						(before != null) ? before.since : now);
+				return now.plus(PAUSE_AFTER_FAILURE);
 			}
 		}
+
+	}
+
+	/**
+	 * Polls that have failed in a row.
+	 *
+	 * @param refused whether the source answers, and refuses the last one
+	 */
+	private record FailedPolls(String problem, boolean refused, MonotonicTime since) {
 
 	}
 

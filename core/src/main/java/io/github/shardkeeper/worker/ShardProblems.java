@@ -67,7 +67,7 @@ final class ShardProblems {
 	private volatile @Nullable CallProblem callProblem;
 
 	/** Problem of the last turn, above all with the store; ends when a turn succeeds. */
-	private volatile @Nullable String turnProblem;
+	private volatile @Nullable TurnProblem turnProblem;
 
 	/** Problem of a shard in which no more records may wait; ends when some may. */
 	private volatile @Nullable String parkingProblem;
@@ -79,7 +79,7 @@ final class ShardProblems {
 	private @Nullable MonotonicTime notBefore;
 
 	/** Why records that were sent are not forwarded, {@code null} if they are. */
-	private volatile @Nullable String outboxProblem;
+	private volatile @Nullable TurnProblem outboxProblem;
 
 	ShardProblems(OwnedShard owned, String handlerName, WorkerContext context, ShardLifecycle lifecycle,
 			HandlerCalls calls, Runnable wake) {
@@ -105,9 +105,10 @@ final class ShardProblems {
 			ShardWorker.Problem longCall = longCall(now);
 			return (noted != null && (noted.alarm() || longCall == null)) ? noted : longCall;
 		}
-		return ShardWorker.Problem.alarm("Has been waiting to be %s for %d s, but %s".formatted(
+		Duration outage = (noted != null) ? noted.outage() : null;
+		return new ShardWorker.Problem("Has been waiting to be %s for %d s, but %s".formatted(
 				(handover != null) ? "handed over" : "moved to another position", draining.toSeconds(),
-				obstacle(noted)));
+				obstacle(noted)), outage == null, outage);
 	}
 
 	/**
@@ -115,9 +116,9 @@ final class ShardProblems {
 	 * until that takes as long as a long call.
 	 */
 	private ShardWorker.@Nullable Problem recorded(MonotonicTime now) {
-		String passing = this.turnProblem;
+		TurnProblem passing = this.turnProblem;
 		if (passing != null) {
-			return ShardWorker.Problem.alarm(passing);
+			return passing.at(now);
 		}
 		String full = this.parkingProblem;
 		if (full != null) {
@@ -126,11 +127,11 @@ final class ShardProblems {
 		CallProblem noted = this.callProblem;
 		MonotonicTime retriedSince = (noted != null) ? noted.retriedSince() : null;
 		boolean lasts = noted != null && (retriedSince == null || retriedSince.until(now).compareTo(this.longCall) > 0);
-		String unsent = this.outboxProblem;
+		TurnProblem unsent = this.outboxProblem;
 		if (unsent != null && !lasts) {
-			return ShardWorker.Problem.alarm(unsent);
+			return unsent.at(now);
 		}
-		return (noted != null) ? new ShardWorker.Problem(noted.text(), lasts) : null;
+		return (noted != null) ? new ShardWorker.Problem(noted.text(), lasts, null) : null;
 	}
 
 	private String obstacle(ShardWorker.@Nullable Problem noted) {
@@ -272,7 +273,13 @@ final class ShardProblems {
 
 	/** Sets why records that were sent are not forwarded, {@code null} if they are. */
 	void forwarding(@Nullable String problem) {
-		this.outboxProblem = problem;
+		this.outboxProblem = (problem != null) ? outage(problem, this.outboxProblem) : null;
+	}
+
+	/** Returns an outage, which began with the one before, if there is one. */
+	private TurnProblem outage(String text, @Nullable TurnProblem before) {
+		MonotonicTime since = (before != null) ? before.outageSince() : null;
+		return new TurnProblem(text, (since != null) ? since : this.context.clock().now());
 	}
 
 	void storeFailed(StoreUnavailableException failure) {
@@ -280,8 +287,11 @@ final class ShardProblems {
 		// The coordinator logs an unavailable store; a refusal may concern one shard.
 		if (failure.isRefusal()) {
 			logRefusal(text);
+			this.turnProblem = new TurnProblem(text, null);
 		}
-		this.turnProblem = text;
+		else {
+			this.turnProblem = outage(text, this.turnProblem);
+		}
 		retryAfter(STORE_RETRY_PAUSE);
 	}
 
@@ -298,7 +308,8 @@ final class ShardProblems {
 
 	/** Reports that the store has no checkpoint, and none may be written back yet. */
 	void checkpointMissing() {
-		this.turnProblem = "The store was emptied; offset and state are written back once the lease is held";
+		this.turnProblem = outage("The store was emptied; offset and state are written back once the lease is held",
+				this.turnProblem);
 		if (this.owned.isHeld()) {
 			retryAfter(STORE_RETRY_PAUSE);
 		}
@@ -307,7 +318,7 @@ final class ShardProblems {
 	void unexpected(Throwable failure) {
 		try {
 			logger.error("Unexpected failure while consuming {}; continuing", this.owned, failure);
-			this.turnProblem = "Unexpected failure: " + shown(FailureLog.printable(failure));
+			this.turnProblem = new TurnProblem("Unexpected failure: " + shown(FailureLog.printable(failure)), null);
 		}
 		finally {
 			retryAfter(this.backOff.next());
@@ -320,7 +331,7 @@ final class ShardProblems {
 			return;
 		}
 		this.context.timer().schedule(this.wake, STORE_RETRY_PAUSE.toNanos(), TimeUnit.NANOSECONDS);
-		this.turnProblem = "No thread is available: " + refusal;
+		this.turnProblem = new TurnProblem("No thread is available: " + refusal, null);
 		logger.warn("No thread for {}; trying again in {} ms", this.owned, STORE_RETRY_PAUSE.toMillis(), refusal);
 	}
 
@@ -355,6 +366,22 @@ final class ShardProblems {
 		private CallStack(String message, List<StackTraceElement> stack) {
 			super(message);
 			setStackTrace(stack.toArray(StackTraceElement[]::new));
+		}
+
+	}
+
+	/**
+	 * Problem of a turn.
+	 *
+	 * @param outageSince when a store began not to answer, {@code null} for another
+	 * problem, which is an alarm
+	 */
+	private record TurnProblem(String text, @Nullable MonotonicTime outageSince) {
+
+		ShardWorker.Problem at(MonotonicTime now) {
+			MonotonicTime since = this.outageSince;
+			return (since != null) ? ShardWorker.Problem.outage(this.text, since.until(now))
+					: ShardWorker.Problem.alarm(this.text);
 		}
 
 	}

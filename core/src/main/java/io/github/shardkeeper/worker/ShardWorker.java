@@ -510,12 +510,19 @@ public final class ShardWorker {
 	 *
 	 * @param alarm whether somebody has to look at it now; otherwise Shardkeeper recovers
 	 * automatically
+	 * @param outage time for which a store or a source has not answered, as it may for
+	 * some time; {@code null} for another problem
 	 */
-	public record Problem(String text, boolean alarm) {
+	public record Problem(String text, boolean alarm, @Nullable Duration outage) {
 
 		/** Returns a problem that somebody has to look at now. */
 		public static Problem alarm(String text) {
-			return new Problem(text, true);
+			return new Problem(text, true, null);
+		}
+
+		/** Returns a problem that is an alarm only if the outage takes too long. */
+		public static Problem outage(String text, Duration lasts) {
+			return new Problem(text, false, lasts);
 		}
 
 		/** Returns the texts of problems by shard. */
