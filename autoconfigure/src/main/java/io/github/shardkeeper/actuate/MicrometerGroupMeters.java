@@ -94,7 +94,11 @@ public final class MicrometerGroupMeters implements Consumer<ConsumptionSample>,
 		logger.warn("Meters of the group cannot be registered; consumption continues", failure);
 	}
 
+	/** Leaves a gauge alone that another context has registered, as a parent does. */
 	private <T> void bind(String name, @Nullable String unit, T of, ToDoubleFunction<T> value) {
+		if (this.registry.find(name).tags(this.tags).gauge() != null) {
+			return;
+		}
 		this.bound.put(name, Gauge.builder(name, of, value).baseUnit(unit).tags(this.tags).register(this.registry));
 	}
 

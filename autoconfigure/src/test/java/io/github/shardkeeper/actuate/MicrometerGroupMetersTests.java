@@ -57,6 +57,23 @@ class MicrometerGroupMetersTests {
 		return new MicrometerGroupMeters(this.registry, this.coordinator, perShard);
 	}
 
+	/** A child context has the registry of its parent, and meters of the same group. */
+	@Test
+	void gaugesOfAnotherContextStay() {
+		given(this.coordinator.leaseRemaining()).willReturn(Duration.ofSeconds(2));
+		ShardCoordinator ofChild = mock();
+		CoordinationSettings settings = this.coordinator.settings();
+		given(ofChild.settings()).willReturn(settings);
+		given(ofChild.leaseRemaining()).willReturn(Duration.ofSeconds(1));
+		MicrometerGroupMeters parent = meters(false);
+
+		new MicrometerGroupMeters(this.registry, ofChild, false).close();
+
+		assertThat(value("shardkeeper.lease.remaining", "group", "app")).isEqualTo(2);
+		parent.close();
+		assertThat(this.registry.find("shardkeeper.lease.remaining").gauge()).isNull();
+	}
+
 	private static ConsumptionSample sample(Map<ShardId, ShardFigures> shards,
 			@Nullable Map<String, TopicFigures> group) {
 		return new ConsumptionSample(Set.of("orders"), Set.of("news"), shards, group, List.of());
