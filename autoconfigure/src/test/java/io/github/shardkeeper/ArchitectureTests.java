@@ -287,13 +287,15 @@ class ArchitectureTests {
 	@Test
 	void theMonotonicClockIsReadInOnePlace() {
 		assertThat(names(callers("java.lang.System", "nanoTime"))).containsExactlyInAnyOrder("MonotonicClock",
-				"PendingAnswers", "ScriptTimes", "ShardCounts", "SlsShardSource", "StartupTimeout", "StreamFetcher");
+				"PendingAnswers", "RedisCoordinationStore", "ScriptTimes", "ShardCounts", "SlsShardSource",
+				"StartupTimeout", "StreamFetcher");
 	}
 
 	/**
 	 * Substitutes in memory for the clocks of stores and source; the time at which people
 	 * see that a record has failed, or that somebody has changed something; the time of a
-	 * log that is sent; and the age that meters show.
+	 * log that is sent; the age that meters show; and the clock that is compared with
+	 * Redis.
 	 */
 	@Test
 	void theWallClockIsReadInOnePlacePerStoreInMemoryAndForPeople() {
@@ -303,7 +305,7 @@ class ArchitectureTests {
 			.flatMap(Set::stream)
 			.collect(Collectors.toSet()))).containsExactlyInAnyOrder("MemoryCoordinationStore", "MemoryCheckpointStore",
 					"MemoryMoveHistory", "MemoryStreamSource", "JdbcDataPlane", "MeterConfiguration", "OperationAudit",
-					"ShardConsumerRunner", "SlsShardSource");
+					"RedisConnector", "ShardConsumerRunner", "SlsShardSource");
 	}
 
 	/** Others would write what they are given, line breaks included. */

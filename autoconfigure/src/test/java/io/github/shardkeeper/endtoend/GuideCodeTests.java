@@ -66,6 +66,7 @@ class GuideCodeTests {
 			import org.springframework.boot.test.context.SpringBootTest;
 			import org.springframework.context.ConfigurableApplicationContext;
 			import org.springframework.context.annotation.Bean;
+			import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 			import org.springframework.messaging.Message;
 			import org.springframework.messaging.handler.annotation.Header;
 			import org.springframework.messaging.handler.annotation.Payload;

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 
 import io.github.shardkeeper.StoreUnavailableException;
@@ -12,6 +11,7 @@ import io.github.shardkeeper.StoreUnavailableException.StoreFullException;
 import io.github.shardkeeper.directive.DirectiveStore;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupProblems;
+import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
 import io.github.shardkeeper.protocol.HoldingAction;
@@ -48,12 +48,13 @@ public interface CoordinationStore extends AutoCloseable {
 	void verify();
 
 	/**
-	 * Returns a problem with the setup because of which the store may lose more writes
-	 * than necessary. Consumption continues. Does not block.
-	 * @return the problem and how to fix it; empty if there is none or it is not known
+	 * Returns the problems with the setup that let no command fail: the store may lose
+	 * more writes than necessary, or its clock differs from this machine's. Consumption
+	 * continues. Does not block.
+	 * @return each problem and how to fix it; empty if there is none or it is not known
 	 */
-	default Optional<String> durabilityProblem() {
-		return Optional.empty();
+	default List<GroupProblem> setupProblems() {
+		return List.of();
 	}
 
 	/**
@@ -279,8 +280,29 @@ public interface CoordinationStore extends AutoCloseable {
 		 */
 		boolean isOpen();
 
+		/**
+		 * Returns whether messages arrive. Call it about once per heartbeat: the
+		 * subscription may find out with a message to itself. Does not block.
+		 */
+		default Hearing hearing() {
+			return Hearing.HEARS;
+		}
+
 		@Override
 		void close();
+
+	}
+
+	/** Whether messages arrive on a subscription. */
+	enum Hearing {
+
+		/** None has arrived yet. */
+		UNKNOWN,
+
+		HEARS,
+
+		/** One was published, and did not arrive. */
+		DEAF
 
 	}
 

@@ -217,8 +217,8 @@ final class CoordinatorLoop {
 		return this.membership.subscriptionProblem();
 	}
 
-	Optional<String> durabilityProblem() {
-		return this.store.durabilityProblem();
+	List<GroupProblem> setupProblems() {
+		return this.store.setupProblems();
 	}
 
 	Map<String, String> refusedOperations() {

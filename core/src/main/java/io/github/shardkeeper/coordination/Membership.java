@@ -12,6 +12,7 @@ import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.StoreUnavailableException.StoreFullException;
+import io.github.shardkeeper.coordination.CoordinationStore.Hearing;
 import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
 import io.github.shardkeeper.protocol.MemberDescription;
 import io.github.shardkeeper.shard.MemberId;
@@ -82,6 +83,9 @@ final class Membership {
 	private int unseenSubscriptions;
 
 	private boolean hidden;
+
+	/** Number of subscriptions in a row on which no message arrived. */
+	private int deafSubscriptions;
 
 	/** Problem with the subscription, as it was logged; {@code null} for none. */
 	private volatile @Nullable String problem;
@@ -212,31 +216,45 @@ final class Membership {
 		}
 		Subscription current = this.subscription;
 		boolean open = current != null && current.isOpen();
-		if (open) {
+		boolean deaf = false;
+		if (current != null && open) {
 			if (sentAt.isBefore(this.subscribedAt)) {
 				// This answer is older than the subscription.
 				return;
 			}
-			if (subscribed) {
-				seen(id, sentAt);
+			Hearing hearing = subscribed ? current.hearing() : Hearing.UNKNOWN;
+			deaf = hearing == Hearing.DEAF;
+			if (subscribed && !deaf) {
+				seen(id, sentAt, hearing);
 				return;
 			}
 			this.answersWithoutSubscription++;
-			if (this.answersWithoutSubscription < UNSUBSCRIBED_ANSWERS) {
+			if (!deaf && this.answersWithoutSubscription < UNSUBSCRIBED_ANSWERS) {
 				return;
 			}
 		}
 		if (!this.clock.now().isBefore(subscribeAgainAt(open))) {
 			if (current != null && open) {
-				unseen(id);
+				if (deaf) {
+					deaf(id);
+				}
+				else {
+					unseen(id);
+				}
 				current.close();
 			}
 			subscribeAgain(id, !open || !this.hidden);
 		}
 	}
 
-	private void seen(MemberId id, MonotonicTime sentAt) {
+	private void seen(MemberId id, MonotonicTime sentAt, Hearing hearing) {
 		this.answersWithoutSubscription = 0;
+		if (this.deafSubscriptions > 0) {
+			if (hearing != Hearing.HEARS) {
+				return;
+			}
+			this.deafSubscriptions = 0;
+		}
 		if (!sentAt.isBefore(this.subscribedAt.plus(this.settings.lease()))) {
 			this.recentSubscriptions = 0;
 		}
@@ -264,6 +282,20 @@ final class Membership {
 					+ "hide them. If the instance crashes, its shards move at the end of its session "
 					+ "('shardkeeper.session.timeout', %d ms) instead of its lease (%d ms)")
 				.formatted(this.settings.timeout().toMillis(), this.settings.lease().toMillis());
+			this.problem = text;
+			logger.warn("{}: {}", id, text);
+		}
+	}
+
+	/** Moves go on, at the pace of the heartbeats. */
+	private void deaf(MemberId id) {
+		this.deafSubscriptions++;
+		if (this.deafSubscriptions == 1) {
+			logger.warn("No message arrives on the subscription of {}, which is open; resubscribing", id);
+		}
+		String text = "No message arrives on this instance's subscriptions, so it learns of changes with its next heartbeat: a "
+				+ "proxy or a firewall may drop them";
+		if (this.deafSubscriptions >= HIDDEN_SUBSCRIPTIONS && !text.equals(this.problem)) {
 			this.problem = text;
 			logger.warn("{}: {}", id, text);
 		}

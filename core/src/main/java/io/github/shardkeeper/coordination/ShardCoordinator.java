@@ -11,6 +11,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -197,15 +198,17 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * {@return the problems that the leader has published, and those that this member's
-	 * own heartbeats show; none while the lease is not held}
+	 * {@return the {@linkplain CoordinationStore#setupProblems() problems of the store's
+	 * setup}; and while the lease is held those that the leader has published, and those
+	 * that this member's own heartbeats show}
 	 */
 	public List<ProblemReport> groupProblems() {
-		return isConnected() ? this.loop.groupProblems()
-			.stream()
+		return Stream
+			.concat(this.loop.setupProblems().stream(),
+					isConnected() ? this.loop.groupProblems().stream() : Stream.empty())
 			.map((problem) -> new ProblemReport(problem.serious(), problem.kind(), problem.sentence(),
 					problem.concerned()))
-			.toList() : List.of();
+			.toList();
 	}
 
 	/**
@@ -287,11 +290,6 @@ public final class ShardCoordinator implements AutoCloseable {
 	/** Returns the problem of the subscription; consumption continues. */
 	public Optional<String> subscriptionProblem() {
 		return isConnected() ? Optional.ofNullable(this.loop.subscriptionProblem()) : Optional.empty();
-	}
-
-	/** Returns the answer of {@link CoordinationStore#durabilityProblem()}. */
-	public Optional<String> durabilityProblem() {
-		return this.loop.durabilityProblem();
 	}
 
 	/** Returns the answer of {@link CoordinationStore#refusedOperations()}. */

@@ -131,7 +131,7 @@ public final class ClusterInstance implements AutoCloseable {
 	public <T> T reachable(Class<T> type, T store) {
 		return type
 			.cast(newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> {
-				if (this.cutOff && !method.getName().equals("close") && !method.getName().equals("durabilityProblem")
+				if (this.cutOff && !method.getName().equals("close") && !method.getName().equals("setupProblems")
 						&& !method.getName().equals("refusedOperations")) {
 					throw new StoreUnavailableException("cut off", null);
 				}

@@ -10,6 +10,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.StoreUnavailableException.StoreFullException;
+import io.github.shardkeeper.coordination.CoordinationStore.Hearing;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.protocol.HandoverRules;
 import io.github.shardkeeper.protocol.MemberDescription;
@@ -84,6 +85,38 @@ class MembershipTests {
 		assertThat(this.store.described.subscriptionHidden()).isFalse();
 		assertThat(this.membership.subscriptionProblem()).isNull();
 		assertThat(output.getOut()).containsOnlyOnce("sees the subscription of");
+	}
+
+	/** The store sees it, and a message to itself does not arrive. */
+	@Test
+	void deafSubscriptionIsReportedOnceAndRetriedWithBackoff(CapturedOutput output) {
+		begin();
+		this.membership.keepSubscribed(true, this.clock.now());
+		this.store.attempts = 0;
+		this.store.hearing = Hearing.DEAF;
+
+		this.store.subscription.hearing = Hearing.DEAF;
+		this.membership.keepSubscribed(true, this.clock.now().plus(Duration.ofMillis(1)));
+		hearAnswers();
+		assertThat(this.store.attempts).isBetween(3, 6);
+		assertThat(this.membership.subscriptionProblem()).contains("No message arrives", "next heartbeat");
+		this.store.attempts = 0;
+		for (int minute = 0; minute < 60; minute++) {
+			for (int answer = 0; answer < 120; answer++) {
+				this.membership.keepSubscribed(true, this.clock.now());
+				this.clock.advance(Duration.ofMillis(500));
+			}
+		}
+		assertThat(this.store.attempts).as("in an hour").isBetween(55, 70);
+		assertThat(output.getOut()).containsOnlyOnce("No message arrives on the subscription of")
+			.containsOnlyOnce("No message arrives on this instance's subscriptions");
+
+		this.store.subscription.hearing = Hearing.UNKNOWN;
+		this.membership.keepSubscribed(true, this.clock.now());
+		assertThat(this.membership.subscriptionProblem()).isNotNull();
+		this.store.subscription.hearing = Hearing.HEARS;
+		this.membership.keepSubscribed(true, this.clock.now());
+		assertThat(this.membership.subscriptionProblem()).isNull();
 	}
 
 	/** It is subscribed at once when one is lost that had stood for long. */
@@ -202,6 +235,9 @@ class MembershipTests {
 
 		private boolean full;
 
+		/** Of subscriptions from now on. */
+		private Hearing hearing = Hearing.HEARS;
+
 		private OpenSubscription subscription = new OpenSubscription();
 
 		HangingStore() {
@@ -227,6 +263,7 @@ class MembershipTests {
 				throw new StoreUnavailableException("no subscription", new IllegalStateException());
 			}
 			this.subscription = new OpenSubscription();
+			this.subscription.hearing = this.hearing;
 			return this.subscription;
 		}
 
@@ -235,6 +272,13 @@ class MembershipTests {
 	private static final class OpenSubscription implements CoordinationStore.Subscription {
 
 		private boolean open = true;
+
+		private Hearing hearing = Hearing.HEARS;
+
+		@Override
+		public Hearing hearing() {
+			return this.hearing;
+		}
 
 		@Override
 		public boolean isOpen() {

@@ -28,6 +28,9 @@ public final class LuaScript {
 	/** A command, with its subcommand where it has one. */
 	private static final Pattern CALL = Pattern.compile("redis\\.p?call\\('([A-Z]+)'(?:, '((?<=PUBSUB', ')[A-Z]+)')?");
 
+	/** The line of a script that an error of Redis names. */
+	private static final Pattern LINE = Pattern.compile("@user_script: ?(\\d+)");
+
 	private static final String WRITE_BEFORE_WAIT = "\nwriteBeforeWait(";
 
 	private final String name;
@@ -111,6 +114,15 @@ public final class LuaScript {
 			commands.add(command(call));
 		}
 		return commands;
+	}
+
+	/**
+	 * {@return the ACL name of the only command in the line that an error of Redis names,
+	 * or {@code null}}
+	 */
+	@Nullable String commandOf(String error) {
+		Matcher line = LINE.matcher(error);
+		return line.find() ? commandAt(Integer.parseInt(line.group(1))) : null;
 	}
 
 	/**

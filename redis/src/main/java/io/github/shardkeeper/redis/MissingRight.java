@@ -35,8 +35,6 @@ final class MissingRight {
 	private static final Pattern IN_SCRIPT = Pattern
 		.compile("The user executing the script can't|ACL failure in script");
 
-	private static final Pattern LINE = Pattern.compile("@user_script: ?(\\d+)");
-
 	private static final Pattern NAMED = Pattern.compile("to run the '([^' ]+)' command");
 
 	private static final Pattern OF_KEYS = Pattern.compile("access (at least )?(one of the|a) keys?");
@@ -133,8 +131,7 @@ final class MissingRight {
 		if (named.find()) {
 			return ruleFor(named.group(1));
 		}
-		Matcher line = LINE.matcher(message);
-		String command = line.find() ? script.commandAt(Integer.parseInt(line.group(1))) : null;
+		String command = script.commandOf(message);
 		return (command != null) ? ruleFor(command) : "to one of its commands ("
 				+ script.commands().stream().map(MissingRight::ruleFor).collect(Collectors.joining(" ")) + ")";
 	}
@@ -143,7 +140,8 @@ final class MissingRight {
 		return "+" + command;
 	}
 
-	private static String name(RedisCommand<?, ?, ?> command) {
+	/** Returns the name of a command in an ACL: {@code client|id}. */
+	static String name(RedisCommand<?, ?, ?> command) {
 		String name = command.getType().toString().toLowerCase(Locale.ROOT);
 		CommandArgs<?, ?> arguments = command.getArgs();
 		if (arguments == null || !WITH_SUBCOMMANDS.contains(name)) {

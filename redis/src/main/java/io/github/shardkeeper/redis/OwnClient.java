@@ -25,9 +25,11 @@ import org.springframework.util.ReflectionUtils;
 import io.github.shardkeeper.text.PrintableLogger;
 
 /**
- * The client that the connections come from. It is the application's, unless that times
- * or traces its commands: heartbeats and blocking reads would spoil both. Then it is a
- * client with the same configuration and the same threads that does neither. Thread-safe.
+ * The client that the connections come from: one of Shardkeeper's own with the
+ * configuration of the application's connection factory. So the application's client may
+ * stop first, whatever its phase, and its timers and traces do not see heartbeats and
+ * blocking reads. Shares the application's threads if its client resources are a bean of
+ * the application. A factory that cannot be copied lends its own client. Thread-safe.
  */
 final class OwnClient {
 
@@ -35,25 +37,38 @@ final class OwnClient {
 
 	private final LettuceConnectionFactory factory;
 
-	/** Written under the lock, as are the next two; {@code null} until it is needed. */
+	/** {@code null} if a client with it would not be the same. */
+	private final @Nullable RedisConfiguration configuration;
+
+	/** Written under the lock, as is all below; {@code null} until it is needed. */
 	private volatile @Nullable LettuceConnectionFactory own;
 
 	private @Nullable ClientResources ownResources;
 
-	/** Client of the application that the own one was made for. */
-	private volatile @Nullable AbstractRedisClient madeFor;
+	private boolean closed;
 
 	OwnClient(LettuceConnectionFactory factory) {
 		this.factory = factory;
+		this.configuration = configuration(factory);
+	}
+
+	/** Returns whether the application's client is used, and must not stop first. */
+	boolean isLent() {
+		return this.configuration == null;
 	}
 
 	/**
 	 * Returns the client.
-	 * @throws IllegalStateException if the application's factory is not started
+	 * @throws IllegalStateException if it was closed, or is lent by a factory that is not
+	 * started
 	 */
 	AbstractRedisClient get() {
-		AbstractRedisClient applications = this.factory.getRequiredNativeClient();
-		return isObserved(applications) ? own(applications) : applications;
+		RedisConfiguration known = this.configuration;
+		if (known == null) {
+			return this.factory.getRequiredNativeClient();
+		}
+		LettuceConnectionFactory current = this.own;
+		return ((current != null) ? current : create(known)).getRequiredNativeClient();
 	}
 
 	/**
@@ -61,15 +76,8 @@ final class OwnClient {
 	 * nothing: event loops call it, which a client that shuts down waits for.
 	 */
 	@Nullable AbstractRedisClient find() {
-		AbstractRedisClient applications = this.factory.getNativeClient();
-		if (applications == null || !isObserved(applications)) {
-			return applications;
-		}
-		LettuceConnectionFactory current = this.own;
-		if (current != null) {
-			return current.getNativeClient();
-		}
-		return (this.madeFor == applications) ? applications : null;
+		LettuceConnectionFactory current = (this.configuration != null) ? this.own : this.factory;
+		return (current != null) ? current.getNativeClient() : null;
 	}
 
 	/** Shuts an own client down; a later call creates another one. */
@@ -81,50 +89,58 @@ final class OwnClient {
 			resources = this.ownResources;
 			this.own = null;
 			this.ownResources = null;
-			this.madeFor = null;
 		}
 		if (current != null) {
 			current.destroy();
 		}
 		if (resources != null) {
-			// Event loops and timers belong to the application, and continue.
+			// What belongs to the application continues.
 			resources.shutdown(0, 0, TimeUnit.MILLISECONDS);
 		}
 	}
 
-	private static boolean isObserved(AbstractRedisClient client) {
-		ClientResources resources = client.getResources();
-		return resources.commandLatencyRecorder().isEnabled() || resources.tracing().isEnabled();
-	}
-
-	private synchronized AbstractRedisClient own(AbstractRedisClient applications) {
-		if (this.madeFor != applications) {
-			stop();
-			RedisConfiguration configuration = configuration();
-			if (configuration != null) {
-				create(configuration, applications.getResources());
-			}
-			this.madeFor = applications;
+	/** Shuts an own client down; later calls fail. */
+	void close() {
+		synchronized (this) {
+			this.closed = true;
 		}
-		LettuceConnectionFactory current = this.own;
-		return (current != null) ? current.getRequiredNativeClient() : applications;
+		stop();
 	}
 
-	private void create(RedisConfiguration configuration, ClientResources resources) {
-		// Marks them as shared: a copy shuts down what its original had created.
-		ClientResources silent = resources.mutate()
-			.eventLoopGroupProvider(resources.eventLoopGroupProvider())
-			.eventExecutorGroup(resources.eventExecutorGroup())
-			.timer(resources.timer())
-			.commandLatencyRecorder(CommandLatencyRecorder.disabled())
-			.tracing(Tracing.disabled())
-			.build();
-		this.ownResources = silent;
-		LettuceConnectionFactory created = new LettuceConnectionFactory(configuration,
-				new Settings(this.factory.getClientConfiguration(), silent));
+	private synchronized LettuceConnectionFactory create(RedisConfiguration known) {
+		LettuceConnectionFactory current = this.own;
+		if (current != null) {
+			return current;
+		}
+		if (this.closed) {
+			throw new IllegalStateException("the application context was closed");
+		}
+		LettuceClientConfiguration settings = this.factory.getClientConfiguration();
+		ClientResources resources = resources(settings.getClientResources().orElse(null));
+		this.ownResources = resources;
+		LettuceConnectionFactory created = new LettuceConnectionFactory(known, new Settings(settings, resources));
 		created.afterPropertiesSet();
 		created.start();
 		this.own = created;
+		return created;
+	}
+
+	private static ClientResources resources(@Nullable ClientResources applications) {
+		if (applications == null) {
+			// The application's client shuts its threads down when it stops.
+			return ClientResources.builder()
+				.commandLatencyRecorder(CommandLatencyRecorder.disabled())
+				.tracing(Tracing.disabled())
+				.build();
+		}
+		// Marks them as shared: a copy shuts down what its original had created.
+		return applications.mutate()
+			.eventLoopGroupProvider(applications.eventLoopGroupProvider())
+			.eventExecutorGroup(applications.eventExecutorGroup())
+			.timer(applications.timer())
+			.commandLatencyRecorder(CommandLatencyRecorder.disabled())
+			.tracing(Tracing.disabled())
+			.build();
 	}
 
 	/**
@@ -132,9 +148,9 @@ final class OwnClient {
 	 * with these would not be the same. No method of the factory returns them for each
 	 * kind of Redis.
 	 */
-	private @Nullable RedisConfiguration configuration() {
-		if (this.factory.getClass() != LettuceConnectionFactory.class) {
-			logger.debug("{} may create a client of its own kind: its client is used", this.factory.getClass());
+	private static @Nullable RedisConfiguration configuration(LettuceConnectionFactory factory) {
+		if (factory.getClass() != LettuceConnectionFactory.class) {
+			logger.debug("{} may create a client of its own kind: its client is used", factory.getClass());
 			return null;
 		}
 		Field field = ReflectionUtils.findField(LettuceConnectionFactory.class, "configuration");
@@ -144,7 +160,7 @@ final class OwnClient {
 			return null;
 		}
 		ReflectionUtils.makeAccessible(field);
-		Object configuration = ReflectionUtils.getField(field, this.factory);
+		Object configuration = ReflectionUtils.getField(field, factory);
 		// It has no single address, which the application's client complains about.
 		return (configuration instanceof RedisStaticMasterReplicaConfiguration) ? null
 				: (RedisConfiguration) configuration;
@@ -213,7 +229,8 @@ final class OwnClient {
 
 		@Override
 		public Duration getShutdownQuietPeriod() {
-			return this.applications.getShutdownQuietPeriod();
+			// All connections are closed before.
+			return Duration.ZERO;
 		}
 
 	}

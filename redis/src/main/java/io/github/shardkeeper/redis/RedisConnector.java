@@ -1,6 +1,9 @@
 package io.github.shardkeeper.redis;
 
 import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -55,7 +58,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.text.PrintableLogger;
 
 /**
- * Opens connections with the Lettuce client of Spring's connection factory, configured by
+ * Opens connections to the Redis of Spring's connection factory, configured by
  * {@code spring.data.redis.*}. The application uses none of them, and its timers and
  * traces of commands do not see them. Thread-safe.
  */
@@ -64,7 +67,7 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 
 	private static final Logger logger = PrintableLogger.of(RedisConnector.class);
 
-	/** Stops after the consumers, before the application's own client at phase 0. */
+	/** Stops after the consumers, and before a lent client at phase 0. */
 	private static final int PHASE = 1;
 
 	private static final RedisCodec<String, byte[]> DATA_CODEC = RedisCodec.of(StringCodec.UTF8,
@@ -100,6 +103,8 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 
 	private final ScriptTimes scriptTimes = new ScriptTimes();
 
+	private final ServerCheck serverCheck = new ServerCheck(this, InstantSource.system(), ServerCheck.INTERVAL);
+
 	/** For the client that was used last. */
 	private volatile @Nullable ClusterTopology topology;
 
@@ -112,17 +117,34 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	/**
 	 * Creates a connector.
 	 * @param factory the application's connection factory
-	 * @throws ShardkeeperConfigurationException when it is not Lettuce's
+	 * @throws ShardkeeperConfigurationException when it is not Lettuce's, or its client
+	 * has to be used and stops too early
 	 */
 	public RedisConnector(RedisConnectionFactory factory) {
 		if (!(factory instanceof LettuceConnectionFactory lettuce)) {
+			boolean jedis = factory.getClass().getSimpleName().startsWith("Jedis");
 			throw new ShardkeeperConfigurationException(
 					"Shardkeeper needs the Lettuce client, but the RedisConnectionFactory bean is a %s."
 						.formatted(factory.getClass().getName()),
-					"Set 'spring.data.redis.client-type: lettuce', or define a LettuceConnectionFactory bean.");
+					jedis ? "Set 'spring.data.redis.client-type: lettuce', or define a LettuceConnectionFactory bean."
+							: "Define a LettuceConnectionFactory bean, and mark it as @Primary if this one remains. "
+									+ "'spring.data.redis.client-type' has no effect on a factory that another library "
+									+ "defines.");
 		}
 		this.factory = lettuce;
 		this.client = new OwnClient(lettuce);
+		if (this.client.isLent() && lettuce.getPhase() > PHASE) {
+			throw new ShardkeeperConfigurationException(
+					"The RedisConnectionFactory bean, a %s, stops before the consumers: its phase is %d."
+						.formatted(lettuce.getClass().getName(), lettuce.getPhase()),
+					"Call setPhase(0) on it, or define a plain LettuceConnectionFactory bean, whose phase does not "
+							+ "matter: Shardkeeper cannot create a client of its own for this one.");
+		}
+	}
+
+	/** Logs which of several beans the connection factory is. */
+	public void reportChoice(String bean, Collection<String> all) {
+		logger.info("Shardkeeper uses the Redis of the bean '{}', which is the default of {}", bean, all);
 	}
 
 	/** Returns whether this is a Redis Cluster. */
@@ -139,6 +161,13 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	 */
 	public RefusedOperations refusedOperations() {
 		return this.refusedOperations;
+	}
+
+	/**
+	 * {@return the check of the servers, which runs while this connector does}
+	 */
+	public ServerCheck serverCheck() {
+		return this.serverCheck;
 	}
 
 	/**
@@ -403,6 +432,7 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	public void start() {
 		this.running = true;
 		this.startupTimeout = StartupTimeout.begin();
+		this.serverCheck.start();
 	}
 
 	@Override
@@ -427,6 +457,7 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	@Override
 	public void stop() {
 		this.running = false;
+		this.serverCheck.stop();
 		this.startupTimeout = StartupTimeout.NONE;
 		giveUp(this.pubSubAhead.getAndSet(null));
 		ClusterTopology known = this.topology;
@@ -452,6 +483,7 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	public void destroy() {
 		this.dataLinks.values().forEach(RedisLink::close);
 		stop();
+		this.client.close();
 	}
 
 	@Override
@@ -484,6 +516,23 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 			if (master == null) {
 				throw new RedisException("no master is known for the slot of " + key);
 			}
+			return commandsAt(cluster, master, timeout);
+		}
+
+		/** Returns the commands on each master that serves slots. */
+		List<RedisClusterAsyncCommands<String, V>> commandsOfMasters(Duration timeout) {
+			if (!(this.stateful instanceof StatefulRedisClusterConnection<String, V> cluster)) {
+				return List.of(this.commands);
+			}
+			return cluster.getPartitions()
+				.stream()
+				.filter((node) -> node.is(RedisClusterNode.NodeFlag.UPSTREAM) && !node.getSlots().isEmpty())
+				.map((master) -> commandsAt(cluster, master, timeout))
+				.toList();
+		}
+
+		private static <V> RedisClusterAsyncCommands<String, V> commandsAt(
+				StatefulRedisClusterConnection<String, V> cluster, RedisClusterNode master, Duration timeout) {
 			// A late node connection is closed with the Cluster's connection.
 			return BlockingWait
 				.on(cluster.getConnectionAsync(master.getNodeId()), timeout,

@@ -220,6 +220,15 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	/**
+	 * Sends a command to every master that serves slots of a Cluster, without one to the
+	 * only master, and waits for the answers.
+	 * @throws StoreUnavailableException when one is missing in time, or is an error
+	 */
+	<T> List<T> callMasters(Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>> command) {
+		return exchange(null, (open) -> open.commandsOfMasters(this.timeout).stream().map(command).toList());
+	}
+
+	/**
 	 * Runs a script, by its hash where Redis knows it; all its keys are in one slot.
 	 * @throws StoreUnavailableException when there is no answer in time, or an error
 	 */
@@ -396,8 +405,8 @@ public final class RedisLink<V> implements AutoCloseable {
 
 	private static StoreUnavailableException named(StoreUnavailableException failure, LuaScript script,
 			List<String> keys) {
-		return UnreadableEntry.named(WrongKeyType.named(MissingRight.named(failure, script, keys), script, keys),
-				script, keys);
+		StoreUnavailableException refused = UnknownCommand.named(MissingRight.named(failure, script, keys), script);
+		return UnreadableEntry.named(WrongKeyType.named(refused, script, keys), script, keys);
 	}
 
 	private static boolean isUnknownScript(StoreUnavailableException failure) {
@@ -415,9 +424,10 @@ public final class RedisLink<V> implements AutoCloseable {
 		}
 	}
 
-	/** Adds the key or the right that a refusal is about. */
+	/** Adds the key, the right or the command that a refusal is about. */
 	static RedisException named(RedisException failure, @Nullable Object command) {
-		return RefusedScript.of(MissingRight.named(WrongKeyType.named(failure, command), command), command);
+		RedisException refused = MissingRight.named(WrongKeyType.named(failure, command), command);
+		return RefusedScript.of(UnknownCommand.named(refused, command), command);
 	}
 
 	/**

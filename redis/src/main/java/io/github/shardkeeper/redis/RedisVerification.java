@@ -43,13 +43,13 @@ public final class RedisVerification {
 			link.refusedOperations().succeeded(OPERATION);
 		}
 		catch (StoreUnavailableException ex) {
+			if (MissingRight.isReason(ex.getCause()) || UnknownCommand.isReason(ex.getCause())) {
+				link.refusedOperations().failed(OPERATION, ex);
+				return;
+			}
 			String error = serverError(ex);
 			if (error == null) {
 				throw ex;
-			}
-			if (error.startsWith("NOPERM")) {
-				link.refusedOperations().failed(OPERATION, ex);
-				return;
 			}
 			String problem = error.startsWith("NOAUTH") ? "asks for a password that it was not given"
 					: "refuses the configured credentials";
@@ -101,8 +101,8 @@ public final class RedisVerification {
 		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
 			String message = (cause.getMessage() != null) ? cause.getMessage() : "";
 			String upper = message.toUpperCase(Locale.ROOT);
-			if (upper.startsWith("NOAUTH") || upper.startsWith("WRONGPASS") || upper.startsWith("NOPERM")
-					|| upper.startsWith("ERR AUTH") || upper.startsWith("ERR CLIENT SENT AUTH")) {
+			if (upper.startsWith("NOAUTH") || upper.startsWith("WRONGPASS") || upper.startsWith("ERR AUTH")
+					|| upper.startsWith("ERR CLIENT SENT AUTH")) {
 				return message;
 			}
 		}

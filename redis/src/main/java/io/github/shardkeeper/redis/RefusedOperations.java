@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import io.github.shardkeeper.text.PrintableLogger;
 
 /**
- * Operations (in the infinitive) that Redis refuses for want of a right, or that are
- * skipped for want of information, while consumption continues. Thread-safe.
+ * Operations (in the infinitive) that Redis refuses for want of a right or of a command,
+ * or that are skipped for want of information, while consumption continues. Thread-safe.
  */
 public final class RefusedOperations {
 
@@ -18,16 +18,23 @@ public final class RefusedOperations {
 
 	private final Map<String, String> reasons = new ConcurrentHashMap<>();
 
-	/** Records and logs a failed operation, once, if a right is missing. */
+	/**
+	 * Records and logs a failed operation, once, if a right or the command is missing.
+	 */
 	public void failed(String operation, Throwable failure) {
 		if (recordIfNew(operation, failure)) {
 			logger.warn("Cannot {}; trying again. {}", operation, failure.getMessage());
 		}
 	}
 
-	/** Records an operation that lacks a right; returns whether the reason is new. */
+	/**
+	 * Records an operation that lacks a right or a command; returns whether the reason is
+	 * new.
+	 */
 	public boolean recordIfNew(String operation, Throwable failure) {
-		return MissingRight.isReason(failure.getCause()) && isNew(operation, String.valueOf(failure.getMessage()));
+		Throwable cause = failure.getCause();
+		return (MissingRight.isReason(cause) || UnknownCommand.isReason(cause))
+				&& isNew(operation, String.valueOf(failure.getMessage()));
 	}
 
 	/** Records an operation; returns whether the reason is new. */

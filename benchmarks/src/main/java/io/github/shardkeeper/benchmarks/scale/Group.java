@@ -9,7 +9,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.resource.ClientResources;
 
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
@@ -42,7 +45,12 @@ final class Group implements AutoCloseable {
 
 	private final String name;
 
+	/** Shared by the clients of all connectors. */
+	private final ClientResources threads = ClientResources.create();
+
 	private final LettuceConnectionFactory factory;
+
+	private final List<RedisConnector> connectors = new ArrayList<>();
 
 	private final RedisClient client;
 
@@ -82,13 +90,15 @@ final class Group implements AutoCloseable {
 		this.name = name;
 		this.shards = shards;
 		this.board = new ShardHolders(mostShards, mostMembers);
-		this.factory = new LettuceConnectionFactory("127.0.0.1", redis.port());
+		this.factory = new LettuceConnectionFactory(new RedisStandaloneConfiguration("127.0.0.1", redis.port()),
+				LettuceClientConfiguration.builder().clientResources(this.threads).build());
 		this.factory.afterPropertiesSet();
 		this.factory.start();
 		this.client = redis.client();
 		for (int i = 0; i < connections; i++) {
-			this.stores
-				.add(new RedisCoordinationStore(new RedisConnector(this.factory), KEY_PREFIX, name, ANSWER_TIMEOUT));
+			RedisConnector connector = new RedisConnector(this.factory);
+			this.connectors.add(connector);
+			this.stores.add(new RedisCoordinationStore(connector, KEY_PREFIX, name, ANSWER_TIMEOUT));
 			this.subscriptions.add(new SharedSubscriptions(this.client));
 		}
 	}
@@ -203,7 +213,9 @@ final class Group implements AutoCloseable {
 		this.stores.forEach(CoordinationStore::close);
 		this.subscriptions.forEach(SharedSubscriptions::close);
 		this.client.shutdown();
+		this.connectors.forEach(RedisConnector::destroy);
 		this.factory.destroy();
+		this.threads.shutdown();
 	}
 
 }

@@ -28,6 +28,7 @@ import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.redis.ReplicatedLink;
+import io.github.shardkeeper.redis.UnknownCommand;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.text.PrintableLogger;
@@ -144,11 +145,11 @@ public final class RedisTopicGroups implements TopicGroups {
 		}
 		else {
 			this.plain.refusedOperations()
-				.skipped(SETTLING,
-						"Redis: INFO does not tell the script claim-trimming.lua which process it runs in ("
-								+ unknownServer
-								+ "), so a failover that has lost a group would not be noticed; grant +info to the "
-								+ "user of 'spring.data.redis.username', or else to 'default', with ACL SETUSER");
+				.skipped(SETTLING, "Redis: INFO does not tell the script claim-trimming.lua which process it runs in ("
+						+ unknownServer + "), so a failover that has lost a group would not be noticed; "
+						+ (UnknownCommand.isReason(unknownServer) ? UnknownCommand.sentence("info")
+								: "grant +info to the user of 'spring.data.redis.username', or else to 'default', "
+										+ "with ACL SETUSER"));
 		}
 	}
 

@@ -8,11 +8,11 @@ import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -31,6 +31,7 @@ import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.GroupProblems;
+import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
 import io.github.shardkeeper.protocol.HoldingAction;
@@ -47,10 +48,10 @@ import io.github.shardkeeper.redis.LuaScript;
 import io.github.shardkeeper.redis.MinReplicasCheck;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
-import io.github.shardkeeper.redis.RedisSubscription;
 import io.github.shardkeeper.redis.RedisVerification;
 import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.redis.ReplicatedLink;
+import io.github.shardkeeper.redis.ServerCheck;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -109,6 +110,9 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	/** Whether a Redis without the group's keys counts as one that never had them. */
 	private final boolean trustsEmpty;
+
+	/** The last one of each member; as a rule there is one member. */
+	private final Map<MemberId, MemberSubscription> subscriptions = new ConcurrentHashMap<>();
 
 	/**
 	 * Whether the last heartbeat was refused, or its answer could not be read, although
@@ -179,8 +183,10 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	@Override
 	public Subscription subscribe(MemberId member, Runnable onEvent) {
-		RedisSubscription subscription = RedisSubscription.open(this.connector, this.keys.channel(member.value()),
-				this.timeout, onEvent);
+		MemberSubscription subscription = new MemberSubscription(onEvent, System::nanoTime);
+		subscription.open(this.connector, this.keys.channel(member.value()), this.timeout);
+		this.subscriptions.values().removeIf((earlier) -> !earlier.isOpen());
+		this.subscriptions.put(member, subscription);
 		try {
 			this.minReplicas.check();
 		}
@@ -188,23 +194,26 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			subscription.close();
 			throw ex;
 		}
-		return new Subscription() {
-			@Override
-			public boolean isOpen() {
-				return subscription.isOpen();
-			}
-
-			@Override
-			public void close() {
-				subscription.close();
-			}
-		};
+		return subscription;
 	}
 
-	/** Checked with every new subscription, which follows the master. */
+	/** Replicas are checked with every new subscription, which follows the master. */
 	@Override
-	public Optional<String> durabilityProblem() {
-		return Optional.ofNullable(this.minReplicas.problem());
+	public List<GroupProblem> setupProblems() {
+		List<GroupProblem> problems = new ArrayList<>();
+		String durability = this.minReplicas.problem();
+		if (durability != null) {
+			problems.add(new GroupProblem(false, "durability", durability, ""));
+		}
+		ServerCheck.Eviction eviction = this.connector.serverCheck().eviction();
+		if (eviction != null) {
+			problems.add(new GroupProblem(eviction.data(), "eviction", eviction.problem(), ""));
+		}
+		String clock = this.connector.serverCheck().clockProblem();
+		if (clock != null) {
+			problems.add(new GroupProblem(false, "clock", clock, ""));
+		}
+		return problems;
 	}
 
 	@Override
@@ -260,10 +269,16 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	}
 
 	private HeartbeatReply heartbeat(MemberId member, Seen seen, boolean candidate, LoadReport load, boolean renews) {
+		MemberSubscription subscription = this.subscriptions.get(member);
+		boolean echo = subscription != null && subscription.wantsEcho();
+		long sentAtNanos = System.nanoTime();
 		try {
 			List<Object> reply = run(this.scripts.heartbeat(), member.value(), number(seen.history()),
 					number(seen.generation()), flag(candidate), number(this.readAtOnce), load.text(),
-					number(seen.earliestMillis()), flag(renews), number(seen.longestLeaseMillis()));
+					number(seen.earliestMillis()), flag(renews), number(seen.longestLeaseMillis()), flag(echo));
+			if (subscription != null && echo && !reply.get(0).equals("EXPIRED")) {
+				subscription.echoPublished(sentAtNanos);
+			}
 			HeartbeatReply read = reply.get(0).equals("EXPIRED") ? new HeartbeatReply.Expired()
 					: read(() -> new ReplyReader(reply, 1).alive());
 			this.heartbeatFailed = false;

@@ -3,7 +3,7 @@
 -- ARGV     1 member, 2 history seen, 3 generation seen, 4 candidate ('1' or '0'), 5 most changes in one reply,
 --          6 load report or '', 7 earliest time that the clock can show by the member's own clock (millis) or 0,
 --          8 '1' to renew the session or '0' only to read, 9 longest lease of the group that the member knows (millis),
---          0 for none
+--          0 for none, 10 '1' to publish a message to the member itself, so that it finds out whether one arrives
 -- result   {'EXPIRED', what is wrong with the group's keys, a sentence each}, or
 --          {'ALIVE', now, leader, epoch, end of the leader's lease, earliest end of a lease, generation, membership,
 --          generation that the changes reach to, history, writes lost ('1' or '0'), subscribed ('1' or '0'), earliest
@@ -123,4 +123,8 @@ if lost or tonumber(reply[9]) > told then
   redis.call('HSET', TOLD, id, reply[9])
 end
 finish()
+if ARGV[10] == '1' then
+  -- Nothing depends on it.
+  redis.pcall('PUBLISH', channel(id), '=')
+end
 return reply

@@ -37,7 +37,10 @@ final class NotificationObserver implements AutoCloseable {
 		this.subscription.addListener(new RedisPubSubAdapter<>() {
 			@Override
 			public void message(String pattern, String channel, String message) {
-				NotificationObserver.this.channels.add(channel);
+				// Members also publish to themselves, which notifies nobody.
+				if (!message.equals("=")) {
+					NotificationObserver.this.channels.add(channel);
+				}
 			}
 		});
 		this.subscription.sync().psubscribe(this.start + "*");

@@ -3,8 +3,13 @@ package io.github.shardkeeper.redis.testsupport;
 import java.util.List;
 import java.util.Set;
 
+import io.lettuce.core.resource.ClientResources;
+
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.github.shardkeeper.redis.RedisConnector;
@@ -17,6 +22,9 @@ import io.github.shardkeeper.test.EmbeddedRedisSentinel;
  */
 public final class RedisClients {
 
+	/** As the bean of Spring Boot; all clients of the tests share its threads. */
+	private static final ClientResources RESOURCES = ClientResources.create();
+
 	private static final LettuceConnectionFactory SHARED = factory(EmbeddedRedis.shared());
 
 	private RedisClients() {
@@ -24,22 +32,23 @@ public final class RedisClients {
 
 	/** A connection factory for a Redis, started. */
 	public static LettuceConnectionFactory factory(EmbeddedRedis redis) {
-		return started(new LettuceConnectionFactory("127.0.0.1", redis.port()));
+		return started(new RedisStandaloneConfiguration("127.0.0.1", redis.port()));
 	}
 
 	/** A connection factory for the master that Sentinels name, started. */
 	public static LettuceConnectionFactory factory(EmbeddedRedisSentinel redis) {
-		return started(new LettuceConnectionFactory(new RedisSentinelConfiguration(EmbeddedRedisSentinel.MASTER_NAME,
-				Set.of(redis.addresses().split(",")))));
+		return started(new RedisSentinelConfiguration(EmbeddedRedisSentinel.MASTER_NAME,
+				Set.of(redis.addresses().split(","))));
 	}
 
 	/** A connection factory for a cluster, started. */
 	public static LettuceConnectionFactory factory(EmbeddedRedisCluster cluster) {
-		return started(
-				new LettuceConnectionFactory(new RedisClusterConfiguration(List.of(cluster.addresses().split(",")))));
+		return started(new RedisClusterConfiguration(List.of(cluster.addresses().split(","))));
 	}
 
-	private static LettuceConnectionFactory started(LettuceConnectionFactory factory) {
+	private static LettuceConnectionFactory started(RedisConfiguration redis) {
+		LettuceConnectionFactory factory = new LettuceConnectionFactory(redis,
+				LettuceClientConfiguration.builder().clientResources(RESOURCES).build());
 		factory.afterPropertiesSet();
 		return factory;
 	}
