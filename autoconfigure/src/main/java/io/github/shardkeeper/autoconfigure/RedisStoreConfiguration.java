@@ -1,14 +1,16 @@
 package io.github.shardkeeper.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 
 import io.lettuce.core.RedisClient;
 
-import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -74,21 +76,47 @@ class RedisStoreConfiguration {
 
 		@Bean
 		RedisConnector shardkeeperRedisConnector(ObjectProvider<RedisConnectionFactory> factory,
-				@Qualifier(SCRIPT_METERS) ObjectProvider<BiConsumer<String, Duration>> meters, BeanFactory beans) {
-			RedisConnectionFactory unique = factory.getIfUnique();
-			if (unique == null) {
-				throw new ShardkeeperConfigurationException(
-						"'shardkeeper.store' is 'redis', but there is no single RedisConnectionFactory bean.",
-						"Let Spring Boot create it from 'spring.data.redis.*', mark one of several as @Primary, "
-								+ "or set 'shardkeeper.store: memory' for a first look without Redis.");
+				@Qualifier(SCRIPT_METERS) ObjectProvider<BiConsumer<String, Duration>> meters,
+				ConfigurableListableBeanFactory beans) {
+			RedisConnectionFactory used = connectionFactory(factory, beans);
+			RedisConnector connector = new RedisConnector(used);
+			List<String> names = factoryNames(beans);
+			if (names.size() > 1) {
+				names.stream()
+					.filter((name) -> beans.getSingleton(name) == used)
+					.forEach((name) -> connector.reportChoice(name, names));
 			}
-			RedisConnector connector = new RedisConnector(unique);
 			meters.ifAvailable(connector::onScriptAnswered);
 			if (beans.containsBean(SourceSelection.beanName("redis")) && isStarted()) {
 				// The shards of its topics are looked up when the application starts.
 				connector.connectAhead();
 			}
 			return connector;
+		}
+
+		/** Returns the one that an injection point without a qualifier gets. */
+		private static RedisConnectionFactory connectionFactory(ObjectProvider<RedisConnectionFactory> factory,
+				ConfigurableListableBeanFactory beans) {
+			RedisConnectionFactory unique = factory.getIfUnique();
+			if (unique == null) {
+				List<String> names = factoryNames(beans);
+				throw new ShardkeeperConfigurationException(
+						"'shardkeeper.store' is 'redis', but there is no single RedisConnectionFactory bean: "
+								+ (names.isEmpty() ? "there is none."
+										: "there are '%s', of which none is the default."
+											.formatted(String.join("', '", names))),
+						names.isEmpty()
+								? "Let Spring Boot create it from 'spring.data.redis.*', or set 'shardkeeper.store: memory' "
+										+ "for a first look without Redis."
+								: "Declare every other one with @Bean(defaultCandidate = false), so that the one for "
+										+ "Shardkeeper remains, or mark that one as @Primary. A Redis that evicts keys, such as "
+										+ "a cache, is not fit for it.");
+			}
+			return unique;
+		}
+
+		private static List<String> factoryNames(ConfigurableListableBeanFactory beans) {
+			return List.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, RedisConnectionFactory.class));
 		}
 
 		/**
@@ -219,10 +247,10 @@ class RedisStoreConfiguration {
 
 		@Bean
 		@ConditionalOnBean(ShardTrimmer.class)
-		TopicTrimming shardkeeperTopicTrimming(ShardkeeperSettings settings, ShardConsumerRunner runner,
-				TopicSources sources, ObjectProvider<ShardTrimmer> trimmers, TopicGroups groups,
-				MemberRuntime runtime) {
-			return new TopicTrimming(settings.trimRules(), runner::topics, sources,
+		TopicTrimming shardkeeperTopicTrimming(ShardkeeperSettings settings, ShardkeeperProperties properties,
+				ShardConsumerRunner runner, TopicSources sources, ObjectProvider<ShardTrimmer> trimmers,
+				TopicGroups groups, MemberRuntime runtime) {
+			return new TopicTrimming(settings.trimRules(), properties.topics().keySet(), runner::topics, sources,
 					(topic) -> SourceSelection.capability(sources, topic, ShardTrimmer.class, trimmers), groups,
 					runtime, TopicTrimming.INTERVAL, ShardConsumerRunner.PHASE + 1);
 		}

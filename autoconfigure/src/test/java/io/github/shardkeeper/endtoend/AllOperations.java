@@ -3,6 +3,7 @@ package io.github.shardkeeper.endtoend;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -182,8 +183,8 @@ final class AllOperations {
 		@Bean
 		TopicTrimming trimming(ShardConsumerRunner runner, TopicSources sources, ShardTrimmer trimmer,
 				TopicGroups groups, MemberRuntime runtime) {
-			return new TopicTrimming(Map.of("orders", new TrimRule(1000L, Duration.ofHours(1), false)), runner::topics,
-					sources, (topic) -> trimmer, groups, runtime, Duration.ofMillis(100),
+			return new TopicTrimming(Map.of("orders", new TrimRule(1000L, Duration.ofHours(1), false)), Set.of(),
+					runner::topics, sources, (topic) -> trimmer, groups, runtime, Duration.ofMillis(100),
 					ShardConsumerRunner.PHASE + 1);
 		}
 

@@ -393,7 +393,7 @@ class TrimmingTests {
 
 	private void start(String group, TrimRule rule) {
 		RedisTopicGroups ofGroup = groups((group != null) ? group : "nobody");
-		TopicTrimming trimming = new TopicTrimming((rule != null) ? Map.of("orders", rule) : Map.of(),
+		TopicTrimming trimming = new TopicTrimming((rule != null) ? Map.of("orders", rule) : Map.of(), Set.of(),
 				() -> (group != null) ? Set.of("orders") : Set.of(), TopicSources.of(this.source),
 				(topic) -> this.source, ofGroup,
 				MemberRuntime

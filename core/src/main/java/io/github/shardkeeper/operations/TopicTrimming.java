@@ -8,6 +8,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -48,6 +49,8 @@ public final class TopicTrimming extends LoopLifecycle {
 
 	private final Map<String, TrimRule> rules;
 
+	private final Set<String> configured;
+
 	private final Supplier<Set<String>> consumed;
 
 	private final TopicSources sources;
@@ -68,17 +71,19 @@ public final class TopicTrimming extends LoopLifecycle {
 
 	/**
 	 * Creates an instance that is not started.
+	 * @param configured the topics in the settings of this instance
 	 * @param trimmers the trimmer of a topic, {@code null} if its source trims itself
 	 * @param consumed the topics that this instance shares with its group, without
 	 * broadcast topics: their instances may never come back
 	 * @param phase the lifecycle phase; has to be later than the runner's, which
 	 * determines what is consumed
 	 */
-	public TopicTrimming(Map<String, TrimRule> rules, Supplier<Set<String>> consumed, TopicSources sources,
-			Function<String, @Nullable ShardTrimmer> trimmers, TopicGroups groups, MemberRuntime runtime,
-			Duration interval, int phase) {
+	public TopicTrimming(Map<String, TrimRule> rules, Set<String> configured, Supplier<Set<String>> consumed,
+			TopicSources sources, Function<String, @Nullable ShardTrimmer> trimmers, TopicGroups groups,
+			MemberRuntime runtime, Duration interval, int phase) {
 		super(phase);
 		this.rules = Map.copyOf(rules);
+		this.configured = Set.copyOf(configured);
 		this.consumed = consumed;
 		this.sources = sources;
 		this.trimmers = trimmers;
@@ -90,8 +95,21 @@ public final class TopicTrimming extends LoopLifecycle {
 	@Override
 	Loops.@Nullable Loop startLoop() {
 		Set<String> topics = this.consumed.get();
+		reportUntrimmed(topics);
 		return (topics.isEmpty() && this.rules.isEmpty()) ? null
 				: this.runtime.loops().start("shardkeeper-trimming", () -> step(topics));
+	}
+
+	/** Reports each topic whose records nobody removes, as far as is known here. */
+	private void reportUntrimmed(Set<String> consumed) {
+		Set<String> topics = new TreeSet<>(this.configured);
+		topics.addAll(consumed);
+		topics.stream()
+			.filter((topic) -> !this.rules.containsKey(topic) && this.trimmers.apply(topic) != null)
+			.forEach((topic) -> logger.info(
+					"Topic '{}' keeps every record: set 'shardkeeper.topics.{}.trim.max-age' or 'max-length', and records "
+							+ "that all groups have handled are removed beyond it",
+					topic, topic));
 	}
 
 	private MonotonicTime step(Set<String> topics) {
