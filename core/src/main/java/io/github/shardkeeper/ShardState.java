@@ -28,7 +28,8 @@ public interface ShardState {
 	 * @param type the type to convert the JSON to
 	 * @param <T> the type of the value
 	 * @return the value, empty if there is none
-	 * @throws IllegalArgumentException if it cannot be converted; a retry does not help
+	 * @throws UnreadableStateException if it cannot be converted; a retry does not help,
+	 * and a call that ends with it halts the shard
 	 */
 	<T> Optional<T> get(String key, Class<T> type);
 
@@ -36,9 +37,10 @@ public interface ShardState {
 	 * Stores a value.
 	 * @param key the key, not empty
 	 * @param value the value, writable as JSON and not {@code null}
-	 * @throws IllegalArgumentException if the value cannot be written as JSON, if its
-	 * JSON exceeds 16 million characters, or if the changes of this call exceed 64
-	 * million; a retry does not help
+	 * @throws IllegalArgumentException if the value cannot be written as JSON, has no
+	 * properties (except a record without components), or has text that UTF-8 cannot
+	 * represent, if its JSON exceeds 16 million characters, or if the changes of this
+	 * call exceed 64 million; a retry does not help
 	 */
 	void put(String key, Object value);
 
@@ -54,7 +56,8 @@ public interface ShardState {
 	 * @param delta the number to add, negative to subtract
 	 * @return the sum as this call sees it. With the orderings {@code key} and
 	 * {@code none}, it lacks the additions of concurrent calls, but no addition is lost
-	 * @throws IllegalArgumentException if the stored value is not a whole number
+	 * @throws UnreadableStateException if the stored value is not a whole number, like
+	 * {@link #get}
 	 * @throws ArithmeticException if the sum does not fit into a {@code long}
 	 */
 	long increment(String key, long delta);

@@ -22,7 +22,11 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.databind.ObjectWriter;
+import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
+
+import io.github.shardkeeper.text.EncodableText;
 
 /**
  * Conversion of the values of {@link io.github.shardkeeper.ShardState} to JSON and back,
@@ -52,6 +56,9 @@ public final class StateValues {
 
 	private final JsonMapper mapper;
 
+	/** Refuses what has no properties: it would be stored as {@code {}} in silence. */
+	private final ObjectWriter writer;
+
 	/**
 	 * Found out when a value is first converted, so that a start does not wait for it.
 	 */
@@ -65,6 +72,7 @@ public final class StateValues {
 	 */
 	public StateValues(JsonMapper mapper) {
 		this.mapper = mapper;
+		this.writer = mapper.writer(SerializationFeature.FAIL_ON_EMPTY_BEANS);
 	}
 
 	/** Returns the application's mapper. */
@@ -75,6 +83,7 @@ public final class StateValues {
 	/**
 	 * Converts a value to JSON.
 	 * @throws JacksonException if it cannot be written
+	 * @throws IllegalArgumentException if UTF-8 cannot represent it
 	 */
 	String write(Object value) {
 		PlainTypes plain = plainTypes();
@@ -85,7 +94,9 @@ public final class StateValues {
 		if (value instanceof String text && plain.texts() && isPlain(text, 0, text.length())) {
 			return quoted(text);
 		}
-		return this.mapper.writeValueAsString(value);
+		String json = this.writer.writeValueAsString(value);
+		EncodableText.require(json, "Its JSON");
+		return json;
 	}
 
 	/**

@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 
 import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.UnreadableStateException;
+import io.github.shardkeeper.text.EncodableText;
+import io.github.shardkeeper.text.FailureText;
 import io.github.shardkeeper.text.PrintableText;
 
 /**
@@ -114,9 +117,17 @@ public final class StateView implements ShardState, AutoCloseable {
 			return value;
 		}
 		catch (JacksonException ex) {
-			throw new IllegalArgumentException("The state under key '%s' cannot be read as %s: %s"
-				.formatted(PrintableText.of(key), type.getName(), PrintableText.of(ex.getOriginalMessage())), ex);
+			throw unreadable(key, type, ex.getOriginalMessage(), ex);
 		}
+		catch (RuntimeException | LinkageError ex) {
+			// From a deserializer or the class itself.
+			throw unreadable(key, type, ex.toString(), ex);
+		}
+	}
+
+	private static UnreadableStateException unreadable(String key, Class<?> type, String reason, Throwable cause) {
+		return new UnreadableStateException(PrintableText.of(key, MAX_KEY_LENGTH_SHOWN), type, PrintableText.of(reason),
+				cause);
 	}
 
 	@Override
@@ -135,8 +146,10 @@ public final class StateView implements ShardState, AutoCloseable {
 			}
 		}
 		catch (JacksonException ex) {
-			throw new IllegalArgumentException("The value for key '%s' of type %s cannot be written as JSON"
-				.formatted(key, value.getClass().getName()), ex);
+			throw new IllegalArgumentException(
+					"The value for key '%s' of type %s cannot be written as JSON: %s".formatted(PrintableText.of(key),
+							value.getClass().getName(), FailureText.ofWritingJson(ex.getOriginalMessage())),
+					ex);
 		}
 	}
 
@@ -185,8 +198,7 @@ public final class StateView implements ShardState, AutoCloseable {
 			return Long.parseLong((String) entry);
 		}
 		catch (NumberFormatException ex) {
-			throw new IllegalArgumentException(
-					"The state under key '%s' is not a whole number: %s".formatted(key, entry), ex);
+			throw unreadable(key, Long.class, "It is not a whole number: " + entry, ex);
 		}
 	}
 
@@ -327,6 +339,7 @@ public final class StateView implements ShardState, AutoCloseable {
 		if (key.isEmpty()) {
 			throw new IllegalArgumentException("A key of the state must not be empty");
 		}
+		EncodableText.require(key, "A key of the state");
 	}
 
 	public boolean isUntouched() {

@@ -5,7 +5,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 
 import tools.jackson.core.JacksonException;
+import tools.jackson.databind.ObjectWriter;
+import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
+
+import io.github.shardkeeper.text.EncodableText;
+import io.github.shardkeeper.text.FailureText;
 
 /**
  * Converter of {@code byte[]} as it is, of {@code String} as UTF-8 and of everything else
@@ -15,12 +20,16 @@ public final class JsonPayloadConverter implements PayloadConverter {
 
 	private final JsonMapper mapper;
 
+	/** Refuses what has no properties: it would be sent as {@code {}} in silence. */
+	private final ObjectWriter writer;
+
 	/**
 	 * Creates a converter.
 	 * @param mapper reads and writes JSON
 	 */
 	public JsonPayloadConverter(JsonMapper mapper) {
 		this.mapper = Objects.requireNonNull(mapper, "mapper must not be null");
+		this.writer = mapper.writer(SerializationFeature.FAIL_ON_EMPTY_BEANS);
 	}
 
 	@Override
@@ -30,14 +39,15 @@ public final class JsonPayloadConverter implements PayloadConverter {
 			return bytes;
 		}
 		if (payload instanceof String string) {
+			EncodableText.require(string, "A payload");
 			return string.getBytes(StandardCharsets.UTF_8);
 		}
 		try {
-			return this.mapper.writeValueAsBytes(payload);
+			return this.writer.writeValueAsBytes(payload);
 		}
 		catch (JacksonException ex) {
-			throw new IllegalArgumentException(
-					"Cannot write a payload of type %s as JSON".formatted(payload.getClass().getName()), ex);
+			throw new IllegalArgumentException("Cannot write a payload of type %s as JSON: %s"
+				.formatted(payload.getClass().getName(), FailureText.ofWritingJson(ex.getOriginalMessage())), ex);
 		}
 	}
 

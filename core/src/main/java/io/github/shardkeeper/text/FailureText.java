@@ -24,6 +24,16 @@ public final class FailureText {
 				+ " (the log has the message)";
 	}
 
+	/**
+	 * Returns why a value cannot be written as JSON, without Jackson's advice to write an
+	 * empty object for it.
+	 */
+	public static String ofWritingJson(String jacksonMessage) {
+		return PrintableText.of(jacksonMessage)
+			.replace(" (to avoid exception, disable SerializationFeature.FAIL_ON_EMPTY_BEANS)",
+					", so it would be written as {}; give the class getters, or make it a record");
+	}
+
 	private static Throwable root(Throwable failure) {
 		Throwable root = failure;
 		for (int i = 0; root.getCause() != null && i < MAX_CAUSES; i++) {

@@ -7,6 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
+import io.github.shardkeeper.UnreadableStateException;
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.loop.WakeTimer;
@@ -48,6 +49,9 @@ final class CallLoop implements ShardOwnership.Loop {
 	private final ShardProblems.BackOff backOff = new ShardProblems.BackOff();
 
 	private @Nullable MonotonicTime nextCall;
+
+	/** Whether no call is made until the shard has another owner. */
+	private boolean halted;
 
 	CallLoop(ShardScope scope, ShardProgress progress, ShardCommits commits) {
 		this.scope = scope;
@@ -124,7 +128,7 @@ final class CallLoop implements ShardOwnership.Loop {
 	}
 
 	private boolean isPermitted(MonotonicTime now) {
-		return !this.scope.lifecycle().isPaused() && this.context.lease().permitsHandOut(now)
+		return !this.halted && !this.scope.lifecycle().isPaused() && this.context.lease().permitsHandOut(now)
 				&& !this.progress.outbox().isFull();
 	}
 
@@ -171,7 +175,14 @@ final class CallLoop implements ShardOwnership.Loop {
 		}
 		Duration pause = this.backOff.next();
 		this.scope.meters().count((meters) -> meters.failed(begun.until(now), failure));
-		this.scope.problems().callFailed(this.handler.name(), "", failure, pause);
+		UnreadableStateException unreadable = FailurePolicy.unreadableState(failure);
+		if (unreadable != null) {
+			this.halted = true;
+			this.scope.problems().haltedByState("", unreadable, failure);
+		}
+		else {
+			this.scope.problems().callFailed(this.handler.name(), "", failure, pause);
+		}
 		if (this.runs != null) {
 			this.runs.failed(now);
 		}

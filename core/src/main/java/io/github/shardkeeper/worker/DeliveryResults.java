@@ -13,6 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.event.Level;
 
 import io.github.shardkeeper.Acknowledgment;
+import io.github.shardkeeper.UnreadableStateException;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.handler.ShardHandler;
@@ -332,7 +333,13 @@ final class DeliveryResults {
 		MonotonicTime now = this.context.clock().now();
 		if (decision instanceof Decision.Halt) {
 			this.halted = true;
-			this.problems.haltedAt(record.offset(), this.handler.name(), failure);
+			UnreadableStateException unreadable = FailurePolicy.unreadableState(failure);
+			if (unreadable != null) {
+				this.problems.haltedByState(" at offset " + record.offset(), unreadable, failure);
+			}
+			else {
+				this.problems.haltedAt(record.offset(), this.handler.name(), failure);
+			}
 			return;
 		}
 		FailedRecord failed = failedRecord(record, decision, calls, failure);

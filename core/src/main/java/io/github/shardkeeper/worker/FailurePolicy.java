@@ -3,8 +3,11 @@ package io.github.shardkeeper.worker;
 import java.time.Duration;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.util.backoff.BackOffExecution;
 
+import io.github.shardkeeper.UnreadableStateException;
 import io.github.shardkeeper.source.PayloadConversionException;
 import io.github.shardkeeper.worker.ConsumerSettings.AfterDelays;
 import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
@@ -15,13 +18,31 @@ import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
  */
 final class FailurePolicy {
 
+	private static final int MAX_CAUSES = 20;
+
 	private final ConsumerSettings settings;
 
 	FailurePolicy(ConsumerSettings settings) {
 		this.settings = settings;
 	}
 
+	/** Returns the value of the state that has made a call fail, {@code null} if none. */
+	static @Nullable UnreadableStateException unreadableState(Throwable failure) {
+		Throwable cause = failure;
+		for (int i = 0; cause != null && i < MAX_CAUSES; i++) {
+			if (cause instanceof UnreadableStateException unreadable) {
+				return unreadable;
+			}
+			cause = cause.getCause();
+		}
+		return null;
+	}
+
 	Decision decide(Delivery delivery, Throwable failure) {
+		if (unreadableState(failure) != null) {
+			// The record is not at fault.
+			return new Decision.Halt();
+		}
 		if (failure instanceof PayloadConversionException) {
 			return (delivery.records().size() > 1) ? new Decision.Split() : unreadable();
 		}

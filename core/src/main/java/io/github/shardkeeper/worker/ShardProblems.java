@@ -13,6 +13,7 @@ import org.springframework.util.backoff.BackOffExecution;
 import org.springframework.util.backoff.ExponentialBackOff;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.UnreadableStateException;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.loop.WakeTimer;
 import io.github.shardkeeper.parking.ParkedKeys;
@@ -215,12 +216,13 @@ final class ShardProblems {
 	 * message may quote the record.
 	 */
 	private String shown(Throwable failure) {
+		UnreadableStateException unreadable = FailurePolicy.unreadableState(failure);
 		if (this.showsMessages) {
-			return failure.toString();
+			return (unreadable != null) ? String.valueOf(unreadable.getMessage()) : failure.toString();
 		}
 		String target = (failure instanceof PayloadConversionException conversion) ? conversion.target() : null;
 		return ((target != null) ? "the payload cannot be converted to %s: ".formatted(target) : "")
-				+ FailureText.withoutMessage(failure);
+				+ ((unreadable != null) ? unreadable.subject() + ": " : "") + FailureText.withoutMessage(failure);
 	}
 
 	private void logRetry(String kind, String what, Throwable failure, Duration pause) {
@@ -244,6 +246,16 @@ final class ShardProblems {
 		this.context.failures()
 			.logEach(Level.ERROR, "%s is halted at offset %s, which %s cannot handle; no record is skipped"
 				.formatted(this.owned, offset, handlerName), failure);
+	}
+
+	/** Reports that no call is made because a value of the state cannot be read. */
+	void haltedByState(String where, UnreadableStateException unreadable, Throwable failure) {
+		String text = ("Halted%s: %%s. No record is retried or put aside; the shard resumes with an instance that can read it: "
+				+ "correct the class or the JSON mapper, and restart")
+			.formatted(where);
+		blockedBy(text.formatted(shown(failure)));
+		this.context.failures()
+			.logEach(Level.ERROR, this.owned + " is halted. " + text.formatted(unreadable.getMessage()), failure);
 	}
 
 	/** Reports that a record has to wait behind others, and must not. */

@@ -37,6 +37,34 @@ class JournaledStateTests {
 	}
 
 	@Test
+	void keysAndValuesThatUtf8CannotRepresentAreRefused() {
+		StateView view = this.state.open();
+		assertThatIllegalArgumentException().isThrownBy(() -> view.put("a\uD83D", 1))
+			.withMessageContaining("A key of the state has half of a surrogate pair, \\ud83d at index 1");
+		assertThatIllegalArgumentException().isThrownBy(() -> view.increment("\uDE00", 1));
+		assertThatIllegalArgumentException().isThrownBy(() -> view.get("\uDE00\uD83D", Integer.class));
+		assertThatIllegalArgumentException().isThrownBy(() -> view.put("k", List.of("\uD83Dx")))
+			.withMessageContaining("surrogate");
+		assertThat(view.isUntouched()).isTrue();
+
+		view.put("\uD83D\uDE00", "\uD83D\uDE00");
+		assertThat(view.get("\uD83D\uDE00", String.class)).contains("\uD83D\uDE00");
+	}
+
+	@Test
+	void valuesWithoutPropertiesAreRefused() {
+		StateView view = this.state.open();
+		assertThatIllegalArgumentException().isThrownBy(() -> view.put("k", new Object()))
+			.withMessageContaining("The value for key 'k' of type java.lang.Object cannot be written as JSON")
+			.withMessageContaining("give the class getters, or make it a record");
+		assertThatIllegalArgumentException().isThrownBy(() -> view.put("k", Map.of("nested", new Object())));
+		assertThat(view.isUntouched()).isTrue();
+
+		view.put("k", new Nothing());
+		assertThat(view.get("k", Nothing.class)).contains(new Nothing());
+	}
+
+	@Test
 	void callReadsItsOwnWrites() {
 		StateView view = this.state.open();
 		view.put("c", new Point(1, 2));
@@ -502,6 +530,10 @@ class JournaledStateTests {
 		Map<String, Long> numbers = new HashMap<>();
 		store.forEach((key, json) -> numbers.put(key, Long.parseLong(json)));
 		return numbers;
+	}
+
+	record Nothing() {
+
 	}
 
 	record Point(int x, int y) {

@@ -75,11 +75,40 @@ public class PayloadConverterTests {
 			.withMessageContaining(Endless.class.getName());
 	}
 
+	@Test
+	void objectsWithoutPropertiesAreRejected() {
+		for (Object payload : List.of(new Object(), new Hidden(1), List.of(new Hidden(1)))) {
+			assertThatIllegalArgumentException().isThrownBy(() -> this.converter.write(payload))
+				.withMessageContaining(payload.getClass().getName())
+				.withMessageContaining("would be written as {}; give the class getters, or make it a record");
+		}
+		assertThat(bytes("{}")).as("a record says that it has none").isEqualTo(this.converter.write(new Ping()));
+	}
+
 	private static byte[] bytes(String text) {
 		return text.getBytes(StandardCharsets.UTF_8);
 	}
 
 	record Visit(String client, int pages) {
+
+	}
+
+	record Ping() {
+
+	}
+
+	static final class Hidden {
+
+		private final int pages;
+
+		Hidden(int pages) {
+			this.pages = pages;
+		}
+
+		@Override
+		public String toString() {
+			return "Hidden " + this.pages;
+		}
 
 	}
 

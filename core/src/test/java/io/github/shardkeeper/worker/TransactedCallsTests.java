@@ -8,6 +8,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardState;
@@ -63,6 +65,27 @@ class TransactedCallsTests {
 		assertThat(shard.deadLetters()).containsExactly("2 after 3");
 		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("3"));
 		assertThat(shard.checkpoint().state()).containsEntry("count", "2");
+	}
+
+	@ParameterizedTest
+	@EnumSource(value = Ordering.class, mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+	void stateThatCannotBeReadHaltsTheShardAndRollsBack(Ordering ordering) {
+		ConsumingShard shard = consume(new TestSettings().maxAttempts(1).ordering(ordering, 8));
+		shard.deliver(1, 1);
+		this.bean.onState = (state) -> state.get("count", List.class);
+		shard.deliver(2, 3);
+		shard.pass(SECOND.multipliedBy(100));
+
+		assertThat(shard.worker().problem()).asString()
+			.contains("Halted at offset 2: the state under key 'count' cannot be read as java.util.List");
+		assertThat(this.transactions.rows).containsExactly("r1");
+		assertThat(shard.deadLetters()).isEmpty();
+		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("1"));
+		this.bean.onState = (state) -> {
+		};
+		shard.restart();
+		shard.deliver(2, 3);
+		assertThat(this.transactions.rows).containsExactlyInAnyOrder("r1", "r2", "r3");
 	}
 
 	@Test
@@ -525,6 +548,9 @@ class TransactedCallsTests {
 		private Consumer<String> onCall = (record) -> {
 		};
 
+		private Consumer<ShardState> onState = (state) -> {
+		};
+
 		private long count(String record) {
 			return this.calls.stream().filter(record::equals).count();
 		}
@@ -537,6 +563,7 @@ class TransactedCallsTests {
 			this.calls.add(record);
 			this.onCall.accept(record);
 			this.transactions.open.add(record);
+			this.onState.accept(state);
 			state.increment("count", 1);
 			if (this.failing.contains(record)) {
 				throw new IllegalStateException("caused by the test");

@@ -4,12 +4,15 @@ import java.time.temporal.Temporal;
 
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.convert.ConversionException;
 import org.springframework.core.convert.ConversionService;
 import org.springframework.core.convert.TypeDescriptor;
+
+import io.github.shardkeeper.text.FailureText;
 
 /** Values as text: as in configuration properties, or as JSON. Thread-safe. */
 public final class ValueFormat {
@@ -64,10 +67,14 @@ public final class ValueFormat {
 	String write(Object value, ValueType type) {
 		if (!type.isPlain()) {
 			try {
-				return this.mapper.writerFor(this.mapper.constructType(type.type())).writeValueAsString(value);
+				return this.mapper.writerFor(this.mapper.constructType(type.type()))
+					.with(SerializationFeature.FAIL_ON_EMPTY_BEANS)
+					.writeValueAsString(value);
 			}
 			catch (JacksonException ex) {
-				throw new UnusableValueException("it cannot be written as JSON (" + ex.getOriginalMessage() + ")", ex);
+				throw new UnusableValueException(
+						"it cannot be written as JSON (" + FailureText.ofWritingJson(ex.getOriginalMessage()) + ")",
+						ex);
 			}
 		}
 		if (value instanceof Enum<?> constant) {
