@@ -117,6 +117,7 @@ final class PropertiesValidator {
 		validate(this.properties.handover());
 		validate(this.properties.redis());
 		validate(this.properties.jdbc());
+		requireValueSize("shardkeeper.max-record-size", this.properties.maxRecordSize());
 		requireAtLeast("shardkeeper.rebalance.settle-time", this.properties.rebalance().settleTime(), Duration.ZERO);
 		validate(this.properties.template());
 		validate(this.properties.outbox(), this.properties.template());
@@ -213,21 +214,21 @@ final class PropertiesValidator {
 	private void validate(Template template) {
 		requireBetween("shardkeeper.template.max-in-flight", template.maxInFlight(), 1, Integer.MAX_VALUE);
 		requireBetween("shardkeeper.template.retries", template.retries(), 0, 100);
-		requireValueSize("shardkeeper.template.max-payload-size", template.maxPayloadSize());
 		requireValueSize("shardkeeper.template.max-in-flight-size", template.maxInFlightSize());
-		if (template.maxInFlightSize().compareTo(template.maxPayloadSize()) < 0) {
-			reject("'shardkeeper.template.max-in-flight-size' is %s, less than 'shardkeeper.template.max-payload-size', which is %s."
-				.formatted(template.maxInFlightSize(), template.maxPayloadSize()),
-					"Set it to at least the size of one payload.");
-		}
+		requireRoomForRecord("shardkeeper.template.max-in-flight-size", template.maxInFlightSize());
 	}
 
 	private void validate(Outbox outbox, Template template) {
 		requireBetween("shardkeeper.outbox.max-records", outbox.maxRecords(), 1, Integer.MAX_VALUE);
 		requireValueSize("shardkeeper.outbox.max-size", outbox.maxSize());
-		if (outbox.maxSize().compareTo(template.maxPayloadSize()) < 0) {
-			reject("'shardkeeper.outbox.max-size' is %s, less than 'shardkeeper.template.max-payload-size', which is %s."
-				.formatted(outbox.maxSize(), template.maxPayloadSize()), "Set it to at least the size of one payload.");
+		requireRoomForRecord("shardkeeper.outbox.max-size", outbox.maxSize());
+	}
+
+	private void requireRoomForRecord(String property, DataSize size) {
+		DataSize maxRecordSize = this.properties.maxRecordSize();
+		if (size.compareTo(maxRecordSize) < 0) {
+			reject("'%s' is %s, less than 'shardkeeper.max-record-size', which is %s.".formatted(property, size,
+					maxRecordSize), "Set it to at least the size of one record.");
 		}
 	}
 
@@ -367,8 +368,6 @@ final class PropertiesValidator {
 		requireBetween(names.of("concurrency", own.concurrency()), consumer.concurrency(), 1, MAX_CONCURRENCY);
 		requireBetween(names.of("max-ahead", own.maxAhead()), consumer.maxAhead(), 1, MAX_WINDOW);
 		requireBetween(names.of("batch-size", own.batchSize()), consumer.batchSize(), 1, MAX_WINDOW);
-		requireBetween(names.of("max-payload-size", own.maxPayloadSize()), consumer.maxPayloadSize().toBytes(), 0,
-				Long.MAX_VALUE);
 		requireBetween(names.of("max-conversion-failures", own.maxConversionFailures()),
 				consumer.maxConversionFailures(), 0, Integer.MAX_VALUE);
 		requireAtLeast(names.of("long-call", own.longCall()), consumer.longCall(), Duration.ofSeconds(1));

@@ -42,6 +42,9 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
  * @param rebalance Timing of assignments.
  * @param assignment Assignment of shards to instances.
  * @param handover Moves of shards between instances.
+ * @param maxRecordSize Maximum size of key, headers and payload of a record, with one
+ * byte per character of key and headers. A larger record is refused before it is sent;
+ * one that others have sent counts as one that cannot be converted. 1B to 512MB.
  * @param consumer Consumption of topics.
  * @param broadcast Topics of which every instance consumes every shard.
  * @param template Limits of ShardTemplate.
@@ -64,7 +67,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 		@Nullable String instanceId, @Nullable String version, @DefaultValue("redis") Store store,
 		@DefaultValue("shardkeeper") String keyPrefix, @DefaultValue Redis redis, @DefaultValue Session session,
 		@DefaultValue Rebalance rebalance, @DefaultValue Assignment assignment, @DefaultValue Handover handover,
-		@DefaultValue Consumer consumer, @DefaultValue Broadcast broadcast, @DefaultValue Template template,
+		@DefaultValue("16MB") DataSize maxRecordSize, @DefaultValue Consumer consumer, @DefaultValue Template template,
 		@DefaultValue Outbox outbox, @DefaultValue Signals signals, @DefaultValue History history,
 		@DefaultValue Observations observations, @DefaultValue @NestedConfigurationProperty KafkaSourceProperties kafka,
 		@DefaultValue @NestedConfigurationProperty SlsSourceProperties sls, @DefaultValue Jdbc jdbc,
@@ -416,8 +419,6 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param batchSize Maximum number of records that a handler of lists gets at once;
 	 * max-ahead limits it, too. 1 to 100000.
 	 * @param buffer Records that are read ahead of the handlers.
-	 * @param maxPayloadSize Maximum size of payload, key and headers of a record that is
-	 * passed to a handler. A larger record counts as one that cannot be converted.
 	 * @param retry Retries in place.
 	 * @param onFailure Reaction to a record that still fails after the retries in place:
 	 * it becomes a dead letter, it goes to the retry queue, it waits there with all later
@@ -439,11 +440,11 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	public record Consumer(@DefaultValue("16") int threads, @DefaultValue Commit commit,
 			@DefaultValue("shard") Ordering ordering, @DefaultValue("8") int concurrency,
 			@DefaultValue("1000") int maxAhead, @DefaultValue("500") int batchSize, @DefaultValue Buffer buffer,
-			@DefaultValue("16MB") DataSize maxPayloadSize, @DefaultValue Retry retry,
-			@DefaultValue("dead-letter") OnFailure onFailure, @DefaultValue RetryQueue retryQueue,
-			@DefaultValue ParkKey parkKey, @DefaultValue DeadLetterLimits deadLetters,
-			@DefaultValue("5m") Duration longCall, @DefaultValue("20") int maxConversionFailures,
-			@DefaultValue("false") boolean showExceptionMessages, @DefaultValue("none") CallTransaction transaction) {
+			@DefaultValue Retry retry, @DefaultValue("dead-letter") OnFailure onFailure,
+			@DefaultValue RetryQueue retryQueue, @DefaultValue ParkKey parkKey,
+			@DefaultValue DeadLetterLimits deadLetters, @DefaultValue("5m") Duration longCall,
+			@DefaultValue("20") int maxConversionFailures, @DefaultValue("false") boolean showExceptionMessages,
+			@DefaultValue("none") CallTransaction transaction) {
 
 		/** Returns these settings with those that a topic overrides. */
 		Consumer overriddenBy(TopicConsumer topic) {
@@ -452,7 +453,6 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 					or(topic.ordering(), this.ordering), or(topic.concurrency(), this.concurrency),
 					or(topic.maxAhead(), this.maxAhead), or(topic.batchSize(), this.batchSize),
 					(topic.buffer() != null) ? this.buffer.overriddenBy(topic.buffer()) : this.buffer,
-					or(topic.maxPayloadSize(), this.maxPayloadSize),
 					(topic.retry() != null) ? this.retry.overriddenBy(topic.retry()) : this.retry,
 					or(topic.onFailure(), this.onFailure),
 					(topic.retryQueue() != null) ? this.retryQueue.overriddenBy(topic.retryQueue()) : this.retryQueue,
@@ -629,9 +629,6 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param batchSize Maximum number of records that a handler of lists gets at once;
 	 * max-ahead limits it, too. 1 to 100000. Defaults to shardkeeper.consumer.batch-size.
 	 * @param buffer Records that are read ahead for each shard.
-	 * @param maxPayloadSize Maximum size of payload, key and headers of a record that is
-	 * passed to a handler. A larger record counts as one that cannot be converted.
-	 * Defaults to shardkeeper.consumer.max-payload-size.
 	 * @param retry Retries in place.
 	 * @param onFailure Reaction to a record that still fails after the retries in place:
 	 * it becomes a dead letter, it goes to the retry queue, it waits there with all later
@@ -656,15 +653,15 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 */
 	public record TopicConsumer(@Nullable TopicCommit commit, @Nullable Ordering ordering,
 			@Nullable Integer concurrency, @Nullable Integer maxAhead, @Nullable Integer batchSize,
-			@Nullable TopicBuffer buffer, @Nullable DataSize maxPayloadSize, @Nullable TopicRetry retry,
-			@Nullable OnFailure onFailure, @Nullable TopicRetryQueue retryQueue, @Nullable TopicParkKey parkKey,
+			@Nullable TopicBuffer buffer, @Nullable TopicRetry retry, @Nullable OnFailure onFailure,
+			@Nullable TopicRetryQueue retryQueue, @Nullable TopicParkKey parkKey,
 			@Nullable TopicDeadLetterLimits deadLetters, @Nullable Duration longCall,
 			@Nullable Integer maxConversionFailures, @Nullable Boolean showExceptionMessages,
 			@Nullable CallTransaction transaction) {
 
 		/** Overrides nothing. */
 		static final TopicConsumer NONE = new TopicConsumer(null, null, null, null, null, null, null, null, null, null,
-				null, null, null, null, null, null);
+				null, null, null, null, null);
 
 	}
 
@@ -803,18 +800,16 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	/**
 	 * Limits of ShardTemplate.
 	 *
-	 * @param maxPayloadSize Maximum size of a payload that a ShardTemplate sends. A
-	 * larger one is refused before anything is sent. 1B to 512MB.
 	 * @param maxInFlight Maximum number of records that are sent and not yet answered.
 	 * Further senders wait. At least 1.
 	 * @param maxInFlightSize Maximum size of the records that are sent and not yet
-	 * answered. From shardkeeper.template.max-payload-size to 512MB.
+	 * answered. From shardkeeper.max-record-size to 512MB.
 	 * @param retries Maximum number of times that a ShardTemplate repeats a record whose
 	 * append was not confirmed. It is in its shard once nevertheless. Of topics in Redis
 	 * and in memory. 0 to 100.
 	 */
-	public record Template(@DefaultValue("1MB") DataSize maxPayloadSize, @DefaultValue("10000") int maxInFlight,
-			@DefaultValue("16MB") DataSize maxInFlightSize, @DefaultValue("0") int retries) {
+	public record Template(@DefaultValue("10000") int maxInFlight, @DefaultValue("16MB") DataSize maxInFlightSize,
+			@DefaultValue("0") int retries) {
 
 	}
 
@@ -823,8 +818,8 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 *
 	 * @param maxRecords Maximum number of records that a shard has sent and that are not
 	 * in their targets yet. Further calls wait. At least 1.
-	 * @param maxSize Maximum size of these records. From
-	 * shardkeeper.template.max-payload-size to 512MB.
+	 * @param maxSize Maximum size of these records. From shardkeeper.max-record-size to
+	 * 512MB.
 	 */
 	public record Outbox(@DefaultValue("10000") int maxRecords, @DefaultValue("16MB") DataSize maxSize) {
 

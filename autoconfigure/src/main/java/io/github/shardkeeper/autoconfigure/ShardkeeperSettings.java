@@ -150,12 +150,12 @@ final class ShardkeeperSettings {
 		return (topic) -> byTopic.getOrDefault(topic, others);
 	}
 
-	private static ConsumerSettings consumer(Consumer consumer) {
+	private ConsumerSettings consumer(Consumer consumer) {
 		Commit commit = consumer.commit();
 		Buffer buffer = consumer.buffer();
 		return new ConsumerSettings(new Commits(commit.mode(), commit.interval(), commit.records()),
 				consumer.ordering(), consumer.concurrency(), consumer.maxAhead(), consumer.batchSize(),
-				new BufferLimits(buffer.records(), buffer.size().toBytes()), consumer.maxPayloadSize().toBytes(),
+				new BufferLimits(buffer.records(), buffer.size().toBytes()), this.properties.maxRecordSize().toBytes(),
 				retryPolicy(consumer.retry()), consumer.onFailure(), consumer.retryQueue().delays(),
 				consumer.retryQueue().maxAge(), parking(consumer.parkKey()), consumer.longCall(),
 				consumer.maxConversionFailures(), consumer.showExceptionMessages());
@@ -191,7 +191,7 @@ final class ShardkeeperSettings {
 
 	SendSettings sending() {
 		Template template = this.properties.template();
-		return new SendSettings(template.maxPayloadSize().toBytes(), template.maxInFlight(),
+		return new SendSettings(this.properties.maxRecordSize().toBytes(), template.maxInFlight(),
 				template.maxInFlightSize().toBytes(), template.retries());
 	}
 
@@ -201,7 +201,7 @@ final class ShardkeeperSettings {
 
 	StoredSignals.Settings signals() {
 		return new StoredSignals.Settings(this.properties.signals().retention(),
-				this.properties.signals().maxPayloadSize().toBytes());
+				this.properties.signals().maxPayloadSize().toBytes(), startedAt);
 	}
 
 	/**

@@ -81,7 +81,7 @@ class ShardOutputConfigurationTests {
 		this.memory.withPropertyValues("shardkeeper.outbox.max-size=1KB")
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
-				.hasMessageContaining("less than 'shardkeeper.template.max-payload-size'"));
+				.hasMessageContaining("less than 'shardkeeper.max-record-size'"));
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -42,7 +42,7 @@ import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
-import io.github.shardkeeper.PayloadTooLargeException;
+import io.github.shardkeeper.RecordTooLargeException;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardSelector;
@@ -539,20 +539,30 @@ class ShardkeeperAutoConfigurationTests {
 
 	@Test
 	void templateLimitsAreConfigured() {
-		this.memory.withPropertyValues("shardkeeper.template.max-payload-size=10B")
-			.run((context) -> assertThatExceptionOfType(PayloadTooLargeException.class)
-				.isThrownBy(() -> context.getBean(ShardTemplate.class).send("orders", "k", "12345678901"))
+		this.memory.withPropertyValues("shardkeeper.max-record-size=10B")
+			.run((context) -> assertThatExceptionOfType(RecordTooLargeException.class)
+				.isThrownBy(() -> context.getBean(ShardTemplate.class).send("orders", "k", "1234567890"))
 				.withMessageContaining("allows 10."));
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "max-in-flight=0, Set it to 1 or more", "max-payload-size=0B, at most 512MB",
-			"max-in-flight-size=600MB, at most 512MB", "max-in-flight-size=1KB, at least the size of one payload",
+	@CsvSource({ "max-in-flight=0, Set it to 1 or more", "max-in-flight-size=600MB, at most 512MB",
+			"max-in-flight-size=1KB, at least the size of one record",
 			"retries=101, Set it to a number from 0 to 100" })
 	void invalidTemplateLimitsFailStartup(String setting, String fix) {
 		this.memory.withPropertyValues("shardkeeper.template." + setting)
 			.run((context) -> assertStartupFailed(context.getStartupFailure(),
 					"'shardkeeper.template." + setting.substring(0, setting.indexOf('=')) + "'", fix));
+	}
+
+	@Test
+	void invalidSizeOfRecordsFailsStartup() {
+		this.memory.withPropertyValues("shardkeeper.max-record-size=0B")
+			.run((context) -> assertStartupFailed(context.getStartupFailure(), "'shardkeeper.max-record-size'",
+					"at most 512MB"));
+		this.memory.withPropertyValues("shardkeeper.max-record-size=32MB")
+			.run((context) -> assertStartupFailed(context.getStartupFailure(),
+					"'shardkeeper.template.max-in-flight-size'", "at least the size of one record"));
 	}
 
 	@ParameterizedTest

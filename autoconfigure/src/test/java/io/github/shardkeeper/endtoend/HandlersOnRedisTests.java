@@ -33,6 +33,7 @@ import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.DeadLetter;
 import io.github.shardkeeper.DeadLetterFilter;
 import io.github.shardkeeper.DeadLetters;
+import io.github.shardkeeper.RecordTooLargeException;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardHeaders;
@@ -51,6 +52,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.test.EmbeddedGroup;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Handlers of every shape and their commits, in whole applications.
@@ -213,16 +215,19 @@ class HandlersOnRedisTests {
 	void tooLargeRecordBecomesDeadLetterWithoutCall() {
 		ByHand handler = new ByHand();
 		ConfigurableApplicationContext one = start("one", handler, "shardkeeper.consumer.commit.mode=manual",
-				"shardkeeper.consumer.max-payload-size=1KB");
-		String large = "x".repeat(1025);
-		Appended refused = send(one, new Outgoing("ann", large));
+				"shardkeeper.max-record-size=1KB");
+		ConfigurableApplicationContext other = this.instances.start(Application.class, "other");
+		String large = "x".repeat(1022);
+		Outgoing tooLarge = new Outgoing("ann", large);
+		assertThatExceptionOfType(RecordTooLargeException.class).isThrownBy(() -> send(one, tooLarge));
+		Appended refused = send(other, tooLarge);
 		send(one, new Outgoing("ann", "y".repeat(500)));
 
 		eventually(() -> assertThat(letters(one)).singleElement().satisfies((letter) -> {
 			assertThat(letter.offset()).isEqualTo(refused.offset());
 			assertThat(letter.text()).isEqualTo(large);
 			assertThat(letter.attempts()).isZero();
-			assertThat(letter.exception()).contains("max-payload-size");
+			assertThat(letter.exception()).contains("shardkeeper.max-record-size");
 		}));
 		eventually(() -> assertThat(handler.handled).containsExactly("y".repeat(500)));
 	}

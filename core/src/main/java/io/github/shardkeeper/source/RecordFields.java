@@ -3,6 +3,8 @@ package io.github.shardkeeper.source;
 import java.util.Map;
 import java.util.Objects;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Names of the fields of a stream entry that are not headers. All sources of the project
  * reject headers of these names, so that records can change their source. Immutable.
@@ -14,6 +16,19 @@ public final class RecordFields {
 	public static final String PAYLOAD = "v";
 
 	private RecordFields() {
+	}
+
+	/**
+	 * Returns the size of a record as limits count it: one byte per character.
+	 */
+	static long size(@Nullable String key, byte[] payload, Map<String, String> headers) {
+		long size = payload.length + ((key != null) ? key.length() : 0);
+		if (!headers.isEmpty()) {
+			for (Map.Entry<String, String> header : headers.entrySet()) {
+				size += header.getKey().length() + header.getValue().length();
+			}
+		}
+		return size;
 	}
 
 	/**

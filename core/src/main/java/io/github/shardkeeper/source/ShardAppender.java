@@ -89,6 +89,15 @@ public interface ShardAppender {
 			this(shard, key, payload, Map.of(), null);
 		}
 
+		/**
+		 * Returns the approximate size of payload, key and headers: one byte per
+		 * character. Whoever reads the record finds the same size.
+		 * @return the size in bytes
+		 */
+		public long size() {
+			return RecordFields.size(this.key, this.payload, this.headers);
+		}
+
 	}
 
 }

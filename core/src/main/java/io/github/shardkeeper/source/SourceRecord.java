@@ -64,13 +64,7 @@ public record SourceRecord(Offset offset, @Nullable String key, byte[] payload, 
 	 * @return the size in bytes
 	 */
 	public long size() {
-		long size = this.payload.length + ((this.key != null) ? this.key.length() : 0);
-		if (!this.headers.isEmpty()) {
-			for (Map.Entry<String, String> header : this.headers.entrySet()) {
-				size += header.getKey().length() + header.getValue().length();
-			}
-		}
-		return size;
+		return RecordFields.size(this.key, this.payload, this.headers);
 	}
 
 	/**

@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.PayloadTooLargeException;
+import io.github.shardkeeper.RecordTooLargeException;
 import io.github.shardkeeper.SendFailedException;
 import io.github.shardkeeper.ShardSelector;
 import io.github.shardkeeper.ShardTemplate;
@@ -35,6 +35,7 @@ import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.template.SendQueue.Sending;
 import io.github.shardkeeper.template.SendWindow.Place;
+import io.github.shardkeeper.text.EncodableText;
 
 /**
  * Template on top of a {@link ShardAppender}. Starts the thread
@@ -210,15 +211,16 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 		if (this.closed) {
 			throw new SendFailedException("This ShardTemplate was closed with its application context", null, false);
 		}
+		requireEncodable(outgoing);
 		int shard = this.choice.choose(topic, outgoing, shardCount(topic), selector);
 		ShardId id = ShardId.of(topic, shard);
 		Map<String, String> headers = new LinkedHashMap<>(outgoing.headers());
 		byte[] payload = Objects.requireNonNull(this.converter.write(id, outgoing.payload(), headers),
 				() -> this.converter.getClass().getName() + ".write has returned null");
-		if (payload.length > this.settings.maxPayloadBytes()) {
-			throw new PayloadTooLargeException(topic, payload.length, this.settings.maxPayloadBytes());
-		}
 		NewRecord newRecord = new NewRecord(id, outgoing.key(), payload, headers, outgoing.id());
+		if (newRecord.size() > this.settings.maxRecordBytes()) {
+			throw new RecordTooLargeException(topic, newRecord.size(), this.settings.maxRecordBytes());
+		}
 		ShardAppender appender = this.topics.appender(topic);
 		appender.check(newRecord);
 		if (outgoing.id() != null && !(appender instanceof OnceAppender)) {
@@ -227,6 +229,19 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 						.formatted(topic) + "send it without withId(…), or implement OnceAppender in the source");
 		}
 		return newRecord;
+	}
+
+	private static void requireEncodable(Outgoing outgoing) {
+		if (outgoing.key() != null) {
+			EncodableText.require(outgoing.key(), "The key of a record");
+		}
+		if (outgoing.id() != null) {
+			EncodableText.require(outgoing.id(), "The id of a record");
+		}
+		outgoing.headers().forEach((name, value) -> {
+			EncodableText.require(name, "The name of a header");
+			EncodableText.require(value, "A header");
+		});
 	}
 
 	private Sending begin(NewRecord newRecord, Place place, boolean othersAreSent) {
@@ -247,25 +262,26 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 			this.window.finish(place);
 			throw new SendFailedException("Not sent: its observation has failed: " + ex, ex, othersAreSent);
 		}
-		Sending sending = new Sending(addsHeaders
-				? new NewRecord(newRecord.shard(), newRecord.key(), newRecord.payload(), headers, newRecord.id())
-				: newRecord, place);
+		Sending sending = new Sending(addsHeaders ? withHeaders(newRecord, headers) : newRecord, place);
 		sending.appended()
 			.whenComplete((appended, failure) -> sent.ended((appended != null) ? appended.offset() : null, failure));
 		return sending;
 	}
 
-	/** Counts each character as one byte. */
+	/**
+	 * Returns a record with the headers that its observer has added, without them if its
+	 * consumers would refuse it for its size.
+	 */
+	private NewRecord withHeaders(NewRecord newRecord, Map<String, String> headers) {
+		NewRecord observed = new NewRecord(newRecord.shard(), newRecord.key(), newRecord.payload(), headers,
+				newRecord.id());
+		return (observed.size() <= this.settings.maxRecordBytes()) ? observed : newRecord;
+	}
+
+	/** Returns what a record takes while it is in flight. */
 	private static long size(NewRecord newRecord) {
-		long size = newRecord.payload().length;
-		String key = newRecord.key();
-		size += (key != null) ? key.length() : 0;
 		String id = newRecord.id();
-		size += (id != null) ? id.length() : 0;
-		for (Map.Entry<String, String> header : newRecord.headers().entrySet()) {
-			size += header.getKey().length() + header.getValue().length();
-		}
-		return size;
+		return newRecord.size() + ((id != null) ? id.length() : 0);
 	}
 
 	private Place awaitRoom(NewRecord newRecord, boolean othersAreSent) {
@@ -309,6 +325,7 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 	public ShardId shardFor(String topic, String key) {
 		Objects.requireNonNull(topic, "topic must not be null");
 		Objects.requireNonNull(key, "key must not be null");
+		EncodableText.require(key, "The key of a record");
 		return ShardId.of(topic, shardOf(key, shardCount(topic)));
 	}
 

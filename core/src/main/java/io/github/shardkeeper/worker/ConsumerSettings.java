@@ -21,7 +21,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  * @param maxAhead the maximum number of records that are taken up and not done, counted
  * from the first one
  * @param batchSize the maximum number of records in a list
- * @param maxPayloadBytes the maximum size of payload, key and headers of a record
+ * @param maxRecordBytes the maximum size of key, headers and payload of a record
  * @param retry the retries in place
  * @param retryDelays the time in the retry queue, for each round
  * @param retryMaxAge the time since its last failure after which a record of the retry
@@ -34,7 +34,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  * may quote records
  */
 public record ConsumerSettings(Commits commits, Ordering ordering, int concurrency, int maxAhead, int batchSize,
-		BufferLimits buffer, long maxPayloadBytes, RetryPolicy retry, OnFailure onFailure, List<Duration> retryDelays,
+		BufferLimits buffer, long maxRecordBytes, RetryPolicy retry, OnFailure onFailure, List<Duration> retryDelays,
 		@Nullable Duration retryMaxAge, Parking parking, Duration longCall, int maxConversionFailures,
 		boolean showExceptionMessages) {
 

@@ -190,10 +190,10 @@ final class DeliveryCalls {
 	}
 
 	private Object convert(SourceRecord source) {
-		long maxBytes = this.scope.settings().maxPayloadBytes();
+		long maxBytes = this.scope.settings().maxRecordBytes();
 		if (source.size() > maxBytes) {
 			throw new PayloadConversionException(
-					"The payload, with key and headers, has %,d bytes, more than 'shardkeeper.consumer.max-payload-size' (%,d) permits"
+					"The record has %,d bytes (key, headers and payload); 'shardkeeper.max-record-size' allows %,d"
 						.formatted(source.size(), maxBytes));
 		}
 		return this.handler.convert(this.scope.owned(), source);

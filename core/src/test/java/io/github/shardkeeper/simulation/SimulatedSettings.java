@@ -53,7 +53,7 @@ record SimulatedSettings(ConsumerSettings consumer, boolean batches, boolean put
 			}
 			if (random.nextInt(5) == 0) {
 				// Everything from the tenth record on is too large, and is put aside.
-				settings.maxPayloadBytes(1).maxConversionFailures(0);
+				settings.maxRecordBytes(1).maxConversionFailures(0);
 			}
 		}
 		return new SimulatedSettings(settings.get(), batches, putsAside, byHand);

@@ -14,7 +14,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
-import io.github.shardkeeper.PayloadTooLargeException;
+import io.github.shardkeeper.RecordTooLargeException;
 import io.github.shardkeeper.SendFailedException;
 import io.github.shardkeeper.ShardSelector;
 import io.github.shardkeeper.ShardTemplate;
@@ -26,6 +26,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.PayloadConverterTests;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -173,17 +174,69 @@ class KeyedShardTemplateTests {
 	}
 
 	@Test
-	void nothingIsSentIfOnePayloadIsTooLarge() {
-		String longest = "é".repeat(50);
-		assertThat(longest.getBytes(StandardCharsets.UTF_8)).hasSize(100);
-		assertThatExceptionOfType(PayloadTooLargeException.class)
+	void nothingIsSentIfOneRecordIsTooLarge() {
+		String longest = "é".repeat(49) + "e";
+		assertThat(longest.getBytes(StandardCharsets.UTF_8)).hasSize(99);
+		assertThatExceptionOfType(RecordTooLargeException.class)
 			.isThrownBy(() -> this.template.sendAll("orders",
 					List.of(new Outgoing("a", longest), new Outgoing("b", longest + "!"))))
 			.withMessageContaining("101 bytes")
-			.withMessageContaining("'shardkeeper.template.max-payload-size' allows 100");
+			.withMessageContaining("'shardkeeper.max-record-size' allows 100");
 		assertThat(this.appender.records()).isEmpty();
 
 		this.template.send("orders", "a", longest);
+	}
+
+	@Test
+	void keyAndHeadersCountToo() {
+		List<Outgoing> largest = List.of(new Outgoing("k".repeat(99), "p"),
+				new Outgoing(null, "p").withHeader("name", "v".repeat(95)),
+				new Outgoing(null, "p").withHeader("n".repeat(98), "v"));
+		for (Outgoing record : largest) {
+			Outgoing larger = record.withHeader("m", "");
+			assertThatExceptionOfType(RecordTooLargeException.class)
+				.isThrownBy(() -> this.template.send("orders", larger))
+				.withMessageContaining("101 bytes (key, headers and payload)");
+			assertThatExceptionOfType(RecordTooLargeException.class)
+				.isThrownBy(() -> this.template.sendAsync("orders", larger));
+			assertThatExceptionOfType(RecordTooLargeException.class).as("a ShardOutput")
+				.isThrownBy(() -> this.template.prepare("orders", larger));
+		}
+		assertThat(this.appender.records()).isEmpty();
+
+		this.template.sendAll("orders", largest);
+		assertThat(this.appender.records()).extracting(NewRecord::size).containsExactly(100L, 100L, 100L);
+	}
+
+	@Test
+	void observerDoesNotMakeARecordTooLarge() {
+		this.observer = (shard, key, headers) -> {
+			headers.put("trace", "123");
+			return (offset, failure) -> {
+			};
+		};
+		KeyedShardTemplate observed = template(Map.of(), null);
+		observed.send("orders", "k", "p".repeat(91));
+		observed.send("orders", "k", "p".repeat(92));
+
+		assertThat(this.appender.records()).extracting(NewRecord::headers)
+			.containsExactly(Map.of("trace", "123"), Map.of());
+	}
+
+	@Test
+	void textThatUtf8CannotRepresentIsRefused() {
+		String half = "a\uD83D";
+		for (Outgoing record : List.of(new Outgoing(half, "p"), new Outgoing("k", half),
+				Outgoing.of("p").withHeader(half, "v"), Outgoing.of("p").withHeader("name", half),
+				Outgoing.of("p").withId(half))) {
+			assertThatIllegalArgumentException().isThrownBy(() -> this.template.send("orders", record))
+				.withMessageContaining("surrogate");
+		}
+		assertThatIllegalArgumentException().isThrownBy(() -> this.template.shardFor("orders", half))
+			.withMessageContaining("The key of a record has half of a surrogate pair, \\ud83d at index 1");
+		assertThat(this.appender.records()).isEmpty();
+
+		this.template.send("orders", "\uD83D\uDE00", "\uD83D\uDE00");
 	}
 
 	@Test

@@ -304,15 +304,15 @@ class FailedRecordsTests {
 	}
 
 	@Test
-	void payloadOverTheLimitBecomesADeadLetter() {
-		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings().maxPayloadBytes("k123".length()));
+	void recordOverTheLimitBecomesADeadLetter() {
+		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings().maxRecordBytes("k123".length()));
 		shard.offer(1, "k", "123");
 		shard.offer(2, "k", "1234");
 		shard.run();
 
 		assertThat(this.bean.calls).containsExactly("123");
 		assertThat(shard.letters().get(0).record().payload()).as("nothing of it is lost").isEqualTo("1234".getBytes());
-		assertThat(shard.letters().get(0).record().exception()).contains("max-payload-size");
+		assertThat(shard.letters().get(0).record().exception()).contains("'shardkeeper.max-record-size' allows 4");
 	}
 
 	@Test

@@ -35,7 +35,7 @@ public final class TestSettings {
 
 	private BufferLimits buffer = new BufferLimits(1000, 4_000_000);
 
-	private long maxPayloadBytes = 1_000_000;
+	private long maxRecordBytes = 1_000_000;
 
 	private int maxAttempts = 5;
 
@@ -106,8 +106,8 @@ public final class TestSettings {
 		return this;
 	}
 
-	public TestSettings maxPayloadBytes(long bytes) {
-		this.maxPayloadBytes = bytes;
+	public TestSettings maxRecordBytes(long bytes) {
+		this.maxRecordBytes = bytes;
 		return this;
 	}
 
@@ -136,7 +136,7 @@ public final class TestSettings {
 			.excludes(this.excludes)
 			.build();
 		return new ConsumerSettings(this.commits, this.ordering, this.concurrency, this.maxAhead, this.batchSize,
-				this.buffer, this.maxPayloadBytes, retry, this.onFailure, this.retryDelays, this.retryMaxAge,
+				this.buffer, this.maxRecordBytes, retry, this.onFailure, this.retryDelays, this.retryMaxAge,
 				this.parking, this.longCall, this.maxConversionFailures, this.showExceptionMessages);
 	}
 

@@ -256,6 +256,15 @@ public abstract class ShardSourceContract {
 	}
 
 	@Test
+	void recordHasTheSizeWithWhichItWasSent() {
+		NewRecord sent = new NewRecord(SHARD, has(Ability.KEYS) ? "kéy" : null, "r1".getBytes(),
+				has(Ability.HEADERS) ? Map.of("tenant", "ácme", "empty", "") : Map.of());
+		append(List.of(sent));
+
+		assertThat(start(SHARD, null).await(1).get(0).size()).isEqualTo(sent.size());
+	}
+
+	@Test
 	void keyIsOptional() {
 		append(List.of(new NewRecord(SHARD, null, "r1".getBytes())));
 
