@@ -294,8 +294,8 @@ class ArchitectureTests {
 	/**
 	 * Substitutes in memory for the clocks of stores and source; the time at which people
 	 * see that a record has failed, or that somebody has changed something; the time of a
-	 * log that is sent; the age that meters show; and the clock that is compared with
-	 * Redis.
+	 * log that is sent; the age that meters show; the clock that is compared with Redis;
+	 * and the age of the application.
 	 */
 	@Test
 	void theWallClockIsReadInOnePlacePerStoreInMemoryAndForPeople() {
@@ -304,8 +304,8 @@ class ArchitectureTests {
 					callers("java.time.InstantSource", "system"), callers("java.time.Clock"))
 			.flatMap(Set::stream)
 			.collect(Collectors.toSet()))).containsExactlyInAnyOrder("MemoryCoordinationStore", "MemoryCheckpointStore",
-					"MemoryMoveHistory", "MemoryStreamSource", "JdbcDataPlane", "MeterConfiguration", "OperationAudit",
-					"RedisConnector", "ShardConsumerRunner", "SlsShardSource");
+					"MemoryMoveHistory", "MemoryStreamSource", "ClusterToolsConfiguration", "JdbcDataPlane",
+					"MeterConfiguration", "OperationAudit", "RedisConnector", "ShardConsumerRunner", "SlsShardSource");
 	}
 
 	/** Others would write what they are given, line breaks included. */

@@ -1,10 +1,14 @@
 package io.github.shardkeeper.autoconfigure;
 
+import java.time.Duration;
+import java.time.InstantSource;
+
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.thread.Threading;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
@@ -34,6 +38,8 @@ import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.source.PayloadConverter;
+import io.github.shardkeeper.time.MonotonicClock;
+import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * Cluster tools. They are lazy: each is created when something injects it, and the first
@@ -42,6 +48,8 @@ import io.github.shardkeeper.source.PayloadConverter;
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean(ViewStore.class)
 class ClusterToolsConfiguration {
+
+	private static final Duration LONGEST_REQUEST = Duration.ofSeconds(1);
 
 	@Bean
 	CallbackThreads shardkeeperCallbackThreads(Environment environment) {
@@ -97,8 +105,22 @@ class ClusterToolsConfiguration {
 	@Lazy
 	@ConditionalOnMissingBean(ClusterSignals.class)
 	StoredSignals shardkeeperClusterSignals(ClusterSession session, SignalStore store, PayloadConverter converter,
-			ShardkeeperSettings settings) {
-		return new StoredSignals(session, store, converter, settings.signals());
+			ShardkeeperSettings settings, ApplicationContext context) {
+		return new StoredSignals(session, store, converter, settings.signals(startedAt(session.clock(), context)));
+	}
+
+	/**
+	 * Returns when the application began to start, a little earlier: a request that takes
+	 * long must not hide a signal that was sent since. Beans of a parent may have read
+	 * what it makes outdated, too.
+	 */
+	private static MonotonicTime startedAt(MonotonicClock clock, ApplicationContext context) {
+		ApplicationContext root = context;
+		for (ApplicationContext parent = root.getParent(); parent != null; parent = root.getParent()) {
+			root = parent;
+		}
+		long since = InstantSource.system().millis() - root.getStartupDate();
+		return clock.now().minus(Duration.ofMillis(Math.max(since, 0)).plus(LONGEST_REQUEST));
 	}
 
 	/** Starts after the membership and stops before it. */

@@ -766,8 +766,8 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	/**
 	 * Signals to all instances of the group.
 	 *
-	 * @param retention Time after a signal was sent in which instances that start or
-	 * rejoin handle it. 0s to 365d.
+	 * @param retention Time after a signal was sent in which instances handle it that
+	 * rejoin, or that start and have a method with atStart. 0s to 365d.
 	 * @param maxPayloadSize Maximum size of the payload of a signal. A larger one is
 	 * refused. 1B to 1MB.
 	 */

@@ -47,6 +47,7 @@ import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.source.TrimRule;
 import io.github.shardkeeper.template.SendSettings;
 import io.github.shardkeeper.worker.ConsumerSettings;
+import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.ConsumerSettings.BufferLimits;
 import io.github.shardkeeper.worker.ConsumerSettings.Commits;
 import io.github.shardkeeper.worker.ConsumerSettings.Parking;
@@ -199,7 +200,8 @@ final class ShardkeeperSettings {
 		return new MoveHistory.Bounds(this.properties.history().maxMoves(), this.properties.history().retention());
 	}
 
-	StoredSignals.Settings signals() {
+	/** Returns the settings of signals for an application that was started at a time. */
+	StoredSignals.Settings signals(MonotonicTime startedAt) {
 		return new StoredSignals.Settings(this.properties.signals().retention(),
 				this.properties.signals().maxPayloadSize().toBytes(), startedAt);
 	}

@@ -19,6 +19,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.data.redis.connection.RedisConnection;
 
 import io.github.shardkeeper.cluster.ClusterSignal;
 import io.github.shardkeeper.cluster.ClusterSignals;
@@ -40,6 +41,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 class ClusterSignalsTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+	private static Runnable duringStart = () -> {
+	};
 
 	@RegisterExtension
 	private final EmbeddedGroup redis = EmbeddedGroup.onRedis("shardkeeper.signals.max-payload-size=1KB");
@@ -64,15 +68,41 @@ class ClusterSignalsTests {
 	}
 
 	@Test
-	void instanceThatStartsLaterHandlesTheLatestSignalOnRedis() throws Exception {
-		ConfigurableApplicationContext sender = this.redis.start(Sending.class, "sender");
-		sender.getBean(ClusterSignals.class).send("visit", new Visit("a", 1));
-		sender.getBean(ClusterSignals.class).send("visit", new Visit("a", 2));
+	void instanceThatStartsLaterHandlesTheLatestSignalIfItWantsEarlierOnes() throws Exception {
+		ClusterSignals signals = this.redis.start(Sending.class, "sender").getBean(ClusterSignals.class);
+		signals.send("index", "1");
+		signals.send("index", "2");
+		signals.send("visit", new Visit("a", 1));
+		sentLongAgo("index");
+		sentLongAgo("visit");
 
-		ConfigurableApplicationContext late = this.redis.start(Listening.class, "late");
+		Listener late = this.redis.start(Listening.class, "late").getBean(Listener.class);
+		assertThat(late.indexes.poll(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isEqualTo("2");
+		signals.send("visit", new Visit("a", 2)).await(1, PATIENCE);
 
-		Visit next = late.getBean(Listener.class).visits.poll(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-		assertThat(next).isEqualTo(new Visit("a", 2));
+		assertThat(late.visits).containsExactly(new Visit("a", 2));
+		assertThat(late.indexes).isEmpty();
+	}
+
+	@Test
+	void signalThatWasSentDuringTheStartIsHandled() throws Exception {
+		ClusterSignals signals = this.redis.start(Sending.class, "sender").getBean(ClusterSignals.class);
+		duringStart = () -> signals.send("visit", new Visit("a", 1));
+
+		Listener starting = this.redis.start(Listening.class, "starting").getBean(Listener.class);
+
+		assertThat(starting.visits.poll(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isEqualTo(new Visit("a", 1));
+	}
+
+	/** As if the latest signal of a name had been sent half an hour ago. */
+	private void sentLongAgo(String name) {
+		String key = "%s:{%s}:signals".formatted(this.redis.name(), this.redis.name());
+		RedisConnection redis = RedisClients.sharedFactory().getConnection();
+		String[] fields = new String(redis.hashCommands().hGet(key.getBytes(), name.getBytes())).split("\\|", 3);
+		long sent = Long.parseLong(fields[1]) - Duration.ofMinutes(30).toMillis();
+		redis.hashCommands()
+			.hSet(key.getBytes(), name.getBytes(),
+					String.join("|", fields[0], Long.toString(sent), fields[2]).getBytes());
 	}
 
 	@Test
@@ -148,6 +178,14 @@ class ClusterSignalsTests {
 	}
 
 	@Test
+	void methodsOfOneNameThatDifferInAtStartFailStartup() {
+		assertThatExceptionOfType(Exception.class).isThrownBy(() -> inMemory(Differing.class).close())
+			.havingRootCause()
+			.isInstanceOf(ShardkeeperConfigurationException.class)
+			.withMessageContaining("of the signal 'visit' differ in 'atStart'");
+	}
+
+	@Test
 	void invalidRetentionFailsStartup() {
 		assertThatExceptionOfType(Exception.class)
 			.isThrownBy(() -> inMemory(Sending.class, "--shardkeeper.signals.retention=-1s").close())
@@ -194,6 +232,9 @@ class ClusterSignalsTests {
 
 		@Bean
 		Listener listener() {
+			duringStart.run();
+			duringStart = () -> {
+			};
 			return new Listener();
 		}
 
@@ -209,15 +250,32 @@ class ClusterSignalsTests {
 
 	}
 
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Differing extends Listening {
+
+		@OnClusterSignal(value = "visit", atStart = true)
+		void handle() {
+		}
+
+	}
+
 	static class Listener {
 
 		private final BlockingQueue<Visit> visits = new LinkedBlockingQueue<>();
+
+		private final BlockingQueue<String> indexes = new LinkedBlockingQueue<>();
 
 		private final BlockingQueue<ClusterSignal> notes = new LinkedBlockingQueue<>();
 
 		@OnClusterSignal("visit")
 		void visit(Visit visit) {
 			this.visits.add(visit);
+		}
+
+		@OnClusterSignal(value = "index", atStart = true)
+		void index(String index) {
+			this.indexes.add(index);
 		}
 
 		@OnClusterSignal("note")

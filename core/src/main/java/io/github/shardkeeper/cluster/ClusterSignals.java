@@ -8,10 +8,12 @@ import java.time.Duration;
  * <p>
  * An instance runs the methods at least once for a signal. It runs them only for the
  * latest signal of a name: a newer one replaces those that an instance has not handled
- * yet, because it was busy, disconnected or not started. An instance that starts or
- * rejoins later handles the latest signal, too, if that was sent within its retention
- * ({@code shardkeeper.signals.retention}) before. Signals of different names are handled
- * in no order.
+ * yet, because it was busy, disconnected or not started. An instance that was out of the
+ * group handles the latest signal when it rejoins, if that was sent within its retention
+ * ({@code shardkeeper.signals.retention}) before. An instance that is started does so
+ * only with methods that are {@link OnClusterSignal#atStart}; for others, signals count
+ * that were sent since its application context began to start, or up to a second before.
+ * Signals of different names are handled in no order.
  * <p>
  * Not guaranteed: that an instance sees every signal, or handles one exactly once. After
  * a failover of Redis that loses acknowledged writes, a signal may be lost, or be handled
@@ -53,8 +55,9 @@ public interface ClusterSignals {
 	 * Sends a signal with a retention of its own.
 	 * @param name 1 to 100 letters, digits, dots, dashes or underscores
 	 * @param payload as in {@link #send(String, Object)}
-	 * @param retention the time for which instances that start later handle the signal;
-	 * zero if only those handle it that are in the group now. At most 365 days
+	 * @param retention the time for which instances handle the signal that were out of
+	 * the group, or with {@link OnClusterSignal#atStart} not started; zero if only those
+	 * handle it that are in the group now. At most 365 days
 	 * @return the signal that was sent, to wait until it is handled
 	 * @throws IllegalArgumentException if the name is not valid, the payload is too
 	 * large, binary or cannot be converted, or the retention is negative or too long; a

@@ -18,7 +18,8 @@ import org.springframework.aot.hint.annotation.Reflective;
  * An instance calls the method on a thread for callbacks, never in parallel with itself;
  * methods of the same name run one after the other. When it is called the next time, it
  * gets the latest signal; those in between are left out. It is called at least once for a
- * signal that no later one replaces, see {@link ClusterSignals}.
+ * signal that no later one replaces, see {@link ClusterSignals}. A signal that was sent
+ * before the application was started is not for it, unless {@link #atStart} says so.
  * <p>
  * A method that throws, or whose payload cannot be converted, is logged at ERROR. The
  * signal counts as failed on this instance, the sender hears the reason if it waits, and
@@ -37,5 +38,14 @@ public @interface OnClusterSignal {
 	 * @return the name
 	 */
 	String value();
+
+	/**
+	 * Whether an instance that starts also runs the method for the latest signal that was
+	 * sent before, within the retention of that signal. Not for what a new process lacks
+	 * anyway, such as an outdated cache; for what it must catch up on, such as loading
+	 * the data that the signal names. The same for all methods of a name.
+	 * @return whether it does
+	 */
+	boolean atStart() default false;
 
 }

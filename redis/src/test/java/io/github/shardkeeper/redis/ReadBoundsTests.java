@@ -22,6 +22,7 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.cluster.lock.LockStore.Request;
 import io.github.shardkeeper.cluster.signal.SignalStore.Handled;
+import io.github.shardkeeper.cluster.signal.SignalStore.Listening;
 import io.github.shardkeeper.coordination.GroupNotes.Kind;
 import io.github.shardkeeper.history.MoveHistory;
 import io.github.shardkeeper.protocol.HeartbeatReply;
@@ -208,7 +209,8 @@ class ReadBoundsTests {
 		this.keys.opsForHash().put(this.base + "signals", "rebuild", "1|1|1|a|" + LONG);
 		this.keys.opsForHash().put(this.base + "signalAcks", "rebuild|" + this.member, "1|FAILED|" + LONG);
 
-		assertSendsLittle(() -> assertThat(signals.acknowledge(this.member, Map.of("rebuild", Handled.NOTHING)))
+		assertSendsLittle(() -> assertThat(signals.acknowledge(this.member,
+				Map.of("rebuild", new Listening(Handled.NOTHING, Duration.ofHours(1)))))
 			.hasEntrySatisfying("rebuild",
 					(latest) -> assertThat(latest.unreadable()).startsWith("1|1|1|a|x").endsWith(" bytes)")));
 		this.keys.opsForHash().put(this.base + "signalAcks", "rebuild|" + this.member, "1|FAILED|" + LONG);

@@ -46,13 +46,13 @@ public final class MemorySignalStore implements SignalStore {
 	}
 
 	@Override
-	public @Nullable Map<String, Latest> acknowledge(MemberId session, Map<String, Handled> handled) {
+	public @Nullable Map<String, Latest> acknowledge(MemberId session, Map<String, Listening> listening) {
 		Optional<Map<String, Latest>> latest = this.cluster.transition((group, outbox) -> {
 			if (!group.isMember(session)) {
 				return Optional.empty();
 			}
 			Map<String, Latest> found = new TreeMap<>();
-			handled.forEach((name, last) -> {
+			listening.forEach((name, last) -> {
 				ClusterSignal signal = signals(group).acknowledge(group, outbox, session, name, last);
 				if (signal != null) {
 					found.put(name, Latest.of(signal));
@@ -100,14 +100,12 @@ public final class MemorySignalStore implements SignalStore {
 			return this.acks.getOrDefault(name, Map.of());
 		}
 
-		@Nullable ClusterSignal acknowledge(MemoryGroup group, Outbox outbox, MemberId session, String name, Handled last) {
+		@Nullable ClusterSignal acknowledge(MemoryGroup group, Outbox outbox, MemberId session, String name,
+				Listening listening) {
 			Stored stored = this.latest.get(name);
 			long number = (stored != null) ? stored.signal().number() : 0;
 			Handled known = listeners(name).get(session);
-			Handled handled = last;
-			if (known == null) {
-				handled = begin(group, stored, last);
-			}
+			Handled handled = (known != null) ? listening.handled() : begin(group, stored, listening);
 			if (known == null || handled.number() > known.number()) {
 				Map<MemberId, Handled> changed = new TreeMap<>(listeners(name));
 				changed.put(session, handled);
@@ -122,13 +120,16 @@ public final class MemorySignalStore implements SignalStore {
 		}
 
 		/** Returns the first entry of a session: what is over counts as done. */
-		private static Handled begin(MemoryGroup group, @Nullable Stored stored, Handled last) {
+		private static Handled begin(MemoryGroup group, @Nullable Stored stored, Listening listening) {
+			Handled last = listening.handled();
 			if (stored == null) {
 				return (last.number() > 0) ? last
 						: new Handled(MemoryViewStore.views(group).signals, Outcome.LISTENS, "");
 			}
-			boolean over = stored.retainedUntil() <= group.nowMillis() && stored.signal().number() > last.number();
-			return over ? new Handled(stored.signal().number(), Outcome.LISTENS, "") : last;
+			long age = group.nowMillis() - stored.signal().sentAt().toEpochMilli();
+			boolean over = stored.retainedUntil() <= group.nowMillis() || age > listening.maxAge().toMillis();
+			return (over && stored.signal().number() > last.number())
+					? new Handled(stored.signal().number(), Outcome.LISTENS, "") : last;
 		}
 
 		@Override

@@ -11,6 +11,12 @@ public interface SignalHandler {
 	/** Returns class, method and parameter types, for messages. */
 	String method();
 
+	/**
+	 * Returns whether it also handles the latest signal that was sent before this process
+	 * was started, within the retention of that signal.
+	 */
+	boolean atStart();
+
 	/** Calls it, and throws what it throws. */
 	void handle(ClusterSignal signal) throws Throwable;
 

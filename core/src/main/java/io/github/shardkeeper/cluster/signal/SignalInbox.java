@@ -69,6 +69,13 @@ final class SignalInbox {
 		return this.name;
 	}
 
+	/**
+	 * Returns whether it takes signals that were sent before this process was started.
+	 */
+	boolean atStart() {
+		return this.handlers.stream().anyMatch(SignalHandler::atStart);
+	}
+
 	/** Returns what this process has handled last, in any session. */
 	Handled handled() {
 		return this.handled;

@@ -26,6 +26,8 @@ final class SignalMethod implements SignalHandler {
 
 	private final String signal;
 
+	private final boolean atStart;
+
 	private final Method method;
 
 	/** {@link ClusterSignal}, or the type of the payload. */
@@ -35,9 +37,10 @@ final class SignalMethod implements SignalHandler {
 
 	private final PayloadConverter converter;
 
-	SignalMethod(String signal, Method method, List<Type> parameters, Supplier<Object> bean,
+	SignalMethod(String signal, boolean atStart, Method method, List<Type> parameters, Supplier<Object> bean,
 			PayloadConverter converter) {
 		this.signal = signal;
+		this.atStart = atStart;
 		this.method = method;
 		this.parameters = List.copyOf(parameters);
 		this.bean = bean;
@@ -52,6 +55,11 @@ final class SignalMethod implements SignalHandler {
 	@Override
 	public String signal() {
 		return this.signal;
+	}
+
+	@Override
+	public boolean atStart() {
+		return this.atStart;
 	}
 
 	@Override

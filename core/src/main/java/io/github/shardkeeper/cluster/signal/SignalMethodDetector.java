@@ -4,7 +4,9 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
@@ -51,6 +53,16 @@ public final class SignalMethodDetector {
 		this.beans.candidates(OnClusterSignal.class)
 			.forEach((beanName, type) -> AnnotatedBeans.methods(type, OnClusterSignal.class)
 				.forEach((method) -> handlers.add(handler(beanName, type, method))));
+		Map<String, SignalHandler> first = new HashMap<>();
+		for (SignalHandler handler : handlers) {
+			SignalHandler other = first.putIfAbsent(handler.signal(), handler);
+			if (other != null && other.atStart() != handler.atStart()) {
+				throw new ShardkeeperConfigurationException(
+						"The @OnClusterSignal methods %s and %s of the signal '%s' differ in 'atStart'."
+							.formatted(other.method(), handler.method(), handler.signal()),
+						"Set it to the same, or use two signals: an instance that starts handles the latest one with all methods or with none.");
+			}
+		}
 		return handlers;
 	}
 
@@ -61,7 +73,8 @@ public final class SignalMethodDetector {
 				this.beans.resolved((annotation != null) ? annotation.value() : "", "name", where), "the " + where);
 		List<Type> parameters = parameters(method, type);
 		requireCallable(method, type, this.beans.singleton(beanName));
-		return new SignalMethod(signal, method, parameters, this.beans.once(beanName), this.converter);
+		return new SignalMethod(signal, annotation != null && annotation.atStart(), method, parameters,
+				this.beans.once(beanName), this.converter);
 	}
 
 	private static List<Type> parameters(Method method, Class<?> beanType) {

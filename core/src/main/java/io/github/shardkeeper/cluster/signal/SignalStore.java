@@ -29,17 +29,17 @@ public interface SignalStore {
 
 	/**
 	 * Stores what a session has handled, and returns what it has to handle. The first
-	 * call of a session for a name registers it; a signal whose retention is over then is
-	 * none that it has to handle. A lower number than the stored one is ignored.
-	 * Repeatable.
+	 * call of a session for a name registers it; a signal whose retention is over then,
+	 * or that is older than the session wants, is none that it has to handle. A lower
+	 * number than the stored one is ignored. Repeatable.
 	 * @param session the session of this instance
-	 * @param handled what this process has handled last, by name
+	 * @param listening what this process has handled last and wants, by name
 	 * @return by name; nothing for a name without a new signal. {@code null} if the group
 	 * does not know the session
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
 	 * answer; a retry makes sense
 	 */
-	@Nullable Map<String, Latest> acknowledge(MemberId session, Map<String, Handled> handled);
+	@Nullable Map<String, Latest> acknowledge(MemberId session, Map<String, Listening> listening);
 
 	/**
 	 * Returns what the members that are registered for a name have handled last.
@@ -47,6 +47,17 @@ public interface SignalStore {
 	 * answer; a retry makes sense
 	 */
 	Map<MemberId, Handled> acknowledgements(String name);
+
+	/**
+	 * How a session listens to the signals of a name.
+	 *
+	 * @param handled what its process has handled last
+	 * @param maxAge the maximum age of a signal that was sent before the session began to
+	 * listen; negative for none
+	 */
+	record Listening(Handled handled, Duration maxAge) {
+
+	}
 
 	/** The outcome of the last signal that was handled. */
 	enum Outcome {

@@ -24,6 +24,7 @@ import io.github.shardkeeper.cluster.session.ClusterTool;
 import io.github.shardkeeper.cluster.session.ViewStore;
 import io.github.shardkeeper.cluster.signal.SignalStore.Handled;
 import io.github.shardkeeper.cluster.signal.SignalStore.Latest;
+import io.github.shardkeeper.cluster.signal.SignalStore.Listening;
 import io.github.shardkeeper.cluster.signal.SignalStore.Outcome;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Names;
@@ -236,9 +237,13 @@ public final class StoredSignals implements ClusterSignals, ClusterTool {
 
 	/** Returns whether the store knows the session. */
 	private boolean exchange(MemberId member, Iterable<SignalInbox> some) {
-		Map<String, Handled> handled = new TreeMap<>();
-		some.forEach((inbox) -> handled.put(inbox.name(), inbox.handled()));
-		Map<String, Latest> latest = this.store.acknowledge(member, handled);
+		// Not the time at which it began to listen: beans may have read what a signal
+		// makes outdated since the start of the application.
+		Duration up = this.settings.startedAt().until(this.session.clock().now());
+		Map<String, Listening> listening = new TreeMap<>();
+		some.forEach((inbox) -> listening.put(inbox.name(),
+				new Listening(inbox.handled(), inbox.atStart() ? LONGEST_RETENTION : up)));
+		Map<String, Latest> latest = this.store.acknowledge(member, listening);
 		if (latest == null) {
 			return false;
 		}
@@ -254,10 +259,12 @@ public final class StoredSignals implements ClusterSignals, ClusterTool {
 	/**
 	 * Settings.
 	 *
-	 * @param retention the time for which instances that start later handle a signal
+	 * @param retention the time for which instances handle a signal that they have missed
 	 * @param maxPayloadBytes the maximum size of a payload
+	 * @param startedAt the start of this application: earlier signals are only for
+	 * handlers that want them
 	 */
-	public record Settings(Duration retention, long maxPayloadBytes) {
+	public record Settings(Duration retention, long maxPayloadBytes, MonotonicTime startedAt) {
 
 	}
 

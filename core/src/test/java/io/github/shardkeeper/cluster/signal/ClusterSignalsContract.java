@@ -53,13 +53,22 @@ public abstract class ClusterSignalsContract {
 
 	/** Returns an instance that has not joined yet. */
 	final SignalInstance instance(String name) {
-		SignalInstance instance = new SignalInstance(name, openStores());
+		return instance(name, Duration.ZERO);
+	}
+
+	/** Returns one whose application was started some time ago. */
+	private SignalInstance instance(String name, Duration startedBefore) {
+		SignalInstance instance = new SignalInstance(name, openStores(), startedBefore);
 		this.instances.add(instance);
 		return instance;
 	}
 
 	final Recorder recorder() {
-		Recorder recorder = new Recorder("rebuild");
+		return recorder(false);
+	}
+
+	private Recorder recorder(boolean atStart) {
+		Recorder recorder = new Recorder("rebuild", atStart);
 		this.recorders.add(recorder);
 		return recorder;
 	}
@@ -211,11 +220,11 @@ public abstract class ClusterSignalsContract {
 	}
 
 	@Test
-	void lateStarterHandlesTheLatestSignalWithinItsRetention() throws Exception {
+	void lateStarterThatWantsEarlierSignalsHandlesTheLatestWithinItsRetention() throws Exception {
 		SignalInstance sender = instance("sender").start();
 		sender.signals.send("rebuild", "1");
 		SignalDelivery latest = sender.signals.send("rebuild", "2");
-		Recorder recorder = recorder();
+		Recorder recorder = recorder(true);
 
 		SignalInstance late = instance("late").start(recorder);
 
@@ -224,10 +233,38 @@ public abstract class ClusterSignalsContract {
 	}
 
 	@Test
+	void lateStarterDoesNotRepeatEarlierSignals() throws Exception {
+		SignalInstance sender = instance("sender").start();
+		SignalDelivery past = sender.signals.send("rebuild", "past");
+		Recorder recorder = recorder();
+		SignalInstance late = instance("late", Duration.ofMinutes(-1)).start(recorder);
+
+		SignalResult result = past.awaitAll(PATIENCE);
+		assertThat(result.complete()).as("nobody has to handle it").isTrue();
+		late.losesSession();
+		assertThat(sender.signals.send("rebuild", "next").await(1, PATIENCE).handled()).containsExactly(late.member());
+		assertThat(recorder.rest()).containsExactly("next");
+	}
+
+	/** What its beans have read since may be outdated. */
+	@Test
+	void signalThatWasSentDuringTheStartIsHandled() throws Exception {
+		SignalInstance sender = instance("sender").start();
+		SignalInstance starting = instance("starting", Duration.ofMinutes(1));
+		SignalDelivery delivery = sender.signals.send("rebuild", "1");
+		Recorder recorder = recorder();
+
+		starting.start(recorder);
+
+		assertThat(delivery.await(1, PATIENCE).handled()).containsExactly(starting.member());
+		assertThat(recorder.rest()).containsExactly("1");
+	}
+
+	@Test
 	void lateStarterIgnoresASignalWhoseRetentionIsOver() throws Exception {
 		SignalInstance sender = instance("sender").start();
 		SignalDelivery past = sender.signals.send("rebuild", "past", Duration.ZERO);
-		Recorder recorder = recorder();
+		Recorder recorder = recorder(true);
 		SignalInstance late = instance("late").start(recorder);
 
 		SignalResult result = past.awaitAll(PATIENCE);
@@ -429,8 +466,8 @@ public abstract class ClusterSignalsContract {
 		SignalInstance a = instance("a").start(recorder);
 		CountDownLatch acknowledging = new CountDownLatch(1);
 		CountDownLatch released = new CountDownLatch(1);
-		a.beforeAcknowledgement = (handled) -> {
-			if (handled.get("rebuild").outcome() == Outcome.OK) {
+		a.beforeAcknowledgement = (listening) -> {
+			if (listening.get("rebuild").handled().outcome() == Outcome.OK) {
 				acknowledging.countDown();
 				await(released);
 			}

@@ -70,7 +70,7 @@ final class SignalInstance implements AutoCloseable {
 	volatile boolean storeAway;
 
 	/** Runs before the store is told what is handled. */
-	volatile Consumer<Map<String, SignalStore.Handled>> beforeAcknowledgement = (handled) -> {
+	volatile Consumer<Map<String, SignalStore.Listening>> beforeAcknowledgement = (listening) -> {
 	};
 
 	final AtomicInteger storeFailures = new AtomicInteger();
@@ -79,6 +79,11 @@ final class SignalInstance implements AutoCloseable {
 	private final AtomicInteger acknowledgementReads = new AtomicInteger();
 
 	SignalInstance(String name, SignalStores stores) {
+		this(name, stores, Duration.ZERO);
+	}
+
+	/** Creates an instance whose application was started some time ago. */
+	SignalInstance(String name, SignalStores stores, Duration startedBefore) {
 		this.stores = stores;
 		CoordinationSettings settings = new CoordinationSettings("group", name, Duration.ofMillis(100), LEASE,
 				LEASE.multipliedBy(3), Duration.ofMillis(10), ApplicationVersion.UNKNOWN, HandoverRules.DEFAULT, 1,
@@ -92,7 +97,8 @@ final class SignalInstance implements AutoCloseable {
 				this.callbacks);
 		this.membership = new ClusterMembership(this.session, this.coordinator, Duration.ofSeconds(10), 0);
 		this.signals = new StoredSignals(this.session, new InterruptedStore(),
-				new JsonPayloadConverter(new JsonMapper()), new StoredSignals.Settings(Duration.ofHours(1), 64 * 1024));
+				new JsonPayloadConverter(new JsonMapper()),
+				new StoredSignals.Settings(Duration.ofHours(1), 64 * 1024, runtime.clock().now().minus(startedBefore)));
 	}
 
 	/** Joins the group, with handlers. */
@@ -196,10 +202,10 @@ final class SignalInstance implements AutoCloseable {
 		}
 
 		@Override
-		public Map<String, Latest> acknowledge(MemberId member, Map<String, Handled> handled) {
+		public Map<String, Latest> acknowledge(MemberId member, Map<String, Listening> listening) {
 			requireStore();
-			SignalInstance.this.beforeAcknowledgement.accept(handled);
-			return SignalInstance.this.stores.signals().acknowledge(member, handled);
+			SignalInstance.this.beforeAcknowledgement.accept(listening);
+			return SignalInstance.this.stores.signals().acknowledge(member, listening);
 		}
 
 		@Override
@@ -217,6 +223,8 @@ final class SignalInstance implements AutoCloseable {
 
 		private final String signal;
 
+		private final boolean atStart;
+
 		private final BlockingQueue<ClusterSignal> handled = new LinkedBlockingQueue<>();
 
 		private final BlockingQueue<String> begun = new LinkedBlockingQueue<>();
@@ -231,8 +239,9 @@ final class SignalInstance implements AutoCloseable {
 
 		private volatile CountDownLatch gate = new CountDownLatch(0);
 
-		Recorder(String signal) {
+		Recorder(String signal, boolean atStart) {
 			this.signal = signal;
+			this.atStart = atStart;
 		}
 
 		/** Makes calls wait until {@link #open()}. */
@@ -264,6 +273,11 @@ final class SignalInstance implements AutoCloseable {
 		@Override
 		public String signal() {
 			return this.signal;
+		}
+
+		@Override
+		public boolean atStart() {
+			return this.atStart;
 		}
 
 		@Override

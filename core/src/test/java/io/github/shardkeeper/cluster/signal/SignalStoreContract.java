@@ -17,6 +17,7 @@ import io.github.shardkeeper.cluster.ClusterSignal;
 import io.github.shardkeeper.cluster.session.ClusterMessages;
 import io.github.shardkeeper.cluster.signal.SignalStore.Handled;
 import io.github.shardkeeper.cluster.signal.SignalStore.Latest;
+import io.github.shardkeeper.cluster.signal.SignalStore.Listening;
 import io.github.shardkeeper.cluster.signal.SignalStore.Outcome;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.protocol.MemberDescription;
@@ -78,7 +79,11 @@ public abstract class SignalStoreContract {
 	}
 
 	protected final @Nullable Latest acknowledge(MemberId session, Handled handled) {
-		return Objects.requireNonNull(store().acknowledge(session, Map.of(NAME, handled))).get(NAME);
+		return Objects.requireNonNull(store().acknowledge(session, Map.of(NAME, listening(handled)))).get(NAME);
+	}
+
+	private static Listening listening(Handled handled) {
+		return new Listening(handled, HOUR);
 	}
 
 	private static Handled ok(long number) {
@@ -192,9 +197,24 @@ public abstract class SignalStoreContract {
 	void nothingIsStoredForAnUnknownSession() {
 		send("1");
 
-		assertThat(store().acknowledge(MemberId.of("c", "1"), Map.of(NAME, Handled.NOTHING))).isNull();
+		assertThat(store().acknowledge(MemberId.of("c", "1"), Map.of(NAME, listening(Handled.NOTHING)))).isNull();
 
 		assertThat(store().acknowledgements(NAME)).isEmpty();
+	}
+
+	@Test
+	void signalThatIsOlderThanTheSessionWantsCountsAsDone() {
+		long number = send("1");
+		advance(Duration.ofMillis(2));
+
+		Listening started = new Listening(Handled.NOTHING, Duration.ofMillis(1));
+		assertThat(store().acknowledge(A, Map.of(NAME, started))).isEmpty();
+		assertThat(store().acknowledgements(NAME).get(A)).isEqualTo(new Handled(number, Outcome.LISTENS, ""));
+		assertThat(Objects.requireNonNull(begin(B)).number()).as("for one that wants it").isEqualTo(number);
+		send("2");
+		advance(Duration.ofMillis(2));
+		assertThat(Objects.requireNonNull(store().acknowledge(A, Map.of(NAME, started))).get(NAME)).as("it was there")
+			.isNotNull();
 	}
 
 	@Test
@@ -215,8 +235,8 @@ public abstract class SignalStoreContract {
 		join(MemberId.of("c", "1"));
 		this.stores.views().read(A, "one");
 
-		Map<String, Latest> latest = Objects
-			.requireNonNull(store().acknowledge(A, Map.of(NAME, Handled.NOTHING, "past", Handled.NOTHING)));
+		Map<String, Latest> latest = Objects.requireNonNull(
+				store().acknowledge(A, Map.of(NAME, listening(Handled.NOTHING), "past", listening(Handled.NOTHING))));
 		assertThat(latest).containsOnlyKeys(NAME);
 	}
 

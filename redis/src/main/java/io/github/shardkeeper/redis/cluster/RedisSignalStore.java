@@ -52,11 +52,11 @@ public final class RedisSignalStore implements SignalStore {
 	}
 
 	@Override
-	public @Nullable Map<String, Latest> acknowledge(MemberId session, Map<String, Handled> handled) {
-		List<String> names = List.copyOf(handled.keySet());
+	public @Nullable Map<String, Latest> acknowledge(MemberId session, Map<String, Listening> listening) {
+		List<String> names = List.copyOf(listening.keySet());
 		List<String> arguments = new ArrayList<>(List.of(session.value()));
-		handled.forEach((name, last) -> arguments
-			.addAll(List.of(name, Long.toString(last.number()), last.outcome().name(), last.message())));
+		listening.forEach((name, each) -> arguments.addAll(List.of(name, Long.toString(each.handled().number()),
+				each.handled().outcome().name(), each.handled().message(), ClusterLink.millis(each.maxAge()))));
 		List<String> answer = this.link.run(ACKNOWLEDGE, this.acknowledgeKeys, arguments.toArray(String[]::new));
 		if (answer.get(0).equals("NO_SESSION")) {
 			return null;

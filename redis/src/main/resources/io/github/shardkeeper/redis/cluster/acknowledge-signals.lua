@@ -3,11 +3,12 @@
 --
 -- KEYS     4 :cluster, 5 :signals, 6 :signalAcks
 -- ARGV     1 session, then per name: name, number of the last signal that its process has handled or 0, LISTENS, OK or
---          FAILED, reason of the failure
+--          FAILED, reason of the failure, millis: the maximum age of a signal that was sent before the session began
+--          to listen, or less than 0
 -- result   {'NO_SESSION'}, or {'KNOWN', then per name: '' for nothing new, 'UNREADABLE' or the number of the signal to
 --          handle; the millis when it was sent, or ''; its payload, the unreadable entry, or ''}
--- keeps    the number of an entry never gets lower. A signal whose retention is over when the session begins to listen
---          is none that it has to handle. An entry with a number that no signal has had yet counts as none: only others
+-- keeps    the number of an entry never gets lower. A signal whose retention is over when the session begins to listen,
+--          or that is older than it wants, is none that it has to handle. An entry with a number that no signal has had yet counts as none: only others
 --          can have written it
 -- cost     O(names)
 
@@ -19,8 +20,9 @@ end
 writeAtMaxmemory('HDEL', ACKS)
 local last = lastSignal(CLUSTER)
 local reply = {'KNOWN'}
-for i = 2, #ARGV, 4 do
+for i = 2, #ARGV, 5 do
   local name, number, outcome, reason = ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2], ARGV[i + 3]
+  local earliest = nowMillis - tonumber(ARGV[i + 4])
   local signal = latestSignal(SIGNALS, name)
   local latest = signal and signal.number or 0
   local field = name .. '|' .. session
@@ -29,7 +31,7 @@ for i = 2, #ARGV, 4 do
   if known and known > math.max(last, latest) then
     known = nil
   end
-  if not known and number < latest and signal.retained <= nowMillis then
+  if not known and number < latest and (signal.retained <= nowMillis or tonumber(signal.sent) < earliest) then
     number, outcome, reason = latest, 'LISTENS', ''
   elseif not known and number == 0 and latest == 0 then
     number = last

@@ -40,6 +40,7 @@ import io.github.shardkeeper.cluster.lock.LockStore;
 import io.github.shardkeeper.cluster.parameter.ParameterStore;
 import io.github.shardkeeper.cluster.session.ViewStore;
 import io.github.shardkeeper.cluster.signal.SignalStore.Handled;
+import io.github.shardkeeper.cluster.signal.SignalStore.Listening;
 import io.github.shardkeeper.cluster.signal.SignalStore.Outcome;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
@@ -626,7 +627,7 @@ class MissingRightsOnToolsTests {
 		}
 
 		@Nullable Map<String, ?> acknowledge(MemberId session, Handled handled) {
-			return this.signals.acknowledge(session, Map.of("signal", handled));
+			return this.signals.acknowledge(session, Map.of("signal", new Listening(handled, Duration.ofHours(1))));
 		}
 
 	}

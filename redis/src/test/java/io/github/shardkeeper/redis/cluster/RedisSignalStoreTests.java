@@ -175,8 +175,7 @@ class RedisSignalStoreTests extends SignalStoreContract {
 		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> send("1"))
 			.withMessageContaining(key("signals") + ": string")
 			.satisfies((ex) -> assertThat(ex.isRefusal()).isTrue());
-		assertThatExceptionOfType(StoreUnavailableException.class)
-			.isThrownBy(() -> store().acknowledge(A, Map.of("rebuild", Handled.NOTHING)));
+		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> acknowledge(A, Handled.NOTHING));
 	}
 
 }

@@ -123,7 +123,8 @@ final class ToolUser implements AutoCloseable {
 		this.lock = this.locks.get(NAME);
 		this.barrier = new StoredBarriers(this.session, new RedisBarrierStore(this.link)).get(NAME);
 		this.signals = new StoredSignals(this.session, new RedisSignalStore(this.link),
-				new JsonPayloadConverter(new JsonMapper()), new StoredSignals.Settings(Duration.ofHours(1), 64 * 1024));
+				new JsonPayloadConverter(new JsonMapper()),
+				new StoredSignals.Settings(Duration.ofHours(1), 64 * 1024, runtime.clock().now()));
 		this.parameters = new StoredParameters(group, name, new RedisParameterStore(this.link), Map.of(),
 				new ValueFormat(new ApplicationConversionService(), new JsonMapper()), (field, value) -> null,
 				this.callbacks);
@@ -210,6 +211,11 @@ final class ToolUser implements AutoCloseable {
 		@Override
 		public String method() {
 			return "ToolUser.handle(ClusterSignal)";
+		}
+
+		@Override
+		public boolean atStart() {
+			return true;
 		}
 
 		@Override
