@@ -1,37 +1,56 @@
 package io.github.shardkeeper.autoconfigure;
 
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Function;
-
-import org.jspecify.annotations.Nullable;
+import java.util.function.Supplier;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointsByTopic;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.DeadLettersByTopic;
+import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
+import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
  * Data plane of the broadcast topics. It belongs to this instance alone and replaces the
- * group's data plane for these topics. Thread-safe.
+ * group's data plane for these topics: in the store for topics that resume, otherwise in
+ * the memory of this application context. Thread-safe.
  */
 final class BroadcastStores implements AutoCloseable {
 
 	private final Set<String> topics;
 
-	private final @Nullable Stores stores;
+	private final List<Part> parts = new ArrayList<>();
 
 	/**
-	 * Opens the data plane if there are broadcast topics.
-	 * @param store opens it under a name of this instance, which no group can have
+	 * Opens the data plane, as far as there are topics for it.
+	 * @param stored opens it in the store under a name of this instance, which no group
+	 * can have
+	 * @param inMemory creates the checkpoints of topics that do not resume
 	 */
-	BroadcastStores(Set<String> topics, CoordinationSettings settings, Function<String, Stores> store) {
-		this.topics = topics;
-		this.stores = topics.isEmpty() ? null : store.apply(settings.group() + "~" + settings.instance());
+	BroadcastStores(ShardkeeperSettings settings, CoordinationSettings coordination, Function<String, Stores> stored,
+			Supplier<MemoryCheckpointStore> inMemory) {
+		this.topics = settings.broadcastTopics();
+		Set<String> resuming = settings.resumingTopics();
+		if (!resuming.isEmpty()) {
+			this.parts.add(new Part(resuming, stored.apply(coordination.group() + "~" + coordination.instance())));
+		}
+		Set<String> others = new TreeSet<>(this.topics);
+		others.removeAll(resuming);
+		if (!others.isEmpty()) {
+			this.parts.add(new Part(others, inMemory(inMemory.get())));
+		}
+	}
+
+	static Stores inMemory(MemoryCheckpointStore checkpoints) {
+		return new Stores(checkpoints, new MemoryDeadLetterStore(checkpoints));
 	}
 
 	Set<String> topics() {
@@ -40,11 +59,19 @@ final class BroadcastStores implements AutoCloseable {
 
 	/** Returns the group's data plane, with that of this instance for these topics. */
 	CheckpointStore over(CheckpointStore group) {
-		return (this.stores != null) ? new CheckpointsByTopic(group, this.topics, this.stores.checkpoints()) : group;
+		CheckpointStore all = group;
+		for (Part part : this.parts) {
+			all = new CheckpointsByTopic(all, part.topics(), part.stores().checkpoints());
+		}
+		return all;
 	}
 
 	DeadLetterStore over(DeadLetterStore group) {
-		return (this.stores != null) ? new DeadLettersByTopic(group, this.topics, this.stores.letters()) : group;
+		DeadLetterStore all = group;
+		for (Part part : this.parts) {
+			all = new DeadLettersByTopic(all, part.topics(), part.stores().letters());
+		}
+		return all;
 	}
 
 	/** Returns a consumer that notifies the owners of shards, or this instance. */
@@ -65,13 +92,17 @@ final class BroadcastStores implements AutoCloseable {
 
 	@Override
 	public void close() {
-		if (this.stores != null) {
-			this.stores.letters().close();
-			this.stores.checkpoints().close();
-		}
+		this.parts.forEach((part) -> {
+			part.stores().letters().close();
+			part.stores().checkpoints().close();
+		});
 	}
 
 	record Stores(CheckpointStore checkpoints, DeadLetterStore letters) {
+
+	}
+
+	private record Part(Set<String> topics, Stores stores) {
 
 	}
 

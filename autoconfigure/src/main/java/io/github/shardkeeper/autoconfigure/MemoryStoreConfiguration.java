@@ -105,10 +105,8 @@ class MemoryStoreConfiguration {
 
 	@Bean
 	BroadcastStores shardkeeperBroadcastStores(ShardkeeperSettings settings, CoordinationSettings coordination) {
-		return new BroadcastStores(settings.broadcastTopics(), coordination, (name) -> {
-			MemoryCheckpointStore store = new MemoryCheckpointStore();
-			return new BroadcastStores.Stores(store, new MemoryDeadLetterStore(store));
-		});
+		return new BroadcastStores(settings, coordination,
+				(name) -> BroadcastStores.inMemory(new MemoryCheckpointStore()), MemoryCheckpointStore::new);
 	}
 
 }

@@ -14,7 +14,6 @@ import org.springframework.util.unit.DataSize;
 
 import io.github.shardkeeper.assignment.ShardTraits;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Assignment;
-import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Broadcast;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Buffer;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.CallTransaction;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Commit;
@@ -117,13 +116,12 @@ final class PropertiesValidator {
 		validate(this.properties.handover());
 		validate(this.properties.redis());
 		validate(this.properties.jdbc());
-		requireValueSize("shardkeeper.max-record-size", this.properties.maxRecordSize());
 		requireAtLeast("shardkeeper.rebalance.settle-time", this.properties.rebalance().settleTime(), Duration.ZERO);
+		requireValueSize("shardkeeper.max-record-size", this.properties.maxRecordSize());
 		validate(this.properties.template());
-		validate(this.properties.outbox(), this.properties.template());
+		validate(this.properties.outbox());
 		validate(this.properties.signals());
 		validate(this.properties.history());
-		validate(this.properties.broadcast());
 		validate(this.properties.assignment());
 		requireBetween("shardkeeper.consumer.threads", this.properties.consumer().threads(), 1, Integer.MAX_VALUE);
 		validate(this.properties.consumer(), new ConsumerNames("", null));
@@ -218,7 +216,7 @@ final class PropertiesValidator {
 		requireRoomForRecord("shardkeeper.template.max-in-flight-size", template.maxInFlightSize());
 	}
 
-	private void validate(Outbox outbox, Template template) {
+	private void validate(Outbox outbox) {
 		requireBetween("shardkeeper.outbox.max-records", outbox.maxRecords(), 1, Integer.MAX_VALUE);
 		requireValueSize("shardkeeper.outbox.max-size", outbox.maxSize());
 		requireRoomForRecord("shardkeeper.outbox.max-size", outbox.maxSize());
@@ -306,6 +304,9 @@ final class PropertiesValidator {
 		topic.pinned().forEach((shard, instance) -> {
 			requireName(prefix + "pinned." + shard, instance);
 		});
+		if (topic.resume()) {
+			validateResume(name, topic);
+		}
 		if (topic.mode() == Mode.BROADCAST) {
 			validateBroadcast(name, topic);
 			if (this.properties.consumer().overriddenBy(topic.consumer()).transaction() == CallTransaction.JDBC) {
@@ -335,25 +336,18 @@ final class PropertiesValidator {
 		rejectAssignment(name, "pinned", !topic.pinned().isEmpty());
 	}
 
-	/** Rejects the files of earlier versions: ignoring them would lose offsets. */
-	private void validate(Broadcast broadcast) {
-		if (broadcast.offsets().equalsIgnoreCase("local")) {
-			rejectOffsetFiles("'shardkeeper.broadcast.offsets' is 'local'");
+	private void validateResume(String name, Topic topic) {
+		String instance = this.properties.instanceId();
+		if (topic.mode() != Mode.BROADCAST) {
+			reject("'shardkeeper.topics.%s.resume' is true, but the topic's mode is 'coordinated': the group always resumes where it was."
+				.formatted(name), "Remove 'resume', or set the mode to 'broadcast'.");
 		}
-		else if (!broadcast.offsets().equalsIgnoreCase("redis")) {
-			reject("'shardkeeper.broadcast.offsets' is '%s'.".formatted(broadcast.offsets()),
-					"Remove it, or set it to 'redis', which is the only value.");
+		else if (instance == null || instance.isBlank()) {
+			reject("'shardkeeper.topics.%s.resume' is true, but 'shardkeeper.instance-id' is not set: offsets are kept for an id that is the same after a restart, and the default id is not."
+				.formatted(name),
+					"Set 'shardkeeper.instance-id' to an id that differs between instances and outlives a restart, for example to ${HOSTNAME}, the name of the pod in a StatefulSet; or remove 'resume', and each start begins at 'shardkeeper.topics.%s.start'."
+						.formatted(name));
 		}
-		if (broadcast.directory() != null) {
-			rejectOffsetFiles("'shardkeeper.broadcast.directory' is set");
-		}
-	}
-
-	private void rejectOffsetFiles(String what) {
-		reject(what + ", but offsets in files are no longer supported.",
-				"Remove 'shardkeeper.broadcast.offsets' and 'shardkeeper.broadcast.directory'. Redis keeps the offsets, "
-						+ "state, retry queue and dead letters of broadcast topics, for each 'shardkeeper.instance-id' its "
-						+ "own. It does not read the files: an instance begins at 'shardkeeper.topics.<name>.start' once.");
 	}
 
 	private void rejectAssignment(String name, String property, boolean isSet) {

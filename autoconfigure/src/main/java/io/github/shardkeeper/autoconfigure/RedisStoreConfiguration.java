@@ -26,6 +26,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
+import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.cluster.barrier.BarrierStore;
 import io.github.shardkeeper.cluster.lock.LockStore;
@@ -39,6 +40,7 @@ import io.github.shardkeeper.coordination.TopicGroups;
 import io.github.shardkeeper.history.MoveHistory;
 import io.github.shardkeeper.operations.OffsetCopies;
 import io.github.shardkeeper.operations.TopicTrimming;
+import io.github.shardkeeper.redis.RedisClock;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.redis.checkpoint.RedisCheckpointStore;
@@ -217,10 +219,11 @@ class RedisStoreConfiguration {
 		@Bean
 		BroadcastStores shardkeeperBroadcastStores(RedisConnector connector, ShardkeeperProperties properties,
 				ShardkeeperSettings settings, CoordinationSettings coordination) {
-			return new BroadcastStores(settings.broadcastTopics(), coordination, (name) -> new BroadcastStores.Stores(
+			return new BroadcastStores(settings, coordination, (name) -> new BroadcastStores.Stores(
 					new RedisCheckpointStore(connector, properties.keyPrefix(), name, RedisConnector.DATA_TIMEOUT,
 							wait(properties)),
-					new RedisDeadLetterStore(connector, properties.keyPrefix(), name, RedisConnector.DATA_TIMEOUT)));
+					new RedisDeadLetterStore(connector, properties.keyPrefix(), name, RedisConnector.DATA_TIMEOUT)),
+					() -> MemoryCheckpointStore.besides(new RedisClock(connector)));
 		}
 
 		private static ReplicaWait wait(ShardkeeperProperties properties) {

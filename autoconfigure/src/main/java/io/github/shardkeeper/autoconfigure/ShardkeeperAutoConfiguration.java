@@ -225,7 +225,7 @@ public final class ShardkeeperAutoConfiguration {
 		return new ShardConsumerRunner(coordinator, detector, sources, startPositions, broadcast.over(checkpoints),
 				lease, runtime, threads,
 				new ShardConsumerRunner.Settings(settings.consumers(), consumer.buffer().totalSize().toBytes(),
-						settings.broadcastTopics(), settings.hasInstanceId()),
+						settings.broadcastTopics()),
 				mapper.getIfUnique(JsonMapper::new), meters.getIfAvailable(() -> ConsumerMeters.NONE), events,
 				outputs.getIfAvailable(() -> Outputs.NONE), settings.leaveTimeout());
 	}

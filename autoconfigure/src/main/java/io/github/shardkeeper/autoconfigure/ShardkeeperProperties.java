@@ -29,9 +29,9 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
  * @param group Name of the group of instances that share the topics' shards. Must be set
  * if spring.application.name is not. Defaults to spring.application.name.
  * @param instanceId Id of this instance, a part of its member ids. It need not be unique,
- * because each session adds a random part, unless topics are broadcast or shards are kept
- * on leave (shardkeeper.session.on-leave). Defaults to the host name and the process id,
- * and a number for each further application context of the process.
+ * because each session adds a random part, unless broadcast topics resume or shards are
+ * kept on leave (shardkeeper.session.on-leave). Defaults to the host name and the process
+ * id, and a number for each further application context of the process.
  * @param version Version of this application. While a group runs several versions, shards
  * move to the newest one. Defaults to spring.application.version.
  * @param store Store of membership, ownership, offsets and state: redis, or memory of
@@ -46,7 +46,6 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
  * byte per character of key and headers. A larger record is refused before it is sent;
  * one that others have sent counts as one that cannot be converted. 1B to 512MB.
  * @param consumer Consumption of topics.
- * @param broadcast Topics of which every instance consumes every shard.
  * @param template Limits of ShardTemplate.
  * @param outbox Limits of what handlers send as parts of their calls.
  * @param signals Signals to all instances of the group.
@@ -591,18 +590,6 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	}
 
 	/**
-	 * Broadcast topics: offsets, state, retry queue and dead letters of each instance id.
-	 *
-	 * @param offsets Place of offsets, state, retry queue and dead letters of broadcast
-	 * topics, separate for each instance id. With shardkeeper.store=memory, redis means
-	 * memory.
-	 * @param directory Directory of the offsets in files, which are no longer supported.
-	 */
-	public record Broadcast(@DefaultValue("redis") String offsets, @Nullable String directory) {
-
-	}
-
-	/**
 	 * Consumers of a topic's shards.
 	 */
 	public enum Mode {
@@ -872,9 +859,14 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * stored there applies. 1 to 100000.
 	 * @param mode Consumers of a shard: one instance of the group (coordinated), or every
 	 * instance (broadcast). The same on every instance.
-	 * @param start Start position of the group in a shard that has no offset yet:
-	 * earliest; latest, for records after the group first consumed the topic; a time such
-	 * as 2026-11-21T10:00:00Z; or the offset of the first record.
+	 * @param start Start position of the group, or of a broadcast topic's instance, in a
+	 * shard that has no offset yet: earliest; latest, for records after the group first
+	 * consumed the topic; a time such as 2026-11-21T10:00:00Z; or the offset of the first
+	 * record.
+	 * @param resume Whether an instance resumes where it was before a restart. If not,
+	 * each start begins at the start position, and offsets, state, retry queue and dead
+	 * letters end with the instance. Only with mode broadcast, and with
+	 * shardkeeper.instance-id.
 	 * @param strategy Strategy by which the leader assigns the shards of this topic.
 	 * Topics with the same strategy are assigned together, separately from the others.
 	 * Defaults to shardkeeper.assignment.strategy.
@@ -904,11 +896,11 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 */
 	@ConfigurationPropertiesSource
 	public record Topic(@DefaultValue("1") int shards, @DefaultValue("coordinated") Mode mode,
-			@DefaultValue("earliest") String start, @Nullable String strategy, @DefaultValue Map<String, Long> weights,
-			@DefaultValue Map<String, String> zones, @DefaultValue Map<String, String> pinned,
-			@DefaultValue TopicConsumer consumer, @DefaultValue Trim trim, @Nullable String selector,
-			@Nullable String source, @Nullable ResetPolicy reset, @DefaultValue List<String> names,
-			@Nullable String namesBean, @DefaultValue Schedule schedule) {
+			@DefaultValue("earliest") String start, @DefaultValue("false") boolean resume, @Nullable String strategy,
+			@DefaultValue Map<String, Long> weights, @DefaultValue Map<String, String> zones,
+			@DefaultValue Map<String, String> pinned, @DefaultValue TopicConsumer consumer, @DefaultValue Trim trim,
+			@Nullable String selector, @Nullable String source, @Nullable ResetPolicy reset,
+			@DefaultValue List<String> names, @Nullable String namesBean, @DefaultValue Schedule schedule) {
 
 		boolean hasTraits() {
 			return !this.weights.isEmpty() || !this.zones.isEmpty() || !this.pinned.isEmpty();

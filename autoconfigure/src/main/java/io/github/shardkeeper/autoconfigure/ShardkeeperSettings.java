@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -46,8 +47,8 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.source.TrimRule;
 import io.github.shardkeeper.template.SendSettings;
-import io.github.shardkeeper.worker.ConsumerSettings;
 import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.ConsumerSettings;
 import io.github.shardkeeper.worker.ConsumerSettings.BufferLimits;
 import io.github.shardkeeper.worker.ConsumerSettings.Commits;
 import io.github.shardkeeper.worker.ConsumerSettings.Parking;
@@ -56,6 +57,9 @@ import io.github.shardkeeper.worker.ConsumerSettings.Parking;
 final class ShardkeeperSettings {
 
 	private static final Duration DEFAULT_SHUTDOWN_PHASE = Duration.ofSeconds(30);
+
+	/** Of a shard that keeps nothing beyond the memory of this instance. */
+	private static final Long MAX_LETTERS_IN_MEMORY = 1000L;
 
 	private final ShardkeeperProperties properties;
 
@@ -134,11 +138,6 @@ final class ShardkeeperSettings {
 				handover.quietPeriod(), handover.crashQuietPeriod(), handover.maxConcurrentMoves());
 	}
 
-	/** Returns whether this instance has the same id after a restart. */
-	boolean hasInstanceId() {
-		return textOrNull(this.properties.instanceId()) != null;
-	}
-
 	/**
 	 * {@return the consumer settings of a topic, also of one that is not configured}
 	 */
@@ -211,12 +210,7 @@ final class ShardkeeperSettings {
 	 */
 	Set<String> topics(CallTransaction transaction) {
 		Consumer all = this.properties.consumer();
-		return this.properties.topics()
-			.entrySet()
-			.stream()
-			.filter((topic) -> all.overriddenBy(topic.getValue().consumer()).transaction() == transaction)
-			.map(Map.Entry::getKey)
-			.collect(Collectors.toUnmodifiableSet());
+		return topics((topic) -> all.overriddenBy(topic.consumer()).transaction() == transaction);
 	}
 
 	/** Returns whether a topic's offsets are in the application's database. */
@@ -228,10 +222,19 @@ final class ShardkeeperSettings {
 	}
 
 	Set<String> broadcastTopics() {
+		return topics((topic) -> topic.mode() == Mode.BROADCAST);
+	}
+
+	/** Returns the broadcast topics of which this instance keeps offsets. */
+	Set<String> resumingTopics() {
+		return topics((topic) -> topic.mode() == Mode.BROADCAST && topic.resume());
+	}
+
+	private Set<String> topics(Predicate<ShardkeeperProperties.Topic> condition) {
 		return this.properties.topics()
 			.entrySet()
 			.stream()
-			.filter((topic) -> topic.getValue().mode() == Mode.BROADCAST)
+			.filter((topic) -> condition.test(topic.getValue()))
 			.map(Map.Entry::getKey)
 			.collect(Collectors.toUnmodifiableSet());
 	}
@@ -249,7 +252,9 @@ final class ShardkeeperSettings {
 		Map<String, DeadLetterStore.Retention> retentions = new HashMap<>();
 		this.properties.topics().forEach((name, topic) -> {
 			DeadLetterLimits limits = this.properties.consumer().overriddenBy(topic.consumer()).deadLetters();
-			DeadLetterStore.Retention retention = new DeadLetterStore.Retention(limits.maxAge(), limits.maxCount());
+			boolean inMemory = topic.mode() == Mode.BROADCAST && !topic.resume();
+			Long maxCount = (limits.maxCount() == null && inMemory) ? MAX_LETTERS_IN_MEMORY : limits.maxCount();
+			DeadLetterStore.Retention retention = new DeadLetterStore.Retention(limits.maxAge(), maxCount);
 			if (retention.hasLimit()) {
 				retentions.put(name, retention);
 			}

@@ -1,13 +1,14 @@
 package io.github.shardkeeper.autoconfigure;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -15,8 +16,6 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -26,6 +25,7 @@ import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
+import io.github.shardkeeper.checkpoint.DeadLetterStore.Retention;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.shard.ShardId;
@@ -34,10 +34,7 @@ import io.github.shardkeeper.source.memory.MemoryStreamSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Properties of broadcast topics, on the memory store. */
-@ExtendWith(OutputCaptureExtension.class)
 class BroadcastSettingsTests {
-
-	private static final String WARNING = "Every start begins again with the broadcast topics [prices]";
 
 	private final ApplicationContextRunner memory = new ApplicationContextRunner()
 		.withConfiguration(
@@ -58,48 +55,44 @@ class BroadcastSettingsTests {
 	}
 
 	@Test
-	void offsetsInFilesFailStartup() {
-		for (String setting : List.of("offsets=local", "offsets=LOCAL", "directory=/var/lib/shop")) {
-			this.memory.withPropertyValues("shardkeeper.broadcast." + setting)
-				.run((context) -> assertThat(context).getFailure()
-					.rootCause()
-					.hasMessageContaining("offsets in files are no longer supported")
-					.hasMessageContaining(
-							"Remove 'shardkeeper.broadcast.offsets' and 'shardkeeper.broadcast.directory'")
-					.hasMessageContaining("'shardkeeper.topics.<name>.start'"));
-		}
+	void resumingNeedsAnInstanceId() {
+		this.memory.withPropertyValues("shardkeeper.topics.prices.resume=true")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining(
+						"'shardkeeper.topics.prices.resume' is true, but 'shardkeeper.instance-id' is not set")
+				.hasMessageContaining("each start begins at 'shardkeeper.topics.prices.start'"));
+		this.memory.withPropertyValues("shardkeeper.topics.prices.resume=true", "shardkeeper.instance-id=one")
+			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test
-	void offsetsAreKeptInRedisOnly() {
-		this.memory.withPropertyValues("shardkeeper.broadcast.offsets=redis")
-			.run((context) -> assertThat(context).hasNotFailed());
-		this.memory.withPropertyValues("shardkeeper.broadcast.offsets=disk")
+	void resumingIsOnlyForBroadcastTopics() {
+		this.memory
+			.withPropertyValues("shardkeeper.topics.prices.resume=true", "shardkeeper.instance-id=one",
+					"shardkeeper.topics.prices.mode=coordinated")
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
-				.hasMessageContaining("'shardkeeper.broadcast.offsets' is 'disk'")
-				.hasMessageContaining("set it to 'redis'"));
+				.hasMessageContaining(
+						"'shardkeeper.topics.prices.resume' is true, but the topic's mode is 'coordinated'"));
+	}
+
+	@Test
+	void deadLettersInMemoryAreLimited() {
+		this.memory
+			.withPropertyValues("shardkeeper.topics.prices.consumer.dead-letters.max-age=1h",
+					"shardkeeper.topics.kept.mode=broadcast", "shardkeeper.topics.kept.resume=true",
+					"shardkeeper.topics.few.mode=broadcast", "shardkeeper.topics.few.consumer.dead-letters.max-count=5",
+					"shardkeeper.topics.orders.shards=1", "shardkeeper.instance-id=one")
+			.run((context) -> assertThat(context.getBean(ShardkeeperSettings.class).deadLetterRetentions())
+				.containsOnly(Map.entry("prices", new Retention(Duration.ofHours(1), 1000L)),
+						Map.entry("few", new Retention(null, 5L))));
 	}
 
 	@Test
 	void unknownModeIsRefused() {
 		this.memory.withPropertyValues("shardkeeper.topics.prices.mode=both")
 			.run((context) -> assertThat(context).hasFailed());
-	}
-
-	@Test
-	void missingInstanceIdIsLogged(CapturedOutput output) {
-		this.memory.withUserConfiguration(PricesConfiguration.class)
-			.run((context) -> assertThat(context).hasNotFailed());
-		assertThat(output).containsOnlyOnce(WARNING);
-	}
-
-	@Test
-	void configuredInstanceIdIsNotLogged(CapturedOutput output) {
-		this.memory.withUserConfiguration(PricesConfiguration.class)
-			.withPropertyValues("shardkeeper.instance-id=one")
-			.run((context) -> assertThat(context).hasNotFailed());
-		assertThat(output).doesNotContain(WARNING);
 	}
 
 	@Test

@@ -176,7 +176,7 @@ class ShardkeeperAutoConfigurationTests {
 					shardkeeper.consumer.commit.intervall=1s      | shardkeeper.consumer.commit.intervall    | Write 'shardkeeper.consumer.commit.interval'
 					shardkeeper.topics.orders.eu.shards=2         | shardkeeper.topics.orders.eu.shards      | 'shardkeeper.topics[orders.eu]'
 					shardkeeper.group.name=orders                 | shardkeeper.group.name                   | Write 'shardkeeper.group'
-					shardkeeper.something-else=1                  | shardkeeper.something-else               | consumer, broadcast
+					shardkeeper.something-else=1                  | shardkeeper.something-else               | consumer, template
 					""")
 	void unknownPropertiesFailStartup(String value, String named, String fix) {
 		this.memory.withPropertyValues(value).run((context) -> {

@@ -56,12 +56,14 @@ class BroadcastTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
 
+	private static final String EACH_START_BEGINS = "shardkeeper.topics.prices.resume=false";
+
 	private static final ShardId FIRST = ShardId.of("prices", 0);
 
 	@RegisterExtension
 	private final EmbeddedGroup instances = EmbeddedGroup.onRedis("shardkeeper.topics.prices.shards=3",
-			"shardkeeper.topics.prices.mode=broadcast", "shardkeeper.consumer.retry.max-attempts=1",
-			"shardkeeper.consumer.commit.interval=100ms");
+			"shardkeeper.topics.prices.mode=broadcast", "shardkeeper.topics.prices.resume=true",
+			"shardkeeper.consumer.retry.max-attempts=1", "shardkeeper.consumer.commit.interval=100ms");
 
 	private final Map<ConfigurableApplicationContext, PriceHandler> handlers = new IdentityHashMap<>();
 
@@ -88,7 +90,8 @@ class BroadcastTests {
 	@Test
 	@Tag("proof")
 	void contextsWithoutIdDoNotTakeOverFromEachOther() {
-		List<ConfigurableApplicationContext> contexts = List.of(start(""), start(""));
+		List<ConfigurableApplicationContext> contexts = List.of(start("", EACH_START_BEGINS),
+				start("", EACH_START_BEGINS));
 		for (int sent = 10; sent <= 20; sent += 10) {
 			send(sent - 10, 10);
 			for (ConfigurableApplicationContext context : contexts) {
@@ -124,6 +127,55 @@ class BroadcastTests {
 		patiently().until(() -> sum(again) == IntStream.range(0, 30).sum());
 		patiently().until(() -> sum(two) == IntStream.range(0, 30).sum());
 		assertThat(handler(again).handled).hasSize(10);
+	}
+
+	/** Its handler has filled a map, which is empty after a restart. */
+	@Test
+	void everyStartBeginsAtTheFirstRecordUnlessItResumes() {
+		List<String> sent = send(0, 20);
+		ConfigurableApplicationContext one = start("one", EACH_START_BEGINS, "handler.refuses=7");
+		await(handler(one), 19);
+		patiently().until(() -> letters(one).size() == 1);
+		one.close();
+
+		ConfigurableApplicationContext again = start("one", EACH_START_BEGINS);
+
+		assertThat(await(handler(again), 20)).containsExactlyInAnyOrderElementsOf(sent);
+		patiently().until(() -> sum(again) == IntStream.range(0, 20).sum());
+		assertThat(letters(again)).isEmpty();
+		assertThat(keys(again, "*~one*")).as("nothing is left in Redis").isEmpty();
+	}
+
+	@Test
+	void everyStartBeginsAtTheLatestRecordUnlessItResumes() {
+		String[] latest = { EACH_START_BEGINS, "shardkeeper.topics.prices.start=latest" };
+		send(0, 5);
+		awaitNextMillisecond();
+		ConfigurableApplicationContext one = start("one", latest);
+		List<String> seen = send(5, 5);
+		assertThat(await(handler(one), 5)).containsExactlyInAnyOrderElementsOf(seen);
+		one.close();
+		send(10, 5);
+		awaitNextMillisecond();
+
+		ConfigurableApplicationContext again = start("one", latest);
+		List<String> seenAgain = send(15, 5);
+
+		assertThat(await(handler(again), 5)).containsExactlyInAnyOrderElementsOf(seenAgain);
+	}
+
+	@Test
+	@Tag("proof")
+	void processesUnderOneIdDoNotDisturbEachOtherUnlessTheyResume() {
+		ConfigurableApplicationContext first = start("one", EACH_START_BEGINS);
+		ConfigurableApplicationContext second = start("one", EACH_START_BEGINS);
+		List<String> sent = send(0, 20);
+
+		assertThat(await(handler(first), 20)).containsExactlyInAnyOrderElementsOf(sent);
+		assertThat(await(handler(second), 20)).containsExactlyInAnyOrderElementsOf(sent);
+		patiently().until(() -> sum(first) == sum(second) && sum(first) == IntStream.range(0, 20).sum());
+		assertThat(first.getBean(ShardConsumerRunner.class).problems()).isEmpty();
+		assertThat(second.getBean(ShardConsumerRunner.class).problems()).isEmpty();
 	}
 
 	@Test
@@ -238,8 +290,8 @@ class BroadcastTests {
 	/** Like the cached contexts of tests. */
 	@Test
 	void contextsOfOneProcessAreSeparateInstances() {
-		ConfigurableApplicationContext first = start("");
-		ConfigurableApplicationContext second = start("");
+		ConfigurableApplicationContext first = start("", EACH_START_BEGINS);
+		ConfigurableApplicationContext second = start("", EACH_START_BEGINS);
 		patiently().until(() -> handler(first).assigned.size() == 3 && handler(second).assigned.size() == 3);
 		List<String> sent = send(0, 30);
 

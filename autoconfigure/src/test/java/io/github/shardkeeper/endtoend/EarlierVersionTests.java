@@ -110,7 +110,8 @@ class EarlierVersionTests {
 			"shardkeeper.topics.audit.consumer.ordering=none", "shardkeeper.topics.replayed.shards=2",
 			"shardkeeper.topics.news.shards=1", "shardkeeper.topics.news.start=latest",
 			"shardkeeper.topics.prices.shards=1", "shardkeeper.topics.prices.mode=broadcast",
-			"shardkeeper.assignment.strategy=load-aware", "shardkeeper.assignment.load.report-interval=1s",
+			"shardkeeper.topics.prices.resume=true", "shardkeeper.assignment.strategy=load-aware",
+			"shardkeeper.assignment.load.report-interval=1s",
 
 			"shardkeeper.consumer.commit.interval=50ms", "shardkeeper.consumer.retry.max-attempts=2",
 			"shardkeeper.consumer.retry.initial-interval=1ms");

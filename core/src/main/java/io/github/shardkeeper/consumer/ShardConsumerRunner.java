@@ -168,12 +168,6 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		workers.onWriteBack(() -> recordConsumption(context, handlers.keySet()));
 		BroadcastConsumption broadcastConsumption = broadcast.isEmpty() ? null : new BroadcastConsumption(broadcast,
 				context, session, runningThreads, this.coordinator.settings().instance(), this.earlierBroadcast);
-		if (broadcastConsumption != null && !this.settings.instanceIdStays()) {
-			logger
-				.warn("Every start begins again with the broadcast topics {}, and does not use the offsets of earlier starts: "
-						+ "'shardkeeper.instance-id' is not set. Set it to an id that is unique and survives a restart",
-						broadcast.keySet());
-		}
 		// Without a coordinator these loops have to keep the process running.
 		readers.startLoops(this.runtime.loops(), coordinated.isEmpty());
 		Loops.Loop rescueLoop = this.runtime.loops().start(RESCUE, () -> {
@@ -577,10 +571,9 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	 *
 	 * @param totalBufferBytes the limit of what all shards together read ahead
 	 * @param broadcastTopics the topics of which every instance consumes every shard
-	 * @param instanceIdStays whether this instance has the same id after a restart
 	 */
 	public record Settings(Function<String, ConsumerSettings> consumers, long totalBufferBytes,
-			Set<String> broadcastTopics, boolean instanceIdStays) {
+			Set<String> broadcastTopics) {
 
 		public Settings {
 			broadcastTopics = Set.copyOf(broadcastTopics);

@@ -38,6 +38,8 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 
 	private final InstantSource clock;
 
+	private final InstantSource sourceClock;
+
 	private Map<ShardId, ShardData> entries = new HashMap<>();
 
 	private Map<String, Instant> consumedSince = new HashMap<>();
@@ -48,7 +50,21 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 
 	/** Creates an empty store whose time is that of the clock, in milliseconds. */
 	public MemoryCheckpointStore(InstantSource clock) {
+		this(clock, clock);
+	}
+
+	private MemoryCheckpointStore(InstantSource clock, InstantSource sourceClock) {
 		this.clock = clock;
+		this.sourceClock = sourceClock;
+	}
+
+	/**
+	 * Returns an empty store for records whose source has a clock of its own.
+	 * @param sourceClock tells since when a topic is consumed; asked once for each topic,
+	 * and may throw a {@link io.github.shardkeeper.StoreUnavailableException}
+	 */
+	public static MemoryCheckpointStore besides(InstantSource sourceClock) {
+		return new MemoryCheckpointStore(InstantSource.system(), sourceClock);
 	}
 
 	@Override
@@ -151,7 +167,8 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 		if (known != null) {
 			this.consumedSince.merge(topic, known, (one, other) -> one.isBefore(other) ? one : other);
 		}
-		return this.consumedSince.computeIfAbsent(topic, (t) -> this.clock.instant().truncatedTo(ChronoUnit.MILLIS));
+		return this.consumedSince.computeIfAbsent(topic,
+				(t) -> this.sourceClock.instant().truncatedTo(ChronoUnit.MILLIS));
 	}
 
 	@Override
