@@ -47,6 +47,7 @@ class HealthOfOutagesTests {
 	void connectionsForRecordsTurnHealthDownOnlyIfTheyStayAway() {
 		start();
 		this.instances.network("one").disturb(Disturbance.refuse(Set.of(Role.DATA)));
+		await().until(() -> health().getDetails().containsKey("retrying"));
 
 		List<Status> seen = statusesUntil(Status.DOWN);
 
