@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
 import java.util.function.ToDoubleFunction;
 
 import io.micrometer.core.instrument.Gauge;
@@ -38,7 +37,7 @@ import io.github.shardkeeper.text.PrintableLogger;
  * shard is not in the sample any more is removed. A registry that fails has no effect on
  * its callers. Thread-safe.
  */
-public final class MicrometerGroupMeters implements Consumer<ConsumptionSample>, AutoCloseable {
+public final class MicrometerGroupMeters implements AutoCloseable {
 
 	private static final Logger logger = PrintableLogger.of(MicrometerGroupMeters.class);
 
@@ -162,9 +161,8 @@ public final class MicrometerGroupMeters implements Consumer<ConsumptionSample>,
 			.record(duration);
 	}
 
-	/** Called on one thread at a time. */
-	@Override
-	public void accept(ConsumptionSample sample) {
+	/** Shows a sample. Called on one thread at a time. */
+	public void sampled(ConsumptionSample sample) {
 		try {
 			show(values(sample));
 			sample.topics()

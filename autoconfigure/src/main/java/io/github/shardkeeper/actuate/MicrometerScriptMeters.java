@@ -3,7 +3,6 @@ package io.github.shardkeeper.actuate;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BiConsumer;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
@@ -16,7 +15,7 @@ import io.github.shardkeeper.text.PrintableLogger;
  * Timer {@code shardkeeper.script} of the scripts that Redis runs, by {@code group} and
  * {@code script}. A registry that fails has no effect on its callers. Thread-safe.
  */
-public final class MicrometerScriptMeters implements BiConsumer<String, Duration> {
+public final class MicrometerScriptMeters {
 
 	private static final Logger logger = PrintableLogger.of(MicrometerScriptMeters.class);
 
@@ -34,8 +33,7 @@ public final class MicrometerScriptMeters implements BiConsumer<String, Duration
 	}
 
 	/** Times a script. */
-	@Override
-	public void accept(String script, Duration duration) {
+	public void answered(String script, Duration duration) {
 		this.registry.count((meters) -> this.timers
 			.computeIfAbsent(script, (name) -> meters.timer("shardkeeper.script", "group", this.group, "script", name))
 			.record(duration));

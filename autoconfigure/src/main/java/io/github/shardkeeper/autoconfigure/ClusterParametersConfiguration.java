@@ -57,7 +57,7 @@ class ClusterParametersConfiguration {
 		StoredParameters parameters = new StoredParameters(settings.group(), settings.instance(), store,
 				properties.parameters(),
 				new ValueFormat(ApplicationConversionService.getSharedInstance(), mapper.getIfUnique(JsonMapper::new)),
-				constraints.getIfUnique(() -> ValueConstraints.NONE), callbacks);
+				constraints.getIfUnique(() -> ValueConstraints.NONE), callbacks::execute);
 		use.begin(parameters);
 		return parameters;
 	}

@@ -59,7 +59,7 @@ class ClusterToolsConfiguration {
 	@Bean
 	ClusterSession shardkeeperClusterSession(ShardCoordinator coordinator, ClusterMessages messages, ViewStore views,
 			MemberRuntime runtime, CallbackThreads callbacks) {
-		return new ClusterSession(coordinator, messages, views, runtime, callbacks);
+		return new ClusterSession(coordinator, messages, views, runtime, callbacks::execute);
 	}
 
 	@Bean

@@ -2,14 +2,12 @@ package io.github.shardkeeper.autoconfigure;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 
 import io.lettuce.core.RedisClient;
 
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -65,9 +63,6 @@ import io.github.shardkeeper.source.TopicSources;
 @ConditionalOnProperty(name = "shardkeeper.store", havingValue = "redis", matchIfMissing = true)
 class RedisStoreConfiguration {
 
-	/** Name of the bean that times scripts. */
-	static final String SCRIPT_METERS = "shardkeeperScriptMeters";
-
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass({ RedisConnector.class, RedisConnectionFactory.class, LettuceConnectionFactory.class,
 			RedisClient.class })
@@ -78,8 +73,7 @@ class RedisStoreConfiguration {
 
 		@Bean
 		RedisConnector shardkeeperRedisConnector(ObjectProvider<RedisConnectionFactory> factory,
-				@Qualifier(SCRIPT_METERS) ObjectProvider<BiConsumer<String, Duration>> meters,
-				ConfigurableListableBeanFactory beans) {
+				ObjectProvider<MeterListeners.OfScripts> meters, ConfigurableListableBeanFactory beans) {
 			RedisConnectionFactory used = connectionFactory(factory, beans);
 			RedisConnector connector = new RedisConnector(used);
 			List<String> names = factoryNames(beans);
@@ -88,7 +82,7 @@ class RedisStoreConfiguration {
 					.filter((name) -> beans.getSingleton(name) == used)
 					.forEach((name) -> connector.reportChoice(name, names));
 			}
-			meters.ifAvailable(connector::onScriptAnswered);
+			meters.ifAvailable((timed) -> connector.onScriptAnswered(timed.listener()));
 			if (beans.containsBean(SourceSelection.beanName("redis")) && isStarted()) {
 				// The shards of its topics are looked up when the application starts.
 				connector.connectAhead();

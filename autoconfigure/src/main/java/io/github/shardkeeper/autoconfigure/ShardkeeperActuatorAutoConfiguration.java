@@ -5,8 +5,6 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.BiConsumer;
-import java.util.function.Consumer;
 
 import io.micrometer.core.instrument.MeterRegistry;
 
@@ -69,7 +67,6 @@ import io.github.shardkeeper.operations.GroupReporter;
 import io.github.shardkeeper.operations.GroupSteering;
 import io.github.shardkeeper.operations.OperationAudit;
 import io.github.shardkeeper.operations.ShardOperations;
-import io.github.shardkeeper.shard.ShardMove;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.template.SendObserver;
@@ -269,14 +266,14 @@ public final class ShardkeeperActuatorAutoConfiguration {
 			return meters;
 		}
 
-		@Bean(RedisStoreConfiguration.SCRIPT_METERS)
-		BiConsumer<String, Duration> shardkeeperScriptMeters(MeterRegistry registry, CoordinationSettings settings) {
-			return new MicrometerScriptMeters(registry, settings.group());
+		@Bean
+		MeterListeners.OfScripts shardkeeperScriptMeters(MeterRegistry registry, CoordinationSettings settings) {
+			return new MeterListeners.OfScripts(new MicrometerScriptMeters(registry, settings.group())::answered);
 		}
 
-		@Bean(ShardkeeperAutoConfiguration.MOVE_METERS)
-		Consumer<ShardMove> shardkeeperMoveMeters(MicrometerGroupMeters meters) {
-			return meters::moved;
+		@Bean
+		MeterListeners.OfMoves shardkeeperMoveMeters(MicrometerGroupMeters meters) {
+			return new MeterListeners.OfMoves(meters::moved);
 		}
 
 		@Bean
@@ -293,7 +290,7 @@ public final class ShardkeeperActuatorAutoConfiguration {
 							runner::problems, runner::activity),
 					coordinator::isLeader, (moves != null) ? new MoveFollower(moves)::next : (leads) -> List.of(),
 					runtime, InstantSource.system(), properties.sampleInterval(), ShardConsumerRunner.PHASE + 1,
-					meters);
+					meters::sampled);
 		}
 
 		@Bean

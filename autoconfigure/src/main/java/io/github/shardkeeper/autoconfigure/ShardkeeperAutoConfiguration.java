@@ -4,14 +4,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -71,7 +69,6 @@ import io.github.shardkeeper.operations.StoredDeadLetters;
 import io.github.shardkeeper.operations.StoredRetiredTopics;
 import io.github.shardkeeper.operations.StoredShardPositions;
 import io.github.shardkeeper.output.Outputs;
-import io.github.shardkeeper.shard.ShardMove;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.PayloadConverter;
@@ -108,9 +105,6 @@ public final class ShardkeeperAutoConfiguration {
 
 	/** Moves that wait to be logged, if no history is kept. */
 	private static final int PENDING_MOVES = 1_000;
-
-	/** Name of the bean that counts moves. */
-	static final String MOVE_METERS = "shardkeeperMoveMeters";
 
 	/** Injected wherever a property is used: nothing starts before all are valid. */
 	@Bean
@@ -242,7 +236,7 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	MoveRecorder shardkeeperMoveRecorder(ShardCoordinator coordinator, CoordinationStore store,
 			ObjectProvider<MoveHistory> history, ShardkeeperSettings settings, MemberRuntime runtime,
-			ApplicationEventPublisher publisher, @Qualifier(MOVE_METERS) ObjectProvider<Consumer<ShardMove>> meters) {
+			ApplicationEventPublisher publisher, ObjectProvider<MeterListeners.OfMoves> meters) {
 		String group = coordinator.settings().group();
 		boolean kept = settings.history().maxMoves() > 0;
 		PublishedEvents published = new PublishedEvents(group, publisher);
@@ -250,9 +244,9 @@ public final class ShardkeeperAutoConfiguration {
 				kept ? settings.history().maxMoves() : PENDING_MOVES, runtime.loops(), runtime.clock(), (move) -> {
 					published.moved(move);
 					// The meters need the runner, whose events go through this recorder.
-					meters.ifAvailable((counted) -> counted.accept(move));
+					meters.ifAvailable((counted) -> counted.listener().accept(move));
 				}, ShardConsumerRunner.PHASE - 1);
-		coordinator.addMoveListener(recorder);
+		coordinator.addMoveListener(recorder::found);
 		return recorder;
 	}
 

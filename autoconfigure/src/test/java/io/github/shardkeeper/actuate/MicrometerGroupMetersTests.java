@@ -89,7 +89,7 @@ class MicrometerGroupMetersTests {
 
 	@Test
 	void metersOfAllTopicsExistWithoutAnyShard() {
-		meters(false).accept(sample(Map.of(), null));
+		meters(false).sampled(sample(Map.of(), null));
 
 		for (String topic : List.of("orders", "news")) {
 			for (String name : List.of("shards.owned", "shards.problems", "shards.unreadable", "lag", "lag.age",
@@ -110,7 +110,7 @@ class MicrometerGroupMetersTests {
 
 	@Test
 	void gaugesAreSumsAndTheLongestTime() {
-		meters(false).accept(sample(Map.of(ZERO, figures(5, 1_500L), ONE, figures(7, 500L)),
+		meters(false).sampled(sample(Map.of(ZERO, figures(5, 1_500L), ONE, figures(7, 500L)),
 				Map.of("orders", new TopicFigures(Map.of("OWNED", 2, "FREE", 1), 1, 2_500))));
 
 		assertThat(value("shardkeeper.shards.owned", "topic", "orders")).isEqualTo(2);
@@ -127,7 +127,7 @@ class MicrometerGroupMetersTests {
 
 	@Test
 	void unreadableFiguresAreCountedAndHideNoOthers() {
-		meters(false).accept(sample(Map.of(ZERO, figures(5, null), ONE, UNREADABLE), null));
+		meters(false).sampled(sample(Map.of(ZERO, figures(5, null), ONE, UNREADABLE), null));
 
 		assertThat(value("shardkeeper.lag", "topic", "orders")).isEqualTo(5);
 		assertThat(value("shardkeeper.lag.age", "topic", "orders")).as("the source cannot tell").isNaN();
@@ -137,8 +137,8 @@ class MicrometerGroupMetersTests {
 	@Test
 	void nothingStaysFromBeforeAnOutage() {
 		MicrometerGroupMeters meters = meters(false);
-		meters.accept(sample(Map.of(ZERO, figures(5, 10L)), Map.of("orders", new TopicFigures(Map.of(), 0, 0))));
-		meters.accept(sample(Map.of(ZERO, UNREADABLE), null));
+		meters.sampled(sample(Map.of(ZERO, figures(5, 10L)), Map.of("orders", new TopicFigures(Map.of(), 0, 0))));
+		meters.sampled(sample(Map.of(ZERO, UNREADABLE), null));
 
 		for (String name : List.of("lag", "lag.age", "dead.letters.stored", "retries.waiting", "shards.unowned",
 				"shards.unowned.age")) {
@@ -146,7 +146,7 @@ class MicrometerGroupMetersTests {
 		}
 		assertThat(value("shardkeeper.shards.owned", "topic", "orders")).isEqualTo(1);
 
-		meters.accept(sample(Map.of(ZERO, figures(6, 10L)), Map.of("orders", new TopicFigures(Map.of(), 4, 0))));
+		meters.sampled(sample(Map.of(ZERO, figures(6, 10L)), Map.of("orders", new TopicFigures(Map.of(), 4, 0))));
 		assertThat(value("shardkeeper.lag", "topic", "orders")).isEqualTo(6);
 		assertThat(value("shardkeeper.shards.unowned", "topic", "orders")).isEqualTo(4);
 	}
@@ -154,13 +154,13 @@ class MicrometerGroupMetersTests {
 	@Test
 	void gaugesOfShardsAndForeignTopicsVanishWithThem() {
 		MicrometerGroupMeters meters = meters(true);
-		meters.accept(
+		meters.sampled(
 				sample(Map.of(ZERO, figures(5, 10L)), Map.of("retired", new TopicFigures(Map.of("FREE", 1), 1, 0))));
 		assertThat(value("shardkeeper.lag", "topic", "orders", "shard", "0")).isEqualTo(5);
 		assertThat(value("shardkeeper.shards.owned", "topic", "orders")).isEqualTo(1);
 		assertThat(value("shardkeeper.shards", "topic", "retired", "state", "FREE")).isEqualTo(1);
 
-		meters.accept(sample(Map.of(ONE, UNREADABLE), null));
+		meters.sampled(sample(Map.of(ONE, UNREADABLE), null));
 
 		assertThat(this.registry.find("shardkeeper.lag").gauges()).map((gauge) -> gauge.getId().getTag("shard"))
 			.containsExactly("1");
@@ -189,7 +189,7 @@ class MicrometerGroupMetersTests {
 		meters.moved(move(ZERO, MoveCause.JOIN, 1_000));
 		meters.moved(new ShardMove(ONE, null, MemberId.of("b", "1"), new Token(2), MoveCause.FIRST_OWNER, 1_000, 1_000,
 				1_000));
-		meters.accept(new ConsumptionSample(Set.of(), Set.of(), Map.of(), null,
+		meters.sampled(new ConsumptionSample(Set.of(), Set.of(), Map.of(), null,
 				List.of(new MovePhaseReport("orders", "JOIN", "acquired", Duration.ofMillis(7)))));
 
 		assertThat(millis("shardkeeper.moves", "cause", "JOIN")).isEqualTo(100);

@@ -32,7 +32,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * owner of a shard. Has no thread before the first of them. While the store does not
  * accept them, the last ones are kept, up to a bound. Thread-safe.
  */
-public final class MoveRecorder implements Consumer<List<ShardMove>>, SmartLifecycle, AutoCloseable {
+public final class MoveRecorder implements SmartLifecycle, AutoCloseable {
 
 	private static final Logger logger = PrintableLogger.of(MoveRecorder.class);
 
@@ -114,8 +114,7 @@ public final class MoveRecorder implements Consumer<List<ShardMove>>, SmartLifec
 	}
 
 	/** Takes moves, the oldest first. Does not block. */
-	@Override
-	public void accept(List<ShardMove> moves) {
+	public void found(List<ShardMove> moves) {
 		Loops.Loop woken;
 		synchronized (this) {
 			if (this.closed) {

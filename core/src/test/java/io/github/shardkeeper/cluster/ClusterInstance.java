@@ -103,7 +103,7 @@ public final class ClusterInstance implements AutoCloseable {
 				new HeartbeatScheduler(reachable, lease, settings.heartbeatInterval(), runtime), lease,
 				AssignmentSettings.builtIn("sticky", new StickyAssignment()), runtime);
 		this.session = new ClusterSession(this.coordinator, this::subscribe,
-				reachable(ViewStore.class, new MemoryViewStore(cluster)), runtime, this.callbacks);
+				reachable(ViewStore.class, new MemoryViewStore(cluster)), runtime, this.callbacks::execute);
 		this.session.start(() -> {
 			if (!this.coordinator.isRunning()) {
 				this.coordinator.start(Map.of(), new NoShards());

@@ -60,8 +60,8 @@ class MoveRecorderTests {
 
 	@Test
 	void movesAreWrittenAndAnnouncedInTheirOrder() throws Exception {
-		this.recorder.accept(MoveHistoryContract.moves(0, 2));
-		this.recorder.accept(MoveHistoryContract.moves(2, 3));
+		this.recorder.found(MoveHistoryContract.moves(0, 2));
+		this.recorder.found(MoveHistoryContract.moves(2, 3));
 
 		assertThat(this.loops.run()).isNull();
 
@@ -72,9 +72,9 @@ class MoveRecorderTests {
 	@Test
 	void movesStayUntilTheStoreTakesThem() throws Exception {
 		this.history.failing = true;
-		this.recorder.accept(MoveHistoryContract.moves(0, 2));
+		this.recorder.found(MoveHistoryContract.moves(0, 2));
 		assertThat(this.loops.run()).isNotNull();
-		this.recorder.accept(MoveHistoryContract.moves(2, 4));
+		this.recorder.found(MoveHistoryContract.moves(2, 4));
 		assertThat(this.loops.run()).isNotNull();
 		this.history.failing = false;
 
@@ -87,8 +87,8 @@ class MoveRecorderTests {
 	@Test
 	void onlyTheLastMovesAreKeptWhileTheStoreTakesNone() throws Exception {
 		this.history.failing = true;
-		this.recorder.accept(MoveHistoryContract.moves(0, 1_000));
-		this.recorder.accept(MoveHistoryContract.moves(1_000, 1_010));
+		this.recorder.found(MoveHistoryContract.moves(0, 1_000));
+		this.recorder.found(MoveHistoryContract.moves(1_000, 1_010));
 		this.history.failing = false;
 
 		this.loops.run();
@@ -99,7 +99,7 @@ class MoveRecorderTests {
 
 	@Test
 	void withoutAHistoryMovesAreAnnounced() throws Exception {
-		recorder(null).accept(MoveHistoryContract.moves(0, 2));
+		recorder(null).found(MoveHistoryContract.moves(0, 2));
 
 		assertThat(this.loops.run()).isNull();
 
@@ -113,7 +113,7 @@ class MoveRecorderTests {
 				(move) -> {
 					throw new IllegalStateException("caused by the test");
 				}, 0);
-		failing.accept(MoveHistoryContract.moves(0, 2));
+		failing.found(MoveHistoryContract.moves(0, 2));
 
 		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(this.loops::run);
 		this.loops.run();
@@ -124,7 +124,7 @@ class MoveRecorderTests {
 	@Test
 	void closedRecorderTakesNothing() throws Exception {
 		this.recorder.close();
-		this.recorder.accept(MoveHistoryContract.moves(0, 2));
+		this.recorder.found(MoveHistoryContract.moves(0, 2));
 
 		assertThat(this.loops.step).isNull();
 	}
@@ -132,7 +132,7 @@ class MoveRecorderTests {
 	@Test
 	void stopWaitsForTheLastMoves() throws Exception {
 		this.recorder.start();
-		this.recorder.accept(MoveHistoryContract.moves(0, 2));
+		this.recorder.found(MoveHistoryContract.moves(0, 2));
 		Thread stopping = new Thread(this.recorder::stop);
 		stopping.start();
 		while (stopping.getState() != Thread.State.TIMED_WAITING) {
@@ -149,7 +149,7 @@ class MoveRecorderTests {
 	@Test
 	void stopDoesNotWaitForAStoreThatRefusesMoves() throws Exception {
 		this.history.failing = true;
-		this.recorder.accept(MoveHistoryContract.moves(0, 2));
+		this.recorder.found(MoveHistoryContract.moves(0, 2));
 		this.loops.run();
 
 		long begin = System.nanoTime();
@@ -250,7 +250,7 @@ class MoveRecorderTests {
 		ShardMove known = MoveHistoryContract.move(1);
 		this.history.append(List.of(known));
 
-		this.recorder.accept(List.of(unseen(1, known.token().value()), unseen(2, 90)));
+		this.recorder.found(List.of(unseen(1, known.token().value()), unseen(2, 90)));
 		this.loops.run();
 
 		assertThat(this.announced).extracting(ShardMove::shard).containsExactly(ShardId.of("visits", 2));
@@ -265,7 +265,7 @@ class MoveRecorderTests {
 		this.history.append(List.of(MoveHistoryContract.move(1), MoveHistoryContract.move(2)));
 
 		this.history.failing = true;
-		this.recorder.accept(List.of(unseen(1, 90), unseen(2, 91), unseen(3, 92)));
+		this.recorder.found(List.of(unseen(1, 90), unseen(2, 91), unseen(3, 92)));
 		assertThat(this.loops.run()).isNotNull();
 		this.history.failing = false;
 		this.loops.run();
@@ -279,7 +279,7 @@ class MoveRecorderTests {
 
 	@Test
 	void withoutAHistoryMovesThatNoLeaderHasSeenAreNotGuessed() throws Exception {
-		recorder(null).accept(List.of(unseen(1, 90), MoveHistoryContract.move(2)));
+		recorder(null).found(List.of(unseen(1, 90), MoveHistoryContract.move(2)));
 		this.loops.run();
 
 		assertThat(this.announced).containsExactly(MoveHistoryContract.move(2));

@@ -10,9 +10,10 @@ import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 
 /**
  * The threads on which cluster tools run the code of the application: virtual ones, or a
- * pool without idle threads. Thread-safe.
+ * pool without idle threads. It is no {@link Executor}: as a bean it would take the place
+ * of the application's own in everything that looks for one. Thread-safe.
  */
-public final class CallbackThreads implements Executor, AutoCloseable {
+public final class CallbackThreads implements AutoCloseable {
 
 	private static final String NAME_PREFIX = "shardkeeper-callback-";
 
@@ -42,7 +43,7 @@ public final class CallbackThreads implements Executor, AutoCloseable {
 		this.shutdown = pool::shutdownNow;
 	}
 
-	@Override
+	/** Runs a task, which may block. */
 	public void execute(Runnable task) {
 		this.executor.execute(task);
 	}

@@ -94,7 +94,7 @@ final class SignalInstance implements AutoCloseable {
 				new HeartbeatScheduler(stores.coordination(), lease, settings.heartbeatInterval(), runtime), lease,
 				AssignmentSettings.builtIn("sticky", new StickyAssignment()), runtime);
 		this.session = new ClusterSession(this.coordinator, new LossyMessages(), stores.views(), runtime,
-				this.callbacks);
+				this.callbacks::execute);
 		this.membership = new ClusterMembership(this.session, this.coordinator, Duration.ofSeconds(10), 0);
 		this.signals = new StoredSignals(this.session, new InterruptedStore(),
 				new JsonPayloadConverter(new JsonMapper()),

@@ -116,7 +116,7 @@ final class ToolUser implements AutoCloseable {
 				new HeartbeatScheduler(this.group, lease, settings.heartbeatInterval(), runtime), lease,
 				AssignmentSettings.builtIn("sticky", new StickyAssignment()), runtime);
 		this.session = new ClusterSession(this.coordinator, this.link, new RedisViewStore(this.link), runtime,
-				this.callbacks);
+				this.callbacks::execute);
 		this.membership = new ClusterMembership(this.session, this.coordinator, Duration.ofSeconds(10), 0);
 		this.view = new SharedView(this.session);
 		this.locks = new StoredLocks(this.session, new RedisLockStore(this.link));
@@ -127,7 +127,7 @@ final class ToolUser implements AutoCloseable {
 				new StoredSignals.Settings(Duration.ofHours(1), 64 * 1024, runtime.clock().now()));
 		this.parameters = new StoredParameters(group, name, new RedisParameterStore(this.link), Map.of(),
 				new ValueFormat(new ApplicationConversionService(), new JsonMapper()), (field, value) -> null,
-				this.callbacks);
+				this.callbacks::execute);
 		this.parameters.follow(this.session);
 		this.parameter = this.parameters.get(NAME, Integer.class, 0);
 		this.signals.listen(List.of(new Recording()));
