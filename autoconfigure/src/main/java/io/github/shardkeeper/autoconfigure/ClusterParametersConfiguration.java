@@ -9,7 +9,6 @@ import java.util.stream.Collectors;
 import jakarta.validation.ConstraintViolation;
 import jakarta.validation.Validator;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -52,11 +51,11 @@ class ClusterParametersConfiguration {
 	@Lazy
 	@ConditionalOnMissingBean(ClusterParameters.class)
 	StoredParameters shardkeeperClusterParameters(CoordinationSettings settings, ParameterStore store,
-			ShardkeeperProperties properties, ObjectProvider<JsonMapper> mapper,
-			ObjectProvider<ValueConstraints> constraints, CallbackThreads callbacks, ParametersInUse use) {
+			ShardkeeperProperties properties, JsonMapperSelection json, ObjectProvider<ValueConstraints> constraints,
+			CallbackThreads callbacks, ParametersInUse use) {
 		StoredParameters parameters = new StoredParameters(settings.group(), settings.instance(), store,
 				properties.parameters(),
-				new ValueFormat(ApplicationConversionService.getSharedInstance(), mapper.getIfUnique(JsonMapper::new)),
+				new ValueFormat(ApplicationConversionService.getSharedInstance(), json.mapper()),
 				constraints.getIfUnique(() -> ValueConstraints.NONE), callbacks::execute);
 		use.begin(parameters);
 		return parameters;
@@ -117,8 +116,8 @@ class ClusterParametersConfiguration {
 		@Bean
 		@Lazy
 		ValueConstraints shardkeeperValueConstraints(ObjectProvider<Validator> validator) {
-			Validator unique = validator.getIfUnique();
-			return (unique != null) ? (field, value) -> violation(unique, field, value) : ValueConstraints.NONE;
+			Validator only = validator.getIfAvailable();
+			return (only != null) ? (field, value) -> violation(only, field, value) : ValueConstraints.NONE;
 		}
 
 		private static @Nullable String violation(Validator validator, @Nullable Field field, Object value) {

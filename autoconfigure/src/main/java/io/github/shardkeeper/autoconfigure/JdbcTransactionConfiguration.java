@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -161,12 +162,16 @@ class JdbcTransactionConfiguration {
 		}
 
 		private static <S> @Nullable S group(ListableBeanFactory beans, Class<S> type, String other) {
-			for (String name : beans.getBeanNamesForType(type, true, false)) {
-				if (!name.equals(other)) {
-					return beans.getBean(name, type);
-				}
+			List<String> names = Stream.of(beans.getBeanNamesForType(type, true, false))
+				.filter((name) -> !name.equals(other))
+				.toList();
+			if (names.size() > 1) {
+				throw new ShardkeeperConfigurationException(
+						"There are several %s beans for topics without 'consumer.transaction: jdbc': %s."
+							.formatted(type.getSimpleName(), String.join(", ", names)),
+						"Keep one of them.");
 			}
-			return null;
+			return names.isEmpty() ? null : beans.getBean(names.get(0), type);
 		}
 
 		@Bean(name = CHECKPOINTS)

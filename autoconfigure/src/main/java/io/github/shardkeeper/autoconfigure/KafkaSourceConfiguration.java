@@ -64,8 +64,8 @@ class KafkaSourceConfiguration {
 			KafkaConnectionDetails connection = details.getIfUnique();
 			if (clients == null || connection == null) {
 				throw new ShardkeeperConfigurationException(
-						"A topic has the source 'kafka', but there is no KafkaConnectionDetails bean.",
-						"Do not exclude KafkaAutoConfiguration, which creates it from 'spring.kafka.*'.");
+						"A topic has the source 'kafka', but there is no KafkaConnectionDetails bean, or none of several is primary.",
+						"Do not exclude KafkaAutoConfiguration, which creates it from 'spring.kafka.*'. Mark one of several as @Primary.");
 			}
 			return new KafkaShardSource(new KafkaSourceSettings(topics(selection.topics("kafka"), source),
 					with(clients.buildConsumerProperties(), connection.getConsumer()),

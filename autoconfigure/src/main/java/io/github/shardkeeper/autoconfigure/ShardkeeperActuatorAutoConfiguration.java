@@ -27,6 +27,8 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 
 import io.github.shardkeeper.DeadLetters;
 import io.github.shardkeeper.ShardPositions;
@@ -56,12 +58,12 @@ import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.HeartbeatScheduler;
 import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.ShardCoordinator;
-import io.github.shardkeeper.handler.CallObserver;
 import io.github.shardkeeper.history.MoveFollower;
 import io.github.shardkeeper.history.MoveReporter;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.loop.LoopThreads;
 import io.github.shardkeeper.observation.CallObservations;
+import io.github.shardkeeper.observation.SendObservations;
 import io.github.shardkeeper.operations.ConsumptionSampler;
 import io.github.shardkeeper.operations.GroupReporter;
 import io.github.shardkeeper.operations.GroupSteering;
@@ -296,15 +298,16 @@ public final class ShardkeeperActuatorAutoConfiguration {
 		@Bean
 		@ConditionalOnMissingBean(ConsumerMeters.class)
 		MicrometerConsumerMeters shardkeeperConsumerMeters(MeterRegistry registry, CoordinationSettings settings,
-				ObjectProvider<CallObserver> observer) {
-			boolean observed = observer.getIfAvailable() instanceof CallObservations;
+				ObjectProvider<CallObservations> observations) {
+			boolean observed = observations.getIfAvailable() != null;
 			return new MicrometerConsumerMeters(registry, settings.group(), !observed);
 		}
 
+		/** An observation of each record has a timer of the same name. */
 		@Bean
-		@ConditionalOnMissingBean(SendObserver.class)
-		MicrometerSendMeters shardkeeperSendMeters(MeterRegistry registry) {
-			return new MicrometerSendMeters(registry);
+		@Order(Ordered.HIGHEST_PRECEDENCE)
+		SendObserver shardkeeperSendMeters(MeterRegistry registry, ObjectProvider<SendObservations> observations) {
+			return (observations.getIfAvailable() != null) ? SendObserver.NONE : new MicrometerSendMeters(registry);
 		}
 
 		@Bean

@@ -6,7 +6,6 @@ import java.util.Map;
 import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -54,6 +53,7 @@ import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.coordination.TopicGroups;
 import io.github.shardkeeper.handler.CallObserver;
+import io.github.shardkeeper.handler.CallObservers;
 import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.history.MoveHistory;
@@ -80,6 +80,7 @@ import io.github.shardkeeper.source.fixed.ShardNames;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 import io.github.shardkeeper.template.KeyedShardTemplate;
 import io.github.shardkeeper.template.SendObserver;
+import io.github.shardkeeper.template.SendObservers;
 import io.github.shardkeeper.template.SendRepetitions;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
@@ -179,17 +180,24 @@ public final class ShardkeeperAutoConfiguration {
 	}
 
 	@Bean
+	JsonMapperSelection shardkeeperJsonMapperSelection(ShardkeeperSettings settings,
+			ConfigurableListableBeanFactory beans) {
+		return new JsonMapperSelection(beans, settings.properties().jsonMapper());
+	}
+
+	@Bean
 	@ConditionalOnMissingBean
-	PayloadConverter shardkeeperPayloadConverter(ObjectProvider<JsonMapper> mapper) {
-		return new JsonPayloadConverter(mapper.getIfUnique(JsonMapper::new));
+	PayloadConverter shardkeeperPayloadConverter(JsonMapperSelection json) {
+		return new JsonPayloadConverter(json.mapper());
 	}
 
 	@Bean
 	ShardHandlerDetector shardkeeperHandlerDetector(ShardkeeperSettings settings, ConfigurableListableBeanFactory beans,
 			PayloadConverter converter, ObjectProvider<TopicPayloads> own, ObjectProvider<MessageArguments> messages,
-			ObjectProvider<CallObserver> observer) {
+			ObjectProvider<CallObserver> observers) {
 		return new ShardHandlerDetector(beans, TopicPayloads.over(converter, own),
-				messages.getIfAvailable(() -> MessageArguments.NONE), observer.getIfAvailable(), settings.schedules());
+				messages.getIfAvailable(() -> MessageArguments.NONE),
+				CallObservers.of(observers.orderedStream().toList()), settings.schedules());
 	}
 
 	@Bean
@@ -212,7 +220,7 @@ public final class ShardkeeperAutoConfiguration {
 	ShardConsumerRunner shardkeeperConsumerRunner(ShardkeeperSettings settings, ShardCoordinator coordinator,
 			ShardHandlerDetector detector, TopicSources sources, StartPositions startPositions,
 			CheckpointStore checkpoints, BroadcastStores broadcast, Lease lease, MemberRuntime runtime,
-			ObjectProvider<JsonMapper> mapper, ObjectProvider<ConsumerMeters> meters, ConsumerEvents events,
+			JsonMapperSelection json, ObjectProvider<ConsumerMeters> meters, ConsumerEvents events,
 			ObjectProvider<Outputs> outputs, Environment environment) {
 		ShardkeeperProperties.Consumer consumer = settings.properties().consumer();
 		WorkerThreads threads = new WorkerThreads(Threading.VIRTUAL.isActive(environment), consumer.threads());
@@ -220,7 +228,7 @@ public final class ShardkeeperAutoConfiguration {
 				lease, runtime, threads,
 				new ShardConsumerRunner.Settings(settings.consumers(), consumer.buffer().totalSize().toBytes(),
 						settings.broadcastTopics()),
-				mapper.getIfUnique(JsonMapper::new), meters.getIfAvailable(() -> ConsumerMeters.NONE), events,
+				json.mapper(), meters.getIfAvailable(() -> ConsumerMeters.NONE), events,
 				outputs.getIfAvailable(() -> Outputs.NONE), settings.leaveTimeout());
 	}
 
@@ -269,8 +277,8 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	ShardStateReader shardkeeperStateReader(CheckpointStore checkpoints, BroadcastStores broadcast,
-			TopicSources sources, ObjectProvider<JsonMapper> mapper) {
-		return new CommittedStateReader(broadcast.over(checkpoints), sources, mapper.getIfUnique(JsonMapper::new));
+			TopicSources sources, JsonMapperSelection json) {
+		return new CommittedStateReader(broadcast.over(checkpoints), sources, json.mapper());
 	}
 
 	@Bean
@@ -320,10 +328,11 @@ public final class ShardkeeperAutoConfiguration {
 	ShardTemplate shardkeeperTemplate(ShardkeeperSettings settings, TopicSources sources,
 			ObjectProvider<ShardAppender> appenders, PayloadConverter converter, ObjectProvider<TopicPayloads> own,
 			Map<String, ShardSelector> selectors, ObjectProvider<ShardSelector> selector,
-			ObjectProvider<SendObserver> observer, ObjectProvider<SendRepetitions> repetitions) {
+			ObjectProvider<SendObserver> observers, ObjectProvider<SendRepetitions> repetitions) {
+		TopicSelectors selected = TopicSelectors.of(settings, sources, appenders, selectors, selector);
 		return new KeyedShardTemplate(new SourceSelection.SendableTopics(sources, appenders),
-				TopicPayloads.over(converter, own), settings.sending(), settings.selectors(selectors),
-				selector.getIfUnique(), observer.getIfAvailable(() -> SendObserver.NONE),
+				TopicPayloads.over(converter, own), settings.sending(), selected.byTopic(), selected.otherwise(),
+				SendObservers.of(observers.orderedStream().toList()),
 				repetitions.getIfAvailable(() -> SendRepetitions.NONE));
 	}
 
@@ -334,9 +343,10 @@ public final class ShardkeeperAutoConfiguration {
 			ObjectProvider<ShardAppender> appenders, PayloadConverter converter, ObjectProvider<TopicPayloads> own,
 			Map<String, ShardSelector> selectors, ObjectProvider<ShardSelector> selector) {
 		ShardkeeperProperties.Outbox outbox = settings.properties().outbox();
+		TopicSelectors selected = TopicSelectors.of(settings, sources, appenders, selectors, selector);
 		KeyedShardTemplate template = new KeyedShardTemplate(new SourceSelection.SendableTopics(sources, appenders),
-				TopicPayloads.over(converter, own), settings.sending(), settings.selectors(selectors),
-				selector.getIfUnique(), SendObserver.NONE);
+				TopicPayloads.over(converter, own), settings.sending(), selected.byTopic(), selected.otherwise(),
+				SendObserver.NONE);
 		return new Outputs(new SourceSelection.SequencedTopics(sources, template), outbox.maxRecords(),
 				outbox.maxSize().toBytes());
 	}

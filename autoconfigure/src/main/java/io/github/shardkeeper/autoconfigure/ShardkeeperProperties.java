@@ -37,6 +37,8 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
  * @param store Store of membership, ownership, offsets and state: redis, or memory of
  * this process for tests and a first look.
  * @param keyPrefix Prefix of all keys in Redis. Not blank, without braces and spaces.
+ * @param jsonMapper Name of the JsonMapper bean that reads and writes payloads, state,
+ * signals and parameters. Defaults to the only or primary one.
  * @param redis Replication of changes in Redis.
  * @param session Sessions of members in the group.
  * @param rebalance Timing of assignments.
@@ -64,11 +66,12 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
 @ConfigurationProperties(prefix = "shardkeeper", ignoreUnknownFields = false)
 public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Nullable String group,
 		@Nullable String instanceId, @Nullable String version, @DefaultValue("redis") Store store,
-		@DefaultValue("shardkeeper") String keyPrefix, @DefaultValue Redis redis, @DefaultValue Session session,
-		@DefaultValue Rebalance rebalance, @DefaultValue Assignment assignment, @DefaultValue Handover handover,
-		@DefaultValue("16MB") DataSize maxRecordSize, @DefaultValue Consumer consumer, @DefaultValue Template template,
-		@DefaultValue Outbox outbox, @DefaultValue Signals signals, @DefaultValue History history,
-		@DefaultValue Observations observations, @DefaultValue @NestedConfigurationProperty KafkaSourceProperties kafka,
+		@DefaultValue("shardkeeper") String keyPrefix, @Nullable String jsonMapper, @DefaultValue Redis redis,
+		@DefaultValue Session session, @DefaultValue Rebalance rebalance, @DefaultValue Assignment assignment,
+		@DefaultValue Handover handover, @DefaultValue("16MB") DataSize maxRecordSize, @DefaultValue Consumer consumer,
+		@DefaultValue Template template, @DefaultValue Outbox outbox, @DefaultValue Signals signals,
+		@DefaultValue History history, @DefaultValue Observations observations,
+		@DefaultValue @NestedConfigurationProperty KafkaSourceProperties kafka,
 		@DefaultValue @NestedConfigurationProperty SlsSourceProperties sls, @DefaultValue Jdbc jdbc,
 		@DefaultValue Map<String, Topic> topics, @DefaultValue Map<String, String> parameters) {
 

@@ -73,7 +73,8 @@ class SlsSourceConfiguration {
 
 		private static CredentialsProvider credentials(SlsSourceProperties sls,
 				ObjectProvider<CredentialsProvider> provider) {
-			CredentialsProvider bean = provider.getIfUnique();
+			// Several without a primary one fail here.
+			CredentialsProvider bean = provider.getIfAvailable();
 			boolean hasKey = StringUtils.hasText(sls.accessKeyId()) || StringUtils.hasText(sls.accessKeySecret());
 			if (bean != null && (hasKey || StringUtils.hasText(sls.securityToken()))) {
 				throw new ShardkeeperConfigurationException(
@@ -82,10 +83,6 @@ class SlsSourceConfiguration {
 			}
 			if (bean != null) {
 				return bean;
-			}
-			if (!hasKey && provider.stream().findAny().isPresent()) {
-				throw new ShardkeeperConfigurationException("There are several CredentialsProvider beans.",
-						"Mark the one for the source 'sls' as @Primary.");
 			}
 			String otherwise = "Set 'shardkeeper.sls.access-key-id' and 'shardkeeper.sls.access-key-secret', or define "
 					+ "a bean of the type com.aliyun.openservices.log.common.auth.CredentialsProvider.";

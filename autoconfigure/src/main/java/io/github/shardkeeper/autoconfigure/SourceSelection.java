@@ -276,6 +276,7 @@ final class SourceSelection {
 	/**
 	 * Returns what a topic's source can do besides being read: the source itself if it
 	 * has the type, else the application's only bean of the type that is no source.
+	 * @throws ShardkeeperConfigurationException if there are several such beans
 	 */
 	static <T> @Nullable T capability(TopicSources sources, String topic, Class<T> type, ObjectProvider<T> beans) {
 		ShardSource source = sources.of(topic);
@@ -285,7 +286,14 @@ final class SourceSelection {
 		List<T> others = beans.stream()
 			.filter((bean) -> !(bean instanceof ShardSource) && !(bean instanceof RoutedShardTopics))
 			.toList();
-		return (others.size() == 1) ? others.get(0) : null;
+		if (others.size() > 1) {
+			throw new ShardkeeperConfigurationException(
+					"The source '%s' of the topic '%s' is no %s, and there are several beans that are: %s.".formatted(
+							sources.name(topic), topic, type.getSimpleName(),
+							others.stream().map((bean) -> bean.getClass().getName()).sorted().toList()),
+					"Implement %s in the source, or keep one of these beans.".formatted(type.getSimpleName()));
+		}
+		return others.isEmpty() ? null : others.get(0);
 	}
 
 	/** Topics to which a template sends. Thread-safe. */

@@ -12,6 +12,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 import jakarta.validation.Valid;
+import jakarta.validation.Validator;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
 import jakarta.validation.constraints.NotBlank;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.mockito.Mockito;
 
 import org.springframework.beans.factory.InitializingBean;
+import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.InvocationContext;
@@ -71,6 +73,7 @@ import io.github.shardkeeper.test.EmbeddedRedis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.mockito.Mockito.mock;
 
 /** Parameters in applications: fields, configuration, validation, endpoint, Redis. */
 @Timeout(300)
@@ -129,6 +132,17 @@ class ClusterParametersTests {
 			parameters.set("index.target", "{\"name\":\"b\",\"copies\":3}", Update.ALWAYS);
 			assertThat(indexer.target).isEqualTo(new Target("b", 3));
 		});
+	}
+
+	/** None of them would be asked. */
+	@Test
+	void severalValidatorsWithoutAPrimaryOneFailStartup() {
+		this.memory.withBean(Indexer.class)
+			.withBean("one", Validator.class, () -> mock(Validator.class))
+			.withBean("two", Validator.class, () -> mock(Validator.class))
+			.run((context) -> assertThat(context.getStartupFailure())
+				.hasRootCauseInstanceOf(NoUniqueBeanDefinitionException.class)
+				.hasStackTraceContaining("one,two"));
 	}
 
 	@Test

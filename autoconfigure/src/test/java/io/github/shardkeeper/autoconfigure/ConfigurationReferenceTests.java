@@ -164,7 +164,7 @@ class ConfigurationReferenceTests {
 				beans.add(property.name());
 			}
 		}
-		assertThat(beans).containsExactly("shardkeeper.jdbc.transaction-manager",
+		assertThat(beans).containsExactly("shardkeeper.jdbc.transaction-manager", "shardkeeper.json-mapper",
 				"shardkeeper.topics.<name>.names-bean", "shardkeeper.topics.<name>.selector");
 	}
 

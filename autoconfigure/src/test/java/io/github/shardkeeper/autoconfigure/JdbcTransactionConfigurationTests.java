@@ -43,6 +43,7 @@ import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
+import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.jdbc.JdbcDataPlane;
 import io.github.shardkeeper.jdbc.LimitedUser;
 import io.github.shardkeeper.jdbc.TestDatabase;
@@ -104,6 +105,16 @@ class JdbcTransactionConfigurationTests {
 			assertThat(context.getBean(DeadLetterStore.class).countRetries(List.of(ShardId.of("orders", 0))))
 				.containsValue(0L);
 		});
+	}
+
+	@Test
+	void severalStoresOfTheOtherTopicsFailStartup() {
+		this.runner.withPropertyValues(JDBC)
+			.withBean("first", CheckpointStore.class, MemoryCheckpointStore::new)
+			.withBean("second", CheckpointStore.class, MemoryCheckpointStore::new)
+			.run((context) -> assertThat(context.getStartupFailure()).rootCause()
+				.hasMessageContaining("There are several CheckpointStore beans")
+				.hasMessageContaining("first, second"));
 	}
 
 	@Test

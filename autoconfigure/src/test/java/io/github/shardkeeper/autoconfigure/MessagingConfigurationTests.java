@@ -28,6 +28,7 @@ import io.github.shardkeeper.ShardTemplate.Outgoing;
 import io.github.shardkeeper.handler.MessageArguments;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
 
 /**
  * Auto-configuration of Spring Messaging, up to the call of a handler.
@@ -85,6 +86,17 @@ class MessagingConfigurationTests {
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
 				.hasMessageContaining("spring-boot-starter-validation"));
+	}
+
+	@Test
+	void severalValidatorsWithoutAPrimaryOneFailStartup() {
+		this.validating.withBean(Handler.class)
+			.withBean("one", Validator.class, () -> mock(Validator.class))
+			.withBean("two", Validator.class, () -> mock(Validator.class))
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("none of several is primary")
+				.hasMessageContaining("mark one of several jakarta.validation.Validator beans as @Primary"));
 	}
 
 	@Test

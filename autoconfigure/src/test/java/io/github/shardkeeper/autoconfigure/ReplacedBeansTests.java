@@ -50,7 +50,6 @@ import io.github.shardkeeper.cluster.ClusterView;
 import io.github.shardkeeper.cluster.DoubleBarriers;
 import io.github.shardkeeper.cluster.OnClusterSignal;
 import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.handler.CallObserver;
 import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.observation.ShardConsumeConvention;
@@ -58,7 +57,6 @@ import io.github.shardkeeper.observation.ShardSendConvention;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.ShardSource;
-import io.github.shardkeeper.template.SendObserver;
 import io.github.shardkeeper.template.SendRepetitions;
 import io.github.shardkeeper.test.EmbeddedRedis;
 import io.github.shardkeeper.worker.ConsumerMeters;
@@ -75,9 +73,8 @@ class ReplacedBeansTests {
 			ShardCatalog.class, CoordinationStore.class, CheckpointStore.class, DeadLetterStore.class,
 			DeadLetters.class, ShardPositions.class, RetiredTopics.class, ShardStateReader.class, ShardTemplate.class,
 			ShardSelector.class, PayloadConverter.class, MessageArguments.class, ConsumerMeters.class, LoopMeters.class,
-			CallObserver.class, SendObserver.class, SendRepetitions.class, ShardConsumeConvention.class,
-			ShardSendConvention.class, ClusterView.class, ClusterLocks.class, DoubleBarriers.class,
-			ClusterSignals.class, ClusterParameters.class);
+			SendRepetitions.class, ShardConsumeConvention.class, ShardSendConvention.class, ClusterView.class,
+			ClusterLocks.class, DoubleBarriers.class, ClusterSignals.class, ClusterParameters.class);
 
 	private static final List<Class<?>> CONFIGURATIONS = List.of(ShardkeeperAutoConfiguration.class,
 			RedisStoreConfiguration.class, MemoryStoreConfiguration.class, MessagingConfiguration.class,

@@ -537,6 +537,24 @@ class ShardkeeperAutoConfigurationTests {
 					"last"));
 	}
 
+	/** A second selector would change the shards of topics that name none. */
+	@Test
+	void severalSelectorsFailStartupUnlessOneIsPrimaryOrAllTopicsNameTheirs() {
+		ApplicationContextRunner two = this.memory
+			.withPropertyValues("shardkeeper.topics.visits.shards=5", "shardkeeper.topics.visits.selector=third")
+			.withBean("third", ShardSelector.class, () -> (topic, record, shards) -> 2);
+		two.withBean("last", ShardSelector.class, () -> (topic, record, shards) -> shards - 1)
+			.run((context) -> assertStartupFailed(context.getStartupFailure(), "last, third",
+					"'shardkeeper.topics.orders.selector'"));
+		two.withBean("last", ShardSelector.class, () -> (topic, record, shards) -> shards - 1,
+				(definition) -> definition.setPrimary(true))
+			.run((context) -> {
+				ShardTemplate template = context.getBean(ShardTemplate.class);
+				assertThat(template.send("visits", "k", "v").shard().id()).isEqualTo("2");
+				assertThat(template.send("orders", "k", "v").shard().id()).isEqualTo("1");
+			});
+	}
+
 	@Test
 	void templateLimitsAreConfigured() {
 		this.memory.withPropertyValues("shardkeeper.max-record-size=10B")

@@ -23,6 +23,7 @@ import io.github.shardkeeper.ShardTopics;
 import io.github.shardkeeper.redis.stream.RedisStreamSource;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.source.fixed.ShardNames;
@@ -103,6 +104,23 @@ class SourceSelectionTests {
 				assertThat(context).doesNotHaveBean(RedisStreamSource.class);
 				assertThat(context.getBean(TopicSources.class).names()).containsExactly("orders");
 			});
+	}
+
+	@Test
+	void severalAppendersBesideASourceAreNamedInsteadOfUsingNone() {
+		MemoryStreamSource files = new MemoryStreamSource(Map.of("orders", 2));
+		ShardSource reading = (ShardSource) Proxy.newProxyInstance(getClass().getClassLoader(),
+				new Class<?>[] { ShardSource.class }, (proxy, method, arguments) -> method.invoke(files, arguments));
+		ApplicationContextRunner one = this.runner.withPropertyValues("shardkeeper.topics.visits.source=memory")
+			.withBean("files", ShardSource.class, () -> reading)
+			.withBean("first", ShardAppender.class, () -> files::append);
+		one.run((context) -> assertThat(context.getBean(ShardTemplate.class).send("orders", "ann", "hello").offset())
+			.isNotNull());
+		one.withBean("second", ShardAppender.class, () -> files::append)
+			.run((context) -> assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+				.isThrownBy(() -> context.getBean(ShardTemplate.class).send("orders", "ann", "hello"))
+				.withMessageContaining("The source 'files' of the topic 'orders' is no ShardAppender")
+				.withMessageContaining("several beans"));
 	}
 
 	@Test

@@ -42,11 +42,13 @@ class GuideCodeTests {
 			import io.github.shardkeeper.assignment.*;
 			import io.github.shardkeeper.cluster.*;
 			import io.github.shardkeeper.cluster.ClusterParameters.Update;
+			import io.github.shardkeeper.handler.CallObserver;
 			import io.github.shardkeeper.observation.*;
 			import io.github.shardkeeper.shard.*;
 			import io.github.shardkeeper.source.*;
 			import io.github.shardkeeper.source.ShardAppender.NewRecord;
 			import io.github.shardkeeper.source.fixed.*;
+			import io.github.shardkeeper.template.SendObserver;
 			import io.github.shardkeeper.test.*;
 			import io.micrometer.common.KeyValues;
 			import jakarta.validation.Valid;
@@ -59,6 +61,7 @@ class GuideCodeTests {
 			import java.util.concurrent.CompletableFuture;
 			import java.util.stream.Stream;
 			import org.jspecify.annotations.Nullable;
+			import org.slf4j.MDC;
 			import org.junit.jupiter.api.*;
 			import org.junit.jupiter.api.extension.RegisterExtension;
 			import org.junit.jupiter.api.io.TempDir;

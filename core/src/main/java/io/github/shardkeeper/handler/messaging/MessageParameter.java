@@ -56,9 +56,10 @@ final class MessageParameter {
 			checkPayload(refusal);
 		}
 		if (this.validated && !hasValidator) {
-			throw refusal.of("has a payload to be validated, but there is no Validator.",
-					"Add the dependency 'org.springframework.boot:spring-boot-starter-validation', or remove "
-							+ "the annotation.");
+			throw refusal.of(
+					"has a payload to be validated, but there is no Validator bean, or none of several is primary.",
+					"Add the dependency 'org.springframework.boot:spring-boot-starter-validation', mark one of several "
+							+ "jakarta.validation.Validator beans as @Primary, or remove the annotation.");
 		}
 		if (this.parameter.hasParameterAnnotation(Headers.class) && !Map.class.isAssignableFrom(this.type)) {
 			throw refusal.of("has @Headers on a %s.".formatted(this.type.getSimpleName()),

@@ -1,0 +1,140 @@
+package io.github.shardkeeper.autoconfigure;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.annotation.Order;
+
+import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardRecord;
+import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.handler.CallObserver;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.template.SendObserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/** Observers of the application run besides those of meters and traces. */
+class ObserverBeansTests {
+
+	private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+
+	private final ObservationRegistry observations = ObservationRegistry.create();
+
+	private final ApplicationContextRunner contexts = new ApplicationContextRunner()
+		.withConfiguration(
+				AutoConfigurations.of(ShardkeeperAutoConfiguration.class, ShardkeeperActuatorAutoConfiguration.class))
+		.withBean(MeterRegistry.class, () -> this.meters)
+		.withBean(ObservationRegistry.class, () -> this.observations)
+		.withPropertyValues("shardkeeper.store=memory", "shardkeeper.group=shop", "shardkeeper.topics.orders.shards=1");
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void observersOfTheApplicationAndMetersBothRun(boolean observed) {
+		this.observations.observationConfig().observationHandler(new DefaultMeterObservationHandler(this.meters));
+		BlockingQueue<String> events = new LinkedBlockingQueue<>();
+		this.contexts.withPropertyValues("shardkeeper.observations.enabled=" + observed)
+			.withBean(Inner.class, () -> new Inner(events, this.observations))
+			.withBean(Outer.class, () -> new Outer(events, this.observations))
+			.withBean(Handler.class, () -> new Handler(events))
+			.run((context) -> {
+				context.getBean(ShardTemplate.class).send("orders", "ann", "hello");
+				String within = observed ? " within shardkeeper.consume" : "";
+				for (String event : List.of("outer sends", "inner sends", "outer calls" + within,
+						"inner calls" + within, "hello from outer and inner")) {
+					assertThat(events.poll(20, TimeUnit.SECONDS)).isEqualTo(event);
+				}
+				await().untilAsserted(() -> {
+					assertThat(count("shardkeeper.send")).isEqualTo(1);
+					assertThat(count("shardkeeper.consume")).isEqualTo(1);
+				});
+			});
+	}
+
+	private long count(String timer) {
+		return this.meters.find(timer).timers().stream().mapToLong(Timer::count).sum();
+	}
+
+	/** Tells of calls and sends, and adds its name to the headers. */
+	abstract static class Telling implements CallObserver, SendObserver {
+
+		private final BlockingQueue<String> events;
+
+		private final ObservationRegistry observations;
+
+		private final String name;
+
+		Telling(BlockingQueue<String> events, ObservationRegistry observations, String name) {
+			this.events = events;
+			this.observations = observations;
+			this.name = name;
+		}
+
+		@Override
+		public void observe(ShardContext context, List<SourceRecord> records, Call call) throws Throwable {
+			this.events.add(this.name + " calls" + ((this.observations.getCurrentObservation() != null)
+					? " within " + this.observations.getCurrentObservation().getContext().getName() : ""));
+			call.make();
+		}
+
+		@Override
+		public Sent sending(ShardId shard, @Nullable String key, Map<String, String> headers) {
+			this.events.add(this.name + " sends");
+			headers.merge("by", this.name, (others, own) -> others + " and " + own);
+			return (offset, failure) -> {
+			};
+		}
+
+	}
+
+	@Order(1)
+	static class Outer extends Telling {
+
+		Outer(BlockingQueue<String> events, ObservationRegistry observations) {
+			super(events, observations, "outer");
+		}
+
+	}
+
+	@Order(2)
+	static class Inner extends Telling {
+
+		Inner(BlockingQueue<String> events, ObservationRegistry observations) {
+			super(events, observations, "inner");
+		}
+
+	}
+
+	static class Handler {
+
+		private final BlockingQueue<String> events;
+
+		Handler(BlockingQueue<String> events) {
+			this.events = events;
+		}
+
+		@ShardConsumer("orders")
+		void handle(ShardRecord<String> order) {
+			this.events.add(order.payload() + " from " + order.headers().get("by"));
+		}
+
+	}
+
+}
