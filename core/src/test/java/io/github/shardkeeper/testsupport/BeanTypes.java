@@ -37,10 +37,9 @@ public final class BeanTypes {
 			"java.io.Serializable", "org.springframework.beans.factory.InitializingBean",
 			"org.springframework.beans.factory.Aware", "org.springframework.beans.factory.BeanFactoryAware",
 			"org.springframework.beans.factory.BeanClassLoaderAware", "org.springframework.context.EnvironmentAware",
-			"org.springframework.context.ApplicationContextAware",
-			"org.springframework.core.Ordered", "org.springframework.core.PriorityOrdered",
-			"org.springframework.beans.factory.BeanNameAware", "org.springframework.core.env.EnvironmentCapable",
-			"org.springframework.web.context.ServletContextAware",
+			"org.springframework.context.ApplicationContextAware", "org.springframework.core.Ordered",
+			"org.springframework.core.PriorityOrdered", "org.springframework.beans.factory.BeanNameAware",
+			"org.springframework.core.env.EnvironmentCapable", "org.springframework.web.context.ServletContextAware",
 			// The actuator and the web collect them.
 			"org.springframework.boot.actuate.endpoint.invoke.OperationInvokerAdvisor", "jakarta.servlet.Filter",
 			"org.springframework.web.filter.GenericFilterBean", "org.springframework.web.filter.OncePerRequestFilter",
