@@ -4,6 +4,7 @@ import java.security.Principal;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -22,14 +23,22 @@ import io.github.shardkeeper.cluster.ClusterParameters.Change;
 import io.github.shardkeeper.cluster.ClusterParameters.State;
 import io.github.shardkeeper.cluster.ClusterParameters.Update;
 import io.github.shardkeeper.cluster.ParameterConflictException;
+import io.github.shardkeeper.text.PrintableText;
 
 /**
  * Endpoint {@code /actuator/clusterparameters}: the parameters of the group as this
  * instance sees them. Values are set and reset only with unrestricted access. Shows
  * nothing if the application uses no parameters. Thread-safe.
+ * <p>
+ * Parameters of operations are text, so that a malformed one is refused with a reason.
  */
 @Endpoint(id = "clusterparameters", defaultAccess = Access.READ_ONLY)
 public final class ClusterParametersEndpoint {
+
+	/** Fits into 64 bits. */
+	private static final Pattern VERSION = Pattern.compile("\\d{1,18}");
+
+	private static final int LONGEST_QUOTATION = 120;
 
 	private final Supplier<Optional<ClusterParameters>> parameters;
 
@@ -72,16 +81,20 @@ public final class ClusterParametersEndpoint {
 	 * @param revertTo the version whose value is set again, {@code null} with a value
 	 * @param expectedVersion the version that it must have, {@code null} for any
 	 * @return the new version
+	 * @throws InvalidEndpointRequestException if a parameter is malformed, this instance
+	 * does not know the name, or the value is not valid
 	 * @throws ParameterConflictException if it does not have the expected version
 	 */
 	@WriteOperation
-	public Version set(SecurityContext security, @Selector String name, @Nullable String value, @Nullable Long revertTo,
-			@Nullable Long expectedVersion) {
-		if ((value == null) == (revertTo == null)) {
-			throw invalid("Send either 'value' or 'revertTo'");
+	public Version set(SecurityContext security, @Selector String name, @Nullable String value,
+			@Nullable String revertTo, @Nullable String expectedVersion) {
+		Long earlier = version("revertTo", revertTo);
+		if ((value == null) == (earlier == null)) {
+			throw invalid("Send either 'value' with the new value as text, or 'revertTo' with the version whose value "
+					+ "is set again");
 		}
-		return change(name, security, expectedVersion, (found, update) -> (value != null)
-				? found.set(name, value, update) : found.revert(name, (revertTo != null) ? revertTo : 0, update));
+		return change(name, security, expectedVersion, (found, update) -> (earlier != null)
+				? found.revert(name, earlier, update) : found.set(name, String.valueOf(value), update));
 	}
 
 	/**
@@ -89,26 +102,51 @@ public final class ClusterParametersEndpoint {
 	 * @param name the name
 	 * @param expectedVersion the version that it must have, {@code null} for any
 	 * @return the new version
+	 * @throws InvalidEndpointRequestException if a parameter is malformed, or this
+	 * instance does not know the name
 	 * @throws ParameterConflictException if it does not have the expected version
 	 */
 	@DeleteOperation
-	public Version reset(SecurityContext security, @Selector String name, @Nullable Long expectedVersion) {
+	public Version reset(SecurityContext security, @Selector String name, @Nullable String expectedVersion) {
 		return change(name, security, expectedVersion, (found, update) -> found.reset(name, update));
 	}
 
-	private Version change(String name, SecurityContext security, @Nullable Long expectedVersion, Operation operation) {
+	private Version change(String name, SecurityContext security, @Nullable String expectedVersion,
+			Operation operation) {
 		ClusterParameters found = this.parameters.get().orElse(null);
 		if (found == null || found.state(name).isEmpty()) {
-			throw invalid("This instance does not know the parameter '" + name + "'");
+			throw invalid(unknown(name));
 		}
 		Principal principal = security.getPrincipal();
+		Update update = new Update((principal != null) ? author(principal.getName()) : null,
+				version("expectedVersion", expectedVersion));
 		try {
-			Update update = new Update((principal != null) ? author(principal.getName()) : null, expectedVersion);
 			return new Version(operation.apply(found, update));
 		}
 		catch (IllegalArgumentException ex) {
 			throw invalid(String.valueOf(ex.getMessage()));
 		}
+	}
+
+	/** Returns the answer to the name of a parameter that this instance does not know. */
+	String unknown(String name) {
+		List<String> known = this.parameters.get()
+			.map(ClusterParameters::states)
+			.orElse(List.of())
+			.stream()
+			.map(State::name)
+			.toList();
+		return "This instance does not know the parameter '%s'; it knows %s"
+			.formatted(PrintableText.quoted(name, LONGEST_QUOTATION), known.isEmpty() ? "none" : known);
+	}
+
+	private static @Nullable Long version(String field, @Nullable String text) {
+		if (text != null && !VERSION.matcher(text).matches()) {
+			throw invalid("'%s' is '%s', but must be a version as in an answer of this endpoint, a number such as "
+				.formatted(field, PrintableText.quoted(text, LONGEST_QUOTATION))
+					+ "1795234342450619; 0 is that of a parameter that was never set");
+		}
+		return (text != null) ? Long.valueOf(text) : null;
 	}
 
 	private static @Nullable String author(String name) {

@@ -7,19 +7,21 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
 
-import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.actuate.ClusterParametersEndpoint.Version;
 import io.github.shardkeeper.cluster.ParameterConflictException;
 
 /**
- * Answers {@code 409 Conflict} over HTTP if a parameter does not have the expected
- * version, and {@code 503} if the store does not answer or refuses the change.
- * Thread-safe.
+ * Answers over HTTP with a status and a reason where {@link ClusterParametersEndpoint}
+ * has no answer: {@code 400} for a malformed request or a value that is not valid,
+ * {@code 404} for the history of an unknown parameter, {@code 409} if a parameter does
+ * not have the expected version, {@code 503} if the store does not answer or refuses the
+ * change. Thread-safe.
  */
 @EndpointWebExtension(endpoint = ClusterParametersEndpoint.class)
 @RegisterReflectionForBinding({ ClusterParametersWebExtension.Conflict.class, ShardsWebExtension.Refusal.class })
@@ -34,13 +36,19 @@ public final class ClusterParametersWebExtension {
 		this.endpoint = endpoint;
 	}
 
+	/** Returns {@link ClusterParametersEndpoint#parameter}. */
+	@ReadOperation
+	public WebEndpointResponse<Object> parameter(@Selector String name) {
+		return ShardsWebExtension.answer(this.endpoint.unknown(name), () -> this.endpoint.parameter(name));
+	}
+
 	/**
 	 * Sets a parameter, as {@link ClusterParametersEndpoint#set}.
 	 * @return a {@link Version}, a {@link Conflict} or a reason
 	 */
 	@WriteOperation
 	public WebEndpointResponse<Object> set(SecurityContext security, @Selector String name, @Nullable String value,
-			@Nullable Long revertTo, @Nullable Long expectedVersion) {
+			@Nullable String revertTo, @Nullable String expectedVersion) {
 		return answer(() -> this.endpoint.set(security, name, value, revertTo, expectedVersion));
 	}
 
@@ -50,19 +58,16 @@ public final class ClusterParametersWebExtension {
 	 */
 	@DeleteOperation
 	public WebEndpointResponse<Object> reset(SecurityContext security, @Selector String name,
-			@Nullable Long expectedVersion) {
+			@Nullable String expectedVersion) {
 		return answer(() -> this.endpoint.reset(security, name, expectedVersion));
 	}
 
 	private static WebEndpointResponse<Object> answer(Supplier<Version> change) {
 		try {
-			return new WebEndpointResponse<>(change.get());
+			return ShardsWebExtension.answer("", change::get);
 		}
 		catch (ParameterConflictException ex) {
 			return new WebEndpointResponse<>(new Conflict(String.valueOf(ex.getMessage()), ex.version()), CONFLICT);
-		}
-		catch (StoreUnavailableException ex) {
-			return ShardsWebExtension.refusal(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE, ex.getMessage());
 		}
 	}
 

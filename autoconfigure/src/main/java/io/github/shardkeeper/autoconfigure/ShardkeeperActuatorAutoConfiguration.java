@@ -34,6 +34,7 @@ import io.github.shardkeeper.DeadLetters;
 import io.github.shardkeeper.ShardPositions;
 import io.github.shardkeeper.actuate.ClusterParametersEndpoint;
 import io.github.shardkeeper.actuate.ClusterParametersWebExtension;
+import io.github.shardkeeper.actuate.EndpointFieldCheck;
 import io.github.shardkeeper.actuate.LoopsHealthIndicator;
 import io.github.shardkeeper.actuate.MicrometerConsumerMeters;
 import io.github.shardkeeper.actuate.MicrometerGroupMeters;
@@ -45,7 +46,6 @@ import io.github.shardkeeper.actuate.ShardMovesEndpoint;
 import io.github.shardkeeper.actuate.ShardMovesWebExtension;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.actuate.ShardsEndpoint;
-import io.github.shardkeeper.actuate.ShardsFieldCheck;
 import io.github.shardkeeper.actuate.ShardsWebExtension;
 import io.github.shardkeeper.autoconfigure.ClusterParametersConfiguration.ParametersInUse;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
@@ -123,9 +123,8 @@ public final class ShardkeeperActuatorAutoConfiguration {
 		}
 
 		@Bean
-		@ConditionalOnBean(ShardsEndpoint.class)
-		ShardsFieldCheck shardsFieldCheck() {
-			return new ShardsFieldCheck();
+		EndpointFieldCheck shardkeeperEndpointFieldCheck() {
+			return new EndpointFieldCheck();
 		}
 
 		@Bean

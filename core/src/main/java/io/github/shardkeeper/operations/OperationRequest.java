@@ -9,7 +9,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.TreeSet;
 
 import org.jspecify.annotations.Nullable;
 
@@ -54,19 +53,6 @@ public record OperationRequest(String action, String by, @Nullable String reason
 		String reason = fields.remove("reason");
 		boolean dryRun = flag("dryRun", fields.remove("dryRun"));
 		return new OperationRequest(action.strip(), OperationAudit.caller(principal, by), reason, dryRun, fields);
-	}
-
-	/**
-	 * Checks the names of what a caller sent.
-	 * @throws OperationRefusedException if no operation has such a field
-	 */
-	public static void requireKnown(Collection<String> sent, Collection<String> known) {
-		for (String name : sent) {
-			if (!known.contains(name)) {
-				throw OperationRefusedException.malformed("There is no field '%s'; these exist: %s"
-					.formatted(ShardQuery.quoted(name), new TreeSet<>(known)));
-			}
-		}
 	}
 
 	/** Checks that the action has the fields of the request. */

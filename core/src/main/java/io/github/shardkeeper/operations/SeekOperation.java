@@ -34,6 +34,8 @@ final class SeekOperation {
 
 	private static final String AFTER = "after ";
 
+	private static final String POSITIONS = "'earliest', 'latest', a time such as 2026-11-21T10:00:00Z, an offset, or 'after' an offset";
+
 	private static final String UNKNOWN_DISTANCE = "the number of records between is not known";
 
 	private final ShardPositions positions;
@@ -90,31 +92,32 @@ final class SeekOperation {
 					: StartPosition.parse(text);
 		}
 		catch (IllegalArgumentException ex) {
-			throw OperationRequest.malformed("to", text,
-					"'earliest', 'latest', a time such as 2026-11-21T10:00:00Z, an offset, or 'after' an offset");
+			throw OperationRequest.malformed("to", text, POSITIONS);
 		}
 	}
 
 	private Map<ShardId, Offset> resolve(StartPosition position, Collection<ShardId> shards) {
-		return refusing(() -> this.sources.before(position, shards));
+		return refusing(position, () -> this.sources.before(position, shards));
 	}
 
 	private Seek request(String topic, @Nullable ShardId shard, StartPosition position, boolean clearsState) {
 		if (shard != null) {
-			return refusing(
+			return refusing(position,
 					() -> clearsState ? this.positions.reset(shard, position) : this.positions.seek(shard, position));
 		}
-		return refusing(
+		return refusing(position,
 				() -> clearsState ? this.positions.reset(topic, position) : this.positions.seek(topic, position));
 	}
 
-	/** The source refuses offsets that it cannot have. */
-	private static <T> T refusing(Supplier<T> call) {
+	/** The source refuses offsets that it cannot have; a misspelt time looks like one. */
+	private static <T> T refusing(StartPosition position, Supplier<T> call) {
 		try {
 			return call.get();
 		}
 		catch (IllegalArgumentException ex) {
-			throw OperationRefusedException.malformed(String.valueOf(ex.getMessage()));
+			boolean offset = position instanceof StartPosition.From || position instanceof StartPosition.After;
+			throw OperationRefusedException
+				.malformed(ex.getMessage() + (offset ? ". Write %s as 'to'".formatted(POSITIONS) : ""));
 		}
 	}
 

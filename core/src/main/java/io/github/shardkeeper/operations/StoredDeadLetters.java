@@ -24,6 +24,7 @@ import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.text.PrintableText;
 
 /**
  * Dead letters in the store, read page by page to save memory. Thread-safe.
@@ -267,6 +268,8 @@ public final class StoredDeadLetters implements DeadLetters {
 	/** Id of a dead letter, {@code topic/shard/number-number}. */
 	private record LetterId(ShardId shard, String inShard) {
 
+		private static final int LONGEST_QUOTATION = 120;
+
 		/** The numbers fit into 64 bits. */
 		private static final Pattern FORMAT = Pattern.compile("([^/]+/[^/]+)/(\\d{1,18}-\\d{1,18})");
 
@@ -275,7 +278,7 @@ public final class StoredDeadLetters implements DeadLetters {
 			if (!parts.matches()) {
 				throw new IllegalArgumentException(
 						"'%s' is not the id of a dead letter; they look like 'orders/3/1795234603797-0'"
-							.formatted(text));
+							.formatted(PrintableText.quoted(text, LONGEST_QUOTATION)));
 			}
 			return new LetterId(ShardId.parse(parts.group(1)), parts.group(2));
 		}

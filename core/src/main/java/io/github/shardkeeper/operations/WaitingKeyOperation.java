@@ -58,8 +58,9 @@ final class WaitingKeyOperation {
 		if (after != null) {
 			List<String> ids = keys.stream().map(WaitingKey::id).toList();
 			if (!ids.contains(after)) {
-				throw OperationRefusedException.malformed(
-						"'after' is '%s', which does not wait any more: begin with the first page".formatted(after));
+				throw OperationRefusedException
+					.malformed("'after' is '%s', which does not wait any more: begin with the first page"
+						.formatted(ShardQuery.quoted(after)));
 			}
 			from = ids.indexOf(after) + 1;
 		}

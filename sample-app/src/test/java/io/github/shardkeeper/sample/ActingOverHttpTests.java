@@ -33,6 +33,7 @@ import org.springframework.context.event.EventListener;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardOperationEvent;
 import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.cluster.ClusterParameter;
 import io.github.shardkeeper.shard.ShardId;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -53,8 +54,10 @@ class ActingOverHttpTests {
 	@BeforeAll
 	static void start() {
 		for (WebApplicationType type : List.of(WebApplicationType.SERVLET, WebApplicationType.REACTIVE)) {
-			APPLICATIONS.put(type, start(type, "management.endpoint.shards.access=unrestricted",
-					"management.endpoint.shards.show-values=always"));
+			APPLICATIONS.put(type,
+					start(type, "management.endpoint.shards.access=unrestricted",
+							"management.endpoint.shards.show-values=always",
+							"management.endpoint.clusterparameters.access=unrestricted"));
 		}
 		APPLICATIONS.values()
 			.forEach((application) -> Awaitility.await().atMost(PATIENCE).until(() -> owned(application) == 2));
@@ -66,7 +69,7 @@ class ActingOverHttpTests {
 					"shardkeeper.group=acting", "shardkeeper.store=memory", "shardkeeper.instance-id=one",
 					"shardkeeper.topics.visits.shards=2", "shardkeeper.topics.prices.mode=broadcast",
 					"shardkeeper.consumer.commit.interval=50ms", "shardkeeper.consumer.retry.max-attempts=1",
-					"management.endpoints.web.exposure.include=shards")
+					"management.endpoints.web.exposure.include=shards,shardmoves,clusterparameters")
 			.properties(properties)
 			.run();
 	}
@@ -77,8 +80,12 @@ class ActingOverHttpTests {
 	}
 
 	private static URI address(ConfigurableApplicationContext application, String path) {
+		return actuator(application, "shards" + path);
+	}
+
+	private static URI actuator(ConfigurableApplicationContext application, String path) {
 		return URI.create("http://localhost:" + application.getEnvironment().getRequiredProperty("local.server.port")
-				+ "/actuator/shards" + path);
+				+ "/actuator/" + path);
 	}
 
 	private static HttpResponse<String> send(HttpRequest.Builder request) throws IOException, InterruptedException {
@@ -209,7 +216,9 @@ class ActingOverHttpTests {
 			"; {\"action\": \"leave\", \"instance\": \"a\\nb\"}; 400; 'instance' is 'a\\u000ab', but must be the id",
 			"; {\"action\": \"leave\", \"instance\": \"two\"}; 404; The group has no instance 'two'; its instances are one",
 			"; {\"action\": \"leave\", \"instance\": \"one\", \"dryRun\": \"maybe\"}; 400; 'dryRun' is 'maybe', but must be true or false",
-			"; {\"action\": \"leave\", \"instance\": \"one\", \"dryrun\": true}; 400; There is no field 'dryrun'",
+			"; {\"action\": \"leave\", \"instance\": \"one\", \"dryrun\": true}; 400; There is no field 'dryrun'; these exist: [action, by, dryRun, instance, reason]",
+			"/visits; {\"action\": \"pause\", \"dryrun\": true}; 400; There is no field 'dryrun'; these exist: [action, by, clearState, dryRun, exception, failedBefore, failedSince, id, key, limit, reason, to]",
+			"/visits/1; {\"action\": \"pause\", \"security\": 1}; 400; There is no field 'security'; these exist: [action, by, clearState,",
 			"/visits; {\"action\": \"move\", \"to\": \"one\"}; 400; 'action' is 'move', but must be one of ",
 			"; {\"action\": \"drain\"}; 400; 'drain' needs 'instance'",
 			"; {\"action\": \"drain\", \"instance\": \"two\"}; 404; The group has no instance 'two'",
@@ -231,8 +240,10 @@ class ActingOverHttpTests {
 			"/visits; {\"action\": \"drop\", \"id\": \"visits/7/1-0\"}; 404; There is no shard visits/7",
 			"/visits; {\"action\": \"drop\", \"id\": \"visits/1/1-0\", \"key\": \"k\"}; 400; Send either 'id' or conditions",
 			"/visits; {\"action\": \"seek\"}; 400; 'seek' needs 'to', for example",
-			"/visits; {\"action\": \"seek\", \"to\": \"yesterday\"}; 400; ",
-			"/visits; {\"action\": \"seek\", \"to\": \"yesterday\", \"dryRun\": true}; 400; ",
+			"/visits; {\"action\": \"seek\", \"to\": \"2026-11-21\"}; 400; '2026-11-21' is no offset of a topic in memory; those are numbers that begin with 1. Write 'earliest', 'latest', a time such as 2026-11-21T10:00:00Z, an offset, or 'after' an offset as 'to'",
+			"/visits; {\"action\": \"seek\", \"to\": \"2026-11-21 10:00\", \"dryRun\": true}; 400; '2026-11-21 10:00' is no offset of a topic in memory; those are numbers that begin with 1. Write 'earliest', 'latest', a time",
+			"/visits/1; {\"action\": \"seek\", \"to\": \"after yesterday\"}; 400; 'yesterday' is no offset of a topic in memory; those are numbers that begin with 1. Write 'earliest', 'latest', a time",
+			"/prices; {\"action\": \"seek\", \"to\": \"10:00\"}; 400; '10:00' is no offset of a topic in memory; those are numbers that begin with 1. Write 'earliest', 'latest', a time",
 			"/visits/9; {\"action\": \"seek\", \"to\": \"earliest\"}; 404; There is no shard visits/9",
 			"/visits/a%0Ab; {\"action\": \"seek\", \"to\": \"earliest\"}; 400; 'a\\u000ab' is no id of a shard",
 			"/visits/9; {\"action\": \"drop\"}; 404; There is no shard visits/9",
@@ -243,10 +254,79 @@ class ActingOverHttpTests {
 		for (ConfigurableApplicationContext application : APPLICATIONS.values()) {
 			HttpResponse<String> answer = post(application, (path != null) ? path : "", body);
 
-			assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
-			assertThat(new JsonMapper().readTree(answer.body()).path("reason").asString())
-				.startsWith((reason != null) ? reason : "");
+			assertReason(answer, status, reason);
 		}
+	}
+
+	@ParameterizedTest
+	@CsvSource(quoteCharacter = '`', delimiter = ';', value = { //
+			"shards?limit=many; 400; 'limit' is 'many', but must be a number from 0 to 1000",
+			"shards?state=owned; 400; 'state' is 'owned', but must be one of ",
+			"shards?problem=yes; 400; 'problem' is 'yes', but must be true or false",
+			"shards?deadLetters=1; 400; 'deadLetters' is '1', but must be true or false",
+			"shards?after=visits; 400; 'after' is 'visits', but must be a shard, written topic/id",
+			"shards?member=a%20b; 400; 'member' is 'a b', but must be the id of a member or of an instance",
+			"shards?member=two; 400; The group has no member 'two'; its members are [one~",
+			"shards?topic=carts; 400; The group has no topic 'carts'",
+			"shards?topic=a%0Ab; 400; 'topic' is 'a\\u000ab', but must be the name of a topic",
+			"shards/carts; 404; The group has no topic 'carts'",
+			"shards/visits?limit=-1; 400; 'limit' is '-1', but must be a number from 0 to 1000",
+			"shards/visits/7; 404; The group has no shard visits/7", "shards/visits/a%20b; 400; ",
+			"shards/visits/0/letters; 404; A shard has no such part; it has 'deadletters' and 'waiting'",
+			"shards/visits/7/deadletters; 404; There is no shard visits/7; the topic has visits/0 to visits/1",
+			"shards/visits/0/deadletters?limit=0; 400; 'limit' is '0', but must be a number from 1 to 100",
+			"shards/visits/0/deadletters?after=a%0Ab; 400; 'a\\u000ab' is not the id of a dead letter; they look like ",
+			"shards/visits/0/waiting?limit=x; 400; 'limit' is 'x', but must be a number from 1 to 100",
+			"shards/visits/0/waiting?after=a%0Ab; 400; 'after' is 'a\\u000ab', which does not wait any more: begin with",
+			"shards/carts/0/waiting; 404; This instance has no topic 'carts'; its topics are prices, visits",
+			"shardmoves?limit=x; 400; 'limit' has to be from 1 to 1000",
+			"shardmoves?before=x; 400; 'before' has to be the 'id' of a move",
+			"shardmoves?after=x; 400; 'after' has to be the 'id' of a move",
+			"shardmoves?after=1-0&before=1-0; 400; 'before' and 'after' exclude each other",
+			"shardmoves?cause=x; 400; 'cause' has to be one of [",
+			"shardmoves?topic=carts&shard=visits/0; 400; 'shard' is of another topic than 'topic'",
+			"clusterparameters/speeed; 404; This instance does not know the parameter 'speeed'; it knows [limits, speed]" })
+	void badReadIsAnsweredWithTheReason(String path, int status, String reason) throws Exception {
+		for (ConfigurableApplicationContext application : APPLICATIONS.values()) {
+			assertReason(send(HttpRequest.newBuilder(actuator(application, path))), status, reason);
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource(quoteCharacter = '`', delimiter = ';', value = { //
+			"POST; speed; {}; Send either 'value' with the new value as text, or 'revertTo' with the version",
+			"POST; speed; ; Send either 'value' with the new value as text, or 'revertTo' with the version",
+			"POST; speed; {\"value\": 1, \"revertTo\": 5}; Send either 'value' with",
+			"POST; speeed; {\"value\": 1}; This instance does not know the parameter 'speeed'; it knows [limits, speed]",
+			"POST; a%0Ab; {\"value\": 1}; This instance does not know the parameter 'a\\u000ab'; it knows [limits, speed]",
+			"POST; speed; {\"value\": \"fast\"}; The value 'fast' of the parameter 'speed'",
+			"POST; limits; {\"value\": \"{\"}; The value '{' of the parameter 'limits'",
+			"POST; speed; {\"revertTo\": 5}; ",
+			"POST; speed; {\"revertTo\": \"the last\"}; 'revertTo' is 'the last', but must be a version",
+			"POST; speed; {\"revertTo\": 1e30}; 'revertTo' is '1e30', but must be a version",
+			"POST; speed; {\"value\": 1, \"expectedVersion\": \"x\"}; 'expectedVersion' is 'x', but must be a version",
+			"POST; speed; {\"value\": 1, \"expectedVersion\": -1}; 'expectedVersion' is '-1', but must be a version",
+			"POST; speed; {\"valeu\": 1}; There is no field 'valeu'; these exist: [expectedVersion, revertTo, value]",
+			"DELETE; speed?expectedVersion=x; ; 'expectedVersion' is 'x', but must be a version",
+			"DELETE; speed?expectedversion=1; ; There is no field 'expectedversion'; these exist: [expectedVersion]",
+			"DELETE; speeed; ; This instance does not know the parameter 'speeed'; it knows [limits, speed]" })
+	void badChangeOfAParameterIsAnsweredWithTheReason(String method, String name, String body, String reason)
+			throws Exception {
+		for (ConfigurableApplicationContext application : APPLICATIONS.values()) {
+			HttpResponse<String> answer = send(
+					HttpRequest.newBuilder(actuator(application, "clusterparameters/" + name))
+						.header("Content-Type", "application/json")
+						.method(method, (body != null) ? BodyPublishers.ofString(body) : BodyPublishers.noBody()));
+
+			assertReason(answer, 400, reason);
+			assertThat(application.getBean(Application.class).speed).isEqualTo(5);
+		}
+	}
+
+	private static void assertReason(HttpResponse<String> answer, int status, String reason) {
+		assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
+		assertThat(new JsonMapper().readTree(answer.body()).path("reason").asString()).isNotEmpty()
+			.startsWith((reason != null) ? reason : "");
 	}
 
 	/** Spring Boot itself refuses these. */
@@ -286,6 +366,12 @@ class ActingOverHttpTests {
 
 		private volatile boolean fails;
 
+		@ClusterParameter("speed")
+		private volatile int speed = 5;
+
+		@ClusterParameter("limits")
+		private volatile Limits limits = new Limits(1);
+
 		@ShardConsumer("visits")
 		void handle(String payload) {
 			if (this.fails) {
@@ -301,6 +387,10 @@ class ActingOverHttpTests {
 		@EventListener
 		void operated(ShardOperationEvent event) {
 			this.events.add(event);
+		}
+
+		record Limits(int most) {
+
 		}
 
 	}
