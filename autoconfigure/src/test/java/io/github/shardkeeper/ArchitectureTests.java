@@ -127,7 +127,7 @@ class ArchitectureTests {
 						"operations", "consumer", "worker", "output", "handler.messaging", "handler",
 						"coordination.memory", "history", "coordination", "checkpoint.memory", "checkpoint", "template",
 						"source.memory", "source.fixed", "source", "schedule", "protocol", "assignment.selection",
-						"assignment.load", "assignment", "loop", "time", API, "shard", "jdbc"));
+						"assignment.load", "assignment", "loop", "time", API, "shard", "text", "jdbc"));
 		plan.put("autoconfigure.dashboard",
 				Set.of("autoconfigure", "dashboard", "operations", "history", "report", "loop", "time"));
 

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.autoconfigure;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -37,6 +38,7 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Trim;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.text.DurationText;
 import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
 
 /**
@@ -46,6 +48,8 @@ import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
 final class PropertiesValidator {
 
 	private static final int HEARTBEATS_PER_LEASE = 3;
+
+	private static final Duration MIN_HEARTBEAT_INTERVAL = Duration.ofMillis(10);
 
 	/** Size of the largest value that Redis stores. */
 	private static final DataSize MAX_VALUE_SIZE = DataSize.ofMegabytes(512);
@@ -140,19 +144,21 @@ final class PropertiesValidator {
 		SessionTimes times = session.times();
 		Duration heartbeatInterval = times.heartbeatInterval();
 		Duration lease = times.lease();
-		requireAtLeast("shardkeeper.session.heartbeat-interval", heartbeatInterval, Duration.ofMillis(10));
+		requireAtLeast("shardkeeper.session.heartbeat-interval", heartbeatInterval, MIN_HEARTBEAT_INTERVAL);
 		Duration minLease = heartbeatInterval.multipliedBy(HEARTBEATS_PER_LEASE);
+		Duration longest = lease.dividedBy(HEARTBEATS_PER_LEASE).truncatedTo(ChronoUnit.MILLIS);
 		if (lease.compareTo(minLease) < 0) {
 			reject("'shardkeeper.session.lease' is %s, shorter than three times 'shardkeeper.session.heartbeat-interval', which is %s: one late heartbeat would stop consumption."
 				.formatted(text(lease, session.lease()), text(heartbeatInterval, session.heartbeatInterval())),
-					"Set the lease to at least %s, or the heartbeat interval to at most %s.".formatted(text(minLease),
-							text(lease.dividedBy(HEARTBEATS_PER_LEASE))));
+					"Set the lease to at least %s%s.".formatted(DurationText.of(minLease),
+							(longest.compareTo(MIN_HEARTBEAT_INTERVAL) >= 0)
+									? ", or the heartbeat interval to at most " + DurationText.of(longest) : ""));
 		}
 		if (times.timeout().compareTo(lease) < 0) {
 			reject("'shardkeeper.session.timeout' is %s, shorter than 'shardkeeper.session.lease', which is %s: a session would end while its member still consumes."
 				.formatted(text(times.timeout(), session.timeout()), text(lease, session.lease())),
-					"Set the timeout to at least %s; five times the lease, %s, is a good value.".formatted(text(lease),
-							text(lease.multipliedBy(5))));
+					"Set the timeout to at least %s; five times the lease, %s, is a good value."
+						.formatted(DurationText.of(lease), DurationText.of(lease.multipliedBy(5))));
 		}
 		if (session.onLeave() == OnLeave.KEEP) {
 			requireBetween("shardkeeper.session.away-timeout", session.awayTimeout(), Duration.ofSeconds(1),
@@ -171,9 +177,9 @@ final class PropertiesValidator {
 			requireAtLeast("shardkeeper.handover.timeout", timeout, Duration.ofMillis(100));
 			if (timeout.compareTo(this.shutdownPhase) > 0) {
 				reject("'shardkeeper.handover.timeout' is %s, longer than 'spring.lifecycle.timeout-per-shutdown-phase', which is %s: a shutdown would cut off handlers that a move waits for."
-					.formatted(text(timeout), text(this.shutdownPhase)),
+					.formatted(DurationText.of(timeout), DurationText.of(this.shutdownPhase)),
 						"Set the shutdown phase to at least %s (and your platform's time limit to more), or the handover timeout to at most %s."
-							.formatted(text(timeout), text(this.shutdownPhase)));
+							.formatted(DurationText.of(timeout), DurationText.of(this.shutdownPhase)));
 			}
 		}
 		requireBetween("shardkeeper.handover.quiet-period", handover.quietPeriod(), Duration.ZERO, MAX_QUIET_PERIOD);
@@ -199,9 +205,10 @@ final class PropertiesValidator {
 		Duration longest = Redis.longestWaitUnder(lease);
 		if (wait.compareTo(longest) > 0) {
 			reject("'shardkeeper.redis.wait-timeout' is %s, longer than a third of 'shardkeeper.session.lease', which is %s: a leader that waits for replicas would be considered stuck."
-				.formatted(text(wait), text(lease, session.lease())),
-					"Set the timeout to at most %s, or the lease to at least %s.".formatted(text(longest),
-							text(Redis.shortestLeaseFor(wait))));
+				.formatted(DurationText.of(wait), text(lease, session.lease())),
+					"Set the timeout to at most %s, or the lease to at least %s.".formatted(
+							DurationText.of(longest.truncatedTo(ChronoUnit.MILLIS)),
+							DurationText.of(Redis.shortestLeaseFor(wait))));
 		}
 	}
 
@@ -429,7 +436,8 @@ final class PropertiesValidator {
 				retry.multiplier(), "Set it to 1 (pauses that do not grow) or more.");
 		require(retry.maxInterval().compareTo(retry.initialInterval()) >= 0,
 				names.of("retry.max-interval", (own != null) ? own.maxInterval() : null), retry.maxInterval(),
-				"Set it to at least '%s', which is %s.".formatted(initialInterval, text(retry.initialInterval())));
+				"Set it to at least '%s', which is %s.".formatted(initialInterval,
+						DurationText.of(retry.initialInterval())));
 		// The binder does not check the bound of the type argument.
 		for (Class<?> excluded : retry.excludes()) {
 			require(Throwable.class.isAssignableFrom(excluded),
@@ -445,12 +453,12 @@ final class PropertiesValidator {
 
 	private void requireBetween(String property, Duration value, Duration min, Duration max) {
 		requireAtLeast(property, value, min);
-		require(value.compareTo(max) <= 0, property, value, "Set it to %s or less.".formatted(text(max)));
+		require(value.compareTo(max) <= 0, property, value, "Set it to %s or less.".formatted(DurationText.of(max)));
 	}
 
 	private void requireAtLeast(String property, @Nullable Duration value, Duration min) {
 		require(value == null || value.compareTo(min) >= 0, property, value,
-				"Set it to %s or more.".formatted(text(min)));
+				"Set it to %s or more.".formatted(DurationText.of(min)));
 	}
 
 	private void requireNameIfSet(String property, @Nullable String name) {
@@ -470,8 +478,8 @@ final class PropertiesValidator {
 
 	private void require(boolean valid, String property, @Nullable Object value, String action) {
 		if (!valid) {
-			reject("'%s' is %s.".formatted(property, (value instanceof Duration duration) ? text(duration) : value),
-					action);
+			reject("'%s' is %s.".formatted(property,
+					(value instanceof Duration duration) ? DurationText.of(duration) : value), action);
 		}
 	}
 
@@ -479,22 +487,13 @@ final class PropertiesValidator {
 		this.problems.putIfAbsent(description, action);
 	}
 
-	/** Writes a duration as in a properties file. */
 	/** Names the profile if a time of the session is its default. */
 	private String text(Duration inForce, @Nullable Duration configured) {
 		if (configured != null) {
-			return text(inForce);
+			return DurationText.of(inForce);
 		}
 		String profile = this.properties.session().profile().name().toLowerCase(Locale.ROOT).replace('_', '-');
-		return "%s (default of 'shardkeeper.session.profile: %s')".formatted(text(inForce), profile);
-	}
-
-	private static String text(Duration duration) {
-		long millis = duration.toMillis();
-		if (!duration.equals(Duration.ofMillis(millis))) {
-			return duration.toNanos() / 1000 + "us";
-		}
-		return (millis % 1000 == 0) ? millis / 1000 + "s" : millis + "ms";
+		return "%s (default of 'shardkeeper.session.profile: %s')".formatted(DurationText.of(inForce), profile);
 	}
 
 	/** Names the property that a value of a topic's consumer comes from. */

@@ -245,7 +245,8 @@ class ShardkeeperAutoConfigurationTests {
 					shardkeeper.topics.orders.start=               | shardkeeper.topics.orders.start         | Leave it out
 					shardkeeper.key-prefix={x}                     | shardkeeper.key-prefix                  | without braces
 					shardkeeper.consumer.threads=0                 | shardkeeper.consumer.threads            | 1 or more
-					shardkeeper.session.lease=1s                   | shardkeeper.session.heartbeat-interval  | at least 1500ms
+					shardkeeper.session.lease=1s                   | shardkeeper.session.heartbeat-interval  | at least 1500ms, or the heartbeat interval to at most 333ms.
+					shardkeeper.session.lease=20ms                 | shardkeeper.session.lease' is 20ms      | Set the lease to at least 1500ms.
 					shardkeeper.session.on-leave=keep              | shardkeeper.instance-id                 | ${HOSTNAME}
 					shardkeeper.session.timeout=2s                 | shardkeeper.session.lease               | at least 3s
 					shardkeeper.session.heartbeat-interval=1ms     | shardkeeper.session.heartbeat-interval  | 10ms or more
@@ -254,7 +255,8 @@ class ShardkeeperAutoConfigurationTests {
 					shardkeeper.handover.timeout=31s               | shardkeeper.handover.timeout            | at least 31s
 					shardkeeper.handover.timeout=1ms               | shardkeeper.handover.timeout            | 100ms or more
 					shardkeeper.handover.quiet-period=-1ms         | shardkeeper.handover.quiet-period       | 0s or more
-					shardkeeper.handover.quiet-period=25h          | shardkeeper.handover.quiet-period       | 86400s or less
+					shardkeeper.handover.quiet-period=25h          | shardkeeper.handover.quiet-period       | 1d or less
+					shardkeeper.handover.quiet-period=-1d          | shardkeeper.handover.quiet-period' is -1d | 0s or more
 					shardkeeper.handover.crash-quiet-period=-1ms   | shardkeeper.handover.crash-quiet-period | 0s or more
 					shardkeeper.handover.max-concurrent-moves=-1   | shardkeeper.handover.max-concurrent-moves | 1 or more
 					shardkeeper.redis.wait-for-replicas=-1         | shardkeeper.redis.wait-for-replicas     | 0 for none
@@ -264,7 +266,7 @@ class ShardkeeperAutoConfigurationTests {
 					shardkeeper.assignment.capacity=1000001        | shardkeeper.assignment.capacity         | from 1 to 1000000
 					shardkeeper.assignment.zone=eu 1               | shardkeeper.assignment.zone             | letters, digits
 					shardkeeper.assignment.timeout=9ms             | shardkeeper.assignment.timeout          | 10ms or more
-					shardkeeper.assignment.timeout=61s             | shardkeeper.assignment.timeout          | 60s or less
+					shardkeeper.assignment.timeout=61s             | shardkeeper.assignment.timeout          | 1m or less
 					shardkeeper.topics.orders.weights.0=0          | shardkeeper.topics.orders.weights.0 | from 1 to 1000000
 					shardkeeper.topics.orders.weights.0=-5         | shardkeeper.topics.orders.weights.0     | from 1 to 1000000
 					shardkeeper.topics.orders.weights.1=5000000000 | is 5000000000 | from 1 to 1000000
@@ -584,7 +586,7 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "retention=100ms, Set it to 1s or more", "retention=2d, Set it to 86400s or less",
+	@CsvSource({ "retention=100ms, Set it to 1s or more", "retention=2d, Set it to 1d or less",
 			"max-count=0, Set it to a number from 1 to 10000000" })
 	void invalidMemoryOfRecordIdsFailsStartup(String setting, String fix) {
 		this.memory.withPropertyValues("shardkeeper.redis.record-ids." + setting)

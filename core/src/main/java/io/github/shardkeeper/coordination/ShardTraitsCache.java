@@ -31,6 +31,9 @@ final class ShardTraitsCache {
 
 	private boolean weightLogged;
 
+	/** Shard that the catalog is asked for now; {@code null} while it is not asked. */
+	private volatile @Nullable ShardId asked;
+
 	ShardTraitsCache(ShardCatalog catalog) {
 		this.catalog = catalog;
 	}
@@ -50,12 +53,26 @@ final class ShardTraitsCache {
 		return (this.traits != null) ? request.withTraits(this.traits) : request;
 	}
 
-	private ShardTraits @Nullable [] lookUp(Shards asked) {
-		ShardTraits[] found = new ShardTraits[asked.size()];
+	/**
+	 * Returns the shard that the catalog is asked for at the moment, {@code null} for
+	 * none. Thread-safe.
+	 */
+	@Nullable ShardId asked() {
+		return this.asked;
+	}
+
+	private ShardTraits @Nullable [] lookUp(Shards all) {
+		ShardTraits[] found = new ShardTraits[all.size()];
 		boolean plain = true;
-		for (int shard = 0; shard < found.length; shard++) {
-			found[shard] = inBounds(asked.get(shard), lookUp(asked.get(shard)));
-			plain &= found[shard].equals(ShardTraits.NONE);
+		try {
+			for (int shard = 0; shard < found.length; shard++) {
+				this.asked = all.get(shard);
+				found[shard] = inBounds(all.get(shard), lookUp(all.get(shard)));
+				plain &= found[shard].equals(ShardTraits.NONE);
+			}
+		}
+		finally {
+			this.asked = null;
 		}
 		return plain ? null : found;
 	}
@@ -64,9 +81,19 @@ final class ShardTraitsCache {
 		try {
 			return Objects.requireNonNull(this.catalog.traits(shard), "it answers null");
 		}
-		catch (RuntimeException ex) {
-			throw new CatalogFailure("The ShardCatalog fails for %s: %s. ".formatted(shard, ex)
+		catch (Throwable ex) {
+			// Errors, too: they are not the strategy's.
+			throw new CatalogFailure("The ShardCatalog fails for %s: %s. ".formatted(shard, text(ex))
 					+ "Have it answer ShardTraits.NONE for what it does not know.", ex);
+		}
+	}
+
+	private static String text(Throwable failure) {
+		try {
+			return failure.toString();
+		}
+		catch (RuntimeException ex) {
+			return failure.getClass().getName() + ", whose toString() fails";
 		}
 	}
 
@@ -83,7 +110,7 @@ final class ShardTraitsCache {
 	/** Failure of the application's catalog; the cause is its exception. */
 	static final class CatalogFailure extends RuntimeException {
 
-		CatalogFailure(String message, RuntimeException cause) {
+		CatalogFailure(String message, Throwable cause) {
 			super(message, cause);
 		}
 

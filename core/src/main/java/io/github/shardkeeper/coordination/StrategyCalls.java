@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.ShardCatalog;
+import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -89,12 +90,14 @@ final class StrategyCalls implements AutoCloseable {
 		}
 		else if (!call.isOverdue && !this.clock.now().isBefore(call.deadline)) {
 			call.isOverdue = true;
+			// Told of whoever is interrupted.
+			Failed late = late();
 			call.thread.interrupt();
-			this.listener.accept(call.request, late());
+			this.listener.accept(call.request, late);
 			AssignmentRequest next = this.waiting;
 			this.waiting = null;
 			if (next != null) {
-				this.listener.accept(next, late());
+				this.listener.accept(next, late);
 			}
 		}
 	}
@@ -166,15 +169,24 @@ final class StrategyCalls implements AutoCloseable {
 				cause);
 	}
 
+	/** Names the catalog while the strategy has not been asked yet. */
+	private Failed overdue(String kind, String what) {
+		ShardId asked = this.traits.asked();
+		return (asked != null) ? new Failed(kind + " catalog",
+				"The ShardCatalog, which was asked for the traits of %s, %s. Have it answer from memory: it is asked for all shards within that time."
+					.formatted(asked, what),
+				null) : failed(kind, what, null);
+	}
+
 	private Failed late() {
-		return failed("late", "has not answered within %s%s and was interrupted".formatted(text(timeout()),
-				this.settings.foreign() ? " ('shardkeeper.assignment.timeout')" : ""), null);
+		return overdue("late", "has not answered within %s%s and was interrupted".formatted(text(timeout()),
+				this.settings.foreign() ? " ('shardkeeper.assignment.timeout')" : ""));
 	}
 
 	private Failed stuck(Call call) {
 		StackTraceElement[] stack = call.thread.getStackTrace();
-		return failed("stuck", "was interrupted after %s and has not returned%s. It is not called again before it does"
-			.formatted(text(timeout()), (stack.length > 0) ? ", it is at " + stack[0] : ""), null);
+		return overdue("stuck", "was interrupted after %s and has not returned%s. It is not called again before it does"
+			.formatted(text(timeout()), (stack.length > 0) ? ", it is at " + stack[0] : ""));
 	}
 
 	private static String text(Duration duration) {

@@ -11,9 +11,9 @@ import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Failures of the assignment strategy: logs each problem once, and remembers since when
- * the strategy fails. Confined to the coordinator's loop, except {@link #text} and
- * {@link #isFailing}.
+ * Failures of the assignment strategy and of the catalog: logs each problem once, and
+ * remembers since when the strategy fails. Confined to the coordinator's loop, except
+ * {@link #text} and {@link #isFailing}.
  */
 final class StrategyFailures {
 
@@ -53,7 +53,7 @@ final class StrategyFailures {
 	void worked() {
 		this.patience = 1;
 		if (this.text != null) {
-			logger.info("The assignment strategy works again");
+			logger.info("The assignment of shards works again");
 			over();
 			this.logged.clear();
 		}

@@ -26,6 +26,7 @@ import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.scheduling.annotation.Async;
+import org.springframework.stereotype.Component;
 import org.springframework.util.function.SingletonSupplier;
 
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -34,6 +35,10 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  * The application's beans, as far as their methods are annotated. Immutable.
  */
 public final class AnnotatedBeans {
+
+	/** What to do with a bean that is a parameter. */
+	public static final String INJECT_BEANS = "Take the bean in the constructor of the class; the method takes only what "
+			+ "comes with the call. ";
 
 	private static final String COROUTINE = "kotlin.coroutines.Continuation";
 
@@ -105,14 +110,38 @@ public final class AnnotatedBeans {
 	}
 
 	/**
+	 * Returns whether a parameter of the type asks for a bean. Beans of the JDK's types
+	 * do not count: a payload may be a {@code String} or a {@code Map}.
+	 */
+	public boolean isBean(Class<?> type) {
+		return !type.getName().startsWith("java.") && this.beans.getBeanNamesForType(type, true, false).length > 0;
+	}
+
+	/**
+	 * Returns whether it does although no other parameter has the place of the payload: a
+	 * class may be both, the type of payloads and that of a bean.
+	 */
+	public boolean isOnlyBean(Class<?> type) {
+		return (type.isInterface() || AnnotatedElementUtils.hasAnnotation(type, Component.class)) && isBean(type);
+	}
+
+	/**
 	 * Resolves the placeholders of an attribute.
 	 * @param what the attribute, for messages
 	 * @param where annotation and method, for messages
-	 * @throws ShardkeeperConfigurationException if one cannot be resolved
+	 * @throws ShardkeeperConfigurationException if one cannot be resolved, or the value
+	 * has an expression
 	 */
 	public String resolved(String value, String what, String where) {
 		try {
 			String resolved = this.beans.resolveEmbeddedValue(value);
+			if (resolved != null && resolved.contains("#{")) {
+				throw new ShardkeeperConfigurationException(
+						"The %s of the %s is '%s', but expressions (SpEL) are not evaluated here.".formatted(what,
+								where, resolved),
+						"Write the %s itself, or set it as a property and write a placeholder as in '${name}'."
+							.formatted(what));
+			}
 			if (resolved == null || !resolved.contains("${")) {
 				return (resolved != null) ? resolved : "";
 			}

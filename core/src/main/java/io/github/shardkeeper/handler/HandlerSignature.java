@@ -69,16 +69,19 @@ public final class HandlerSignature {
 	 * @throws ShardkeeperConfigurationException if it is not supported
 	 */
 	public static HandlerSignature ofConsumer(Method method, Class<?> beanType) {
-		return ofConsumer(method, beanType, MessageArguments.NONE);
+		return ofConsumer(method, beanType, MessageArguments.NONE, null);
 	}
 
 	/**
 	 * Reads a {@code @ShardConsumer} method.
 	 * @param messages fills parameters as from messages
+	 * @param beans the application's beans, which are no parameters; {@code null} for
+	 * none
 	 * @throws ShardkeeperConfigurationException if it is not supported
 	 */
-	static HandlerSignature ofConsumer(Method method, Class<?> beanType, MessageArguments messages) {
-		return new HandlerSignatureReader(method, beanType, "@ShardConsumer").consumer(messages);
+	static HandlerSignature ofConsumer(Method method, Class<?> beanType, MessageArguments messages,
+			@Nullable AnnotatedBeans beans) {
+		return new HandlerSignatureReader(method, beanType, "@ShardConsumer").consumer(messages, beans);
 	}
 
 	/**

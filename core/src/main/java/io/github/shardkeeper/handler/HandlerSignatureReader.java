@@ -43,13 +43,19 @@ final class HandlerSignatureReader {
 
 	private MessageArguments.@Nullable OfMethod messages;
 
+	private @Nullable AnnotatedBeans beans;
+
+	/** Type of the parameter that was taken for the record. */
+	private @Nullable Class<?> ofRecord;
+
 	HandlerSignatureReader(Method method, Class<?> beanType, String annotation) {
 		this.method = method;
 		this.beanType = beanType;
 		this.annotation = annotation;
 	}
 
-	HandlerSignature consumer(MessageArguments library) {
+	HandlerSignature consumer(MessageArguments library, @Nullable AnnotatedBeans application) {
+		this.beans = application;
 		this.messages = library.of(this.method, this.beanType, this::refused);
 		HandlerSignature signature = read(EnumSet.allOf(HandlerArgument.class), MAY_TAKE);
 		if (signature.shape() == HandlerShape.LOOP && signature.takes(HandlerArgument.ACKNOWLEDGMENT)) {
@@ -83,6 +89,7 @@ final class HandlerSignatureReader {
 			if (!allowed.contains(argument)) {
 				throw refused("has a parameter of type %s.".formatted(type), mayTake);
 			}
+			refuseBean(argument, type.resolve(Object.class), mayTake);
 			boolean repeated = argument != HandlerArgument.MESSAGE && this.arguments.contains(argument)
 					|| argument.isOfRecords() && this.arguments.stream().anyMatch(HandlerArgument::isOfRecords);
 			if (repeated) {
@@ -97,6 +104,22 @@ final class HandlerSignatureReader {
 			this.arguments.add(argument);
 		}
 		return new HandlerSignature(this.method, this.arguments, this.payloadType, this.messages);
+	}
+
+	/** Rejects a bean, which would be taken for the payload. */
+	private void refuseBean(HandlerArgument argument, Class<?> type, String mayTake) {
+		AnnotatedBeans application = this.beans;
+		if (application == null || !argument.isOfRecords()) {
+			return;
+		}
+		Class<?> other = this.ofRecord;
+		this.ofRecord = type;
+		Class<?> bean = (application.isOnlyBean(type) || other != null && application.isBean(type)) ? type
+				: (other != null && application.isBean(other)) ? other : null;
+		if (bean != null) {
+			throw refused("has a parameter of type %s, of which there is a bean.".formatted(bean.getName()),
+					AnnotatedBeans.INJECT_BEANS + mayTake);
+		}
 	}
 
 	/** Rejects a type variable: its JSON would become a map. */

@@ -102,7 +102,7 @@ public final class ShardHandlerDetector {
 		List<HandlerSignature> assigned = callbacks(type, OnShardAssigned.class, HandlerSignature::ofCallback);
 		List<HandlerSignature> revoked = callbacks(type, OnShardRevoked.class, HandlerSignature::ofCallback);
 		for (Method method : AnnotatedBeans.methods(type, ShardConsumer.class)) {
-			HandlerSignature signature = HandlerSignature.ofConsumer(method, type, this.messages);
+			HandlerSignature signature = HandlerSignature.ofConsumer(method, type, this.messages, this.beans);
 			String topic = topic(method, signature);
 			if (!topics.containsKey(topic)) {
 				throw ShardkeeperConfigurationException.unknownTopic("The @ShardConsumer method " + signature.name(),

@@ -58,7 +58,8 @@ public final class Names {
 		if (!isValid(name)) {
 			throw new ShardkeeperConfigurationException(
 					"The name '%s' in %s is not valid.".formatted(PrintableText.quoted(name, LONGEST_QUOTATION), where),
-					RULE);
+					RULE + ((name.contains("${") || name.contains("#{"))
+							? " Placeholders and expressions (SpEL) are not resolved here." : ""));
 		}
 		return name;
 	}

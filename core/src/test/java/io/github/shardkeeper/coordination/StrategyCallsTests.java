@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
@@ -13,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.assignment.Assignee;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.ShardCatalog;
+import io.github.shardkeeper.assignment.ShardTraits;
 import io.github.shardkeeper.assignment.Shards;
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
 import io.github.shardkeeper.shard.ApplicationVersion;
@@ -87,6 +89,87 @@ class StrategyCallsTests {
 					(failed) -> assertThat(failed.text()).contains("The ShardCatalog fails for orders/0",
 							"caused by the test"));
 		}
+	}
+
+	@Test
+	void errorOfTheCatalogIsNotSaidOfTheStrategy() {
+		this.catalog = (shard) -> {
+			throw new NoClassDefFoundError("caused by the test");
+		};
+		try (StrategyCalls calls = builtIn()) {
+			calls.begin(request(1));
+
+			assertThat(this.answers.remove()).isInstanceOfSatisfying(StrategyCalls.Failed.class,
+					(failed) -> assertThat(failed.text())
+						.contains("The ShardCatalog fails for orders/0: java.lang.NoClassDefFoundError")
+						.doesNotContain("strategy"));
+		}
+	}
+
+	@Test
+	void exceptionOfTheCatalogWhoseTextFailsIsNotSaidOfTheStrategy() {
+		this.catalog = (shard) -> {
+			throw new IllegalStateException() {
+
+				@Override
+				public String toString() {
+					throw new UnsupportedOperationException("caused by the test");
+				}
+
+			};
+		};
+		try (StrategyCalls calls = builtIn()) {
+			calls.begin(request(1));
+
+			assertThat(this.answers.remove()).isInstanceOfSatisfying(StrategyCalls.Failed.class,
+					(failed) -> assertThat(failed.text()).contains("The ShardCatalog fails for orders/0")
+						.doesNotContain("strategy"));
+		}
+	}
+
+	@Test
+	void catalogThatHangsIsNotSaidOfTheStrategy() throws InterruptedException {
+		SettableClock clock = new SettableClock();
+		CountDownLatch asked = new CountDownLatch(1);
+		CountDownLatch interrupted = new CountDownLatch(1);
+		CountDownLatch returns = new CountDownLatch(1);
+		this.catalog = (shard) -> {
+			asked.countDown();
+			while (returns.getCount() > 0) {
+				try {
+					returns.await();
+				}
+				catch (InterruptedException ex) {
+					interrupted.countDown();
+				}
+			}
+			return ShardTraits.NONE;
+		};
+		AssignmentSettings settings = new AssignmentSettings("sticky", new StickyAssignment(), this.catalog, true,
+				Duration.ofSeconds(5), null);
+		try (StrategyCalls calls = new StrategyCalls(settings, clock, (request, answer) -> this.answers.add(answer),
+				() -> this.wakes.add(true))) {
+			calls.begin(request(2));
+			asked.await();
+			clock.advance(Duration.ofSeconds(6));
+			calls.run();
+			interrupted.await();
+			calls.begin(request(2));
+			returns.countDown();
+			assertThat(this.wakes.poll(10, TimeUnit.SECONDS)).isTrue();
+		}
+
+		assertThat(this.answers).extracting((answer) -> ((StrategyCalls.Failed) answer).text())
+			.satisfiesExactly(
+					(late) -> assertThat(late)
+						.startsWith("The ShardCatalog, which was asked for the traits of "
+								+ "orders/0, has not answered within 5000 ms ('shardkeeper.assignment.timeout')")
+						.contains("Have it answer from memory")
+						.doesNotContain("strategy"),
+					(stuck) -> assertThat(stuck)
+						.startsWith("The ShardCatalog, which was asked for the traits of orders/0, was interrupted "
+								+ "after 5000 ms and has not returned, it is at ")
+						.doesNotContain("strategy"));
 	}
 
 	private StrategyCalls builtIn() {

@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -26,6 +27,7 @@ import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.mock.env.MockEnvironment;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.AsyncAnnotationBeanPostProcessor;
+import org.springframework.stereotype.Component;
 
 import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.OnShardAssigned;
@@ -350,6 +352,50 @@ class ShardHandlerDetectorTests {
 			.withMessageContaining("@OnShardAssigned method WrongCallback.assigned(String)");
 	}
 
+	@ParameterizedTest
+	@ValueSource(classes = { BeanAfterRecord.class, BeanBeforeRecord.class, OnlyBean.class, OnlyComponent.class })
+	void beanAsParameterIsRejected(Class<?> type) {
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> detect(type, Prices.class, Store.class))
+			.satisfies((ex) -> {
+				assertThat(ex.getDescription()).contains("@ShardConsumer method " + type.getSimpleName() + ".handle(")
+					.containsPattern("has a parameter of type \\S+(Catalog|Prices|Store), of which there is a bean");
+				assertThat(ex.getAction()).contains("Take the bean in the constructor", "as its payload T");
+			});
+	}
+
+	/** A class may be that of a bean, and a payload may have any type of the JDK. */
+	@Test
+	void payloadMayHaveTheTypeOfABean() {
+		GenericApplicationContext context = new GenericApplicationContext();
+		context.registerBean(OfPrices.class);
+		context.registerBean(Prices.class);
+		context.registerBean("map", Map.class, Map::of);
+		context.refresh();
+		try (context) {
+			assertThat(detect(context, TOPICS)).containsOnlyKeys("orders", "visits");
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "OfExpression, topic, #{topics.orders}", "OfResolvedExpression, topic, #{topics.orders}",
+			"OfExpressionInInterval, interval, #{timings.interval}" })
+	void expressionIsNamed(String bean, String attribute, String expression) {
+		this.environment.setProperty("my.expression", "#{topics.orders}");
+		Class<?> type = Stream.of(OfExpression.class, OfResolvedExpression.class, OfExpressionInInterval.class)
+			.filter((candidate) -> candidate.getSimpleName().equals(bean))
+			.findFirst()
+			.orElseThrow();
+
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(type))
+			.satisfies((ex) -> {
+				assertThat(ex.getDescription())
+					.startsWith("The %s of the @ShardConsumer method %s.handle(".formatted(attribute, bean))
+					.contains("is '" + expression + "'", "(SpEL) are not evaluated here");
+				assertThat(ex.getAction()).contains("Write the " + attribute + " itself", "'${name}'");
+			});
+	}
+
 	@Test
 	void preparationIsCalledWithoutState() throws Throwable {
 		try (GenericApplicationContext context = context(Preparing.class)) {
@@ -640,6 +686,87 @@ class ShardHandlerDetectorTests {
 
 		@OnShardAssigned
 		void assigned(String payload) {
+		}
+
+	}
+
+	interface Catalog {
+
+	}
+
+	static class Prices implements Catalog {
+
+	}
+
+	@Component
+	static class Store {
+
+	}
+
+	static class BeanAfterRecord {
+
+		@ShardConsumer("orders")
+		void handle(String payload, Prices prices) {
+		}
+
+	}
+
+	static class BeanBeforeRecord {
+
+		@ShardConsumer("orders")
+		void handle(Prices prices, ShardRecord<String> record) {
+		}
+
+	}
+
+	static class OnlyBean {
+
+		@ShardConsumer("orders")
+		void handle(Catalog catalog, ShardState state) {
+		}
+
+	}
+
+	static class OnlyComponent {
+
+		@ShardConsumer("orders")
+		void handle(ShardContext shard, Store store) {
+		}
+
+	}
+
+	static class OfPrices {
+
+		@ShardConsumer("orders")
+		void handle(Prices prices) {
+		}
+
+		@ShardConsumer("visits")
+		void handle(Map<String, Object> payload) {
+		}
+
+	}
+
+	static class OfExpression {
+
+		@ShardConsumer("#{topics.orders}")
+		void handle(String payload) {
+		}
+
+	}
+
+	static class OfResolvedExpression {
+
+		@ShardConsumer("${my.expression}")
+		void handle(String payload) {
+		}
+
+	}
+
+	static class OfExpressionInInterval {
+
+		@ShardConsumer(value = "orders", interval = "#{timings.interval}")
+		void handle() {
 		}
 
 	}

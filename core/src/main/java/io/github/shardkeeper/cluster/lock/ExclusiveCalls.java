@@ -41,6 +41,7 @@ import io.github.shardkeeper.cluster.LockLostException;
 import io.github.shardkeeper.handler.AnnotatedBeans;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.text.DurationText;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -265,12 +266,11 @@ final class ExclusiveCalls implements MethodInterceptor {
 			Duration atLeast = duration(method, "atLeast", annotation.atLeast(), beans);
 			Duration atMost = duration(method, "atMost", annotation.atMost(), beans);
 			if (!atMost.isZero() && atLeast.compareTo(atMost) > 0) {
-				throw new ShardkeeperConfigurationException(
-						"%s has the times atLeast %s and atMost %s.".formatted(text(method), atLeast, atMost),
-						"Use a shorter 'atLeast'.");
+				throw new ShardkeeperConfigurationException("%s has the times atLeast %s and atMost %s.".formatted(
+						text(method), DurationText.of(atLeast), DurationText.of(atMost)), "Use a shorter 'atLeast'.");
 			}
 			Duration waitAtMost = duration(method, "waitAtMost", annotation.waitAtMost(), beans);
-			return new Rule(method, name(method, resolved(annotation.value(), beans)), atLeast, atMost,
+			return new Rule(method, name(method, resolved(method, annotation.value(), beans)), atLeast, atMost,
 					annotation.whenHeld(), waitAtMost.isZero() ? null : waitAtMost);
 		}
 
@@ -291,7 +291,7 @@ final class ExclusiveCalls implements MethodInterceptor {
 		}
 
 		private static Duration duration(Method method, String attribute, String value, BeanFactory beans) {
-			String text = resolved(value, beans);
+			String text = resolved(method, value, beans);
 			if (text.isBlank()) {
 				return Duration.ZERO;
 			}
@@ -314,10 +314,17 @@ final class ExclusiveCalls implements MethodInterceptor {
 					"Write a number with a unit, for example \"30s\" or \"2h\".", cause);
 		}
 
-		private static String resolved(String text, BeanFactory beans) {
-			String resolved = (beans instanceof ConfigurableBeanFactory configurable)
-					? configurable.resolveEmbeddedValue(text) : text;
-			return (resolved != null) ? resolved : "";
+		private static String resolved(Method method, String text, BeanFactory beans) {
+			try {
+				String resolved = (beans instanceof ConfigurableBeanFactory configurable)
+						? configurable.resolveEmbeddedValue(text) : text;
+				return (resolved != null) ? resolved : "";
+			}
+			catch (IllegalArgumentException ex) {
+				throw new ShardkeeperConfigurationException(
+						"%s has '%s', which cannot be resolved.".formatted(text(method), text),
+						"Set the property that it names, or give it a default as in '${name:default}'.", ex);
+			}
 		}
 
 		/** Evaluates the name for a call. */

@@ -77,7 +77,7 @@ public final class SignalMethodDetector {
 				this.beans.once(beanName), this.converter);
 	}
 
-	private static List<Type> parameters(Method method, Class<?> beanType) {
+	private List<Type> parameters(Method method, Class<?> beanType) {
 		if (Modifier.isStatic(method.getModifiers()) || Modifier.isPrivate(method.getModifiers())) {
 			throw refused(method, "is private or static.", "Make it an instance method that is not private.");
 		}
@@ -97,7 +97,14 @@ public final class SignalMethodDetector {
 					(raw == ClusterSignal.class) ? raw : GenericTypeResolver.resolveType(declared.getType(), beanType));
 		}
 		long signals = parameters.stream().filter((parameter) -> parameter == ClusterSignal.class).count();
-		if (signals > 1 || parameters.size() - signals > 1) {
+		boolean repeated = signals > 1 || parameters.size() - signals > 1;
+		for (Class<?> type : method.getParameterTypes()) {
+			if (type != ClusterSignal.class && (repeated ? this.beans.isBean(type) : this.beans.isOnlyBean(type))) {
+				throw refused(method, "has a parameter of type %s, of which there is a bean.".formatted(type.getName()),
+						AnnotatedBeans.INJECT_BEANS + MAY_TAKE);
+			}
+		}
+		if (repeated) {
 			throw refused(method, "has more than one parameter for the same thing.", MAY_TAKE);
 		}
 		if (method.getReturnType() != void.class) {

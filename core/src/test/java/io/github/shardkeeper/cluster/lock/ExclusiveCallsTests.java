@@ -174,6 +174,22 @@ class ExclusiveCallsTests {
 	}
 
 	@Test
+	void timesThatContradictEachOtherAreNamedAsTheyAreWritten() {
+		assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> start(Contradicting.class))
+			.withMessageContaining("atLeast 2h and atMost 90s");
+	}
+
+	@Test
+	void propertyThatIsMissingIsRefusedAtTheStartWithTheMethod() {
+		this.context.getBeanFactory()
+			.addEmbeddedValueResolver(this.context.getEnvironment()::resolveRequiredPlaceholders);
+
+		assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> start(NoProperty.class))
+			.withMessageContaining("NoProperty.run() has '${no.such.property}', which cannot be resolved")
+			.withMessageContaining("Set the property");
+	}
+
+	@Test
 	void nameThatIsNoKeyIsRefusedAtTheStart() {
 		assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> start(NoName.class))
 			.withMessageContaining("'{braces}'");
@@ -422,6 +438,22 @@ class ExclusiveCallsTests {
 		@ClusterExclusive("count")
 		int count() {
 			return 1;
+		}
+
+	}
+
+	static class Contradicting {
+
+		@ClusterExclusive(value = "x", atLeast = "2h", atMost = "90s")
+		void run() {
+		}
+
+	}
+
+	static class NoProperty {
+
+		@ClusterExclusive(value = "x", atMost = "${no.such.property}")
+		void run() {
 		}
 
 	}

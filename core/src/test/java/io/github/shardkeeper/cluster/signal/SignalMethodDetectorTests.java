@@ -16,6 +16,7 @@ import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.mock.env.MockEnvironment;
 import org.springframework.scheduling.annotation.Async;
+import org.springframework.stereotype.Component;
 
 import io.github.shardkeeper.cluster.ClusterSignal;
 import io.github.shardkeeper.cluster.OnClusterSignal;
@@ -154,6 +155,25 @@ class SignalMethodDetectorTests {
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(context))
 			.satisfies((ex) -> assertThat(ex.getDescription()).contains("@OnClusterSignal", "handle"))
 			.satisfies((ex) -> assertThat(ex.getAction()).isNotBlank());
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { WithBean.class, WithOnlyBean.class })
+	void beanAsParameterIsNamed(Class<?> bean) {
+		GenericApplicationContext context = context(bean, Orders.class);
+
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(context))
+			.satisfies((ex) -> assertThat(ex.getDescription()).contains("@OnClusterSignal", "handle",
+					"Orders, of which there is a bean"))
+			.satisfies((ex) -> assertThat(ex.getAction()).contains("Take the bean in the constructor"));
+	}
+
+	@Test
+	void expressionAsNameIsNamed() {
+		GenericApplicationContext context = context(OfExpression.class);
+
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(context))
+			.withMessageContaining("(SpEL) are not evaluated here");
 	}
 
 	record Order(int id) {
@@ -307,6 +327,35 @@ class SignalMethodDetectorTests {
 
 		@OnClusterSignal("rebuild")
 		<T> void handle(List<T> payload) {
+		}
+
+	}
+
+	@Component
+	static class Orders {
+
+	}
+
+	static class WithBean {
+
+		@OnClusterSignal("rebuild")
+		void handle(String payload, Orders orders) {
+		}
+
+	}
+
+	static class WithOnlyBean {
+
+		@OnClusterSignal("rebuild")
+		void handle(Orders orders) {
+		}
+
+	}
+
+	static class OfExpression {
+
+		@OnClusterSignal("#{signals.rebuild}")
+		void handle() {
 		}
 
 	}
