@@ -71,7 +71,9 @@ public final class ShardsWebExtension {
 	@ReadOperation
 	public WebEndpointResponse<Object> topic(@Selector String topic, @Nullable String member, @Nullable String state,
 			@Nullable String problem, @Nullable String after, @Nullable String limit, @Nullable String deadLetters) {
-		return answer("The group has no topic '%s'; broadcast topics belong to no group".formatted(topic),
+		return answer(
+				"The group has no topic '%s'; broadcast topics belong to no group: 'broadcast' of GET /actuator/shards has those of this instance"
+					.formatted(topic),
 				() -> this.endpoint.topic(topic, member, state, problem, after, limit, deadLetters));
 	}
 

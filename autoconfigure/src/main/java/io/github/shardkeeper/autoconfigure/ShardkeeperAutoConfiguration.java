@@ -61,6 +61,7 @@ import io.github.shardkeeper.history.MoveRecorder;
 import io.github.shardkeeper.history.MoveReporter;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.loop.LoopThreads;
+import io.github.shardkeeper.operations.BroadcastReporter;
 import io.github.shardkeeper.operations.CommittedStateReader;
 import io.github.shardkeeper.operations.DeadLetterExpiry;
 import io.github.shardkeeper.operations.GroupReporter;
@@ -261,10 +262,13 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	GroupReporter shardkeeperGroupReporter(ShardCoordinator coordinator, CoordinationStore coordinationStore,
 			CheckpointStore checkpointStore, ObjectProvider<DeadLetterStore> letters, TopicSources sources,
-			ShardConsumerRunner runner, ObjectProvider<MoveReporter> moves) {
+			ShardConsumerRunner runner, ObjectProvider<MoveReporter> moves, BroadcastStores broadcast) {
 		MoveReporter history = moves.getIfAvailable();
-		return new GroupReporter(coordinator, coordinationStore, checkpointStore, letters.getIfAvailable(), sources,
-				runner::problems, runner::outbox, (history != null) ? history::lastMoves : (shard) -> List.of(),
+		DeadLetterStore stored = letters.getIfAvailable();
+		return new GroupReporter(coordinator, coordinationStore, checkpointStore, stored, sources, runner::problems,
+				runner::outbox, (history != null) ? history::lastMoves : (shard) -> List.of(),
+				new BroadcastReporter(runner::broadcastTopics, runner::allShards, runner::problems,
+						(stored != null) ? broadcast.over(stored) : null),
 				MonotonicClock.SYSTEM);
 	}
 

@@ -79,6 +79,8 @@ export function confirm(act) {
 	byId("confirm-fields").replaceChildren(
 			...[...(act.fields ?? []), { name: "reason", label: "Reason, for the log (optional)" }].map(field));
 	byId("do").textContent = act.verb ?? "Do it";
+	byId("do").hidden = false;
+	byId("confirm-close").textContent = "Cancel";
 	byId("confirm").showModal();
 	byId("confirm-title").focus();
 	preview();
@@ -155,16 +157,21 @@ async function perform(event) {
 		}
 		show(answer, answer.done ? "Done." : "Not done.");
 		say(answer.done ? `Done. ${(answer.effects ?? []).join(" ")}` : `Not done. ${answer.refused ?? ""}`);
-		if (answer.done) {
-			byId("do").textContent = "Done";
-			byId("confirm").querySelector("[data-close]").focus();
-		}
+		leaveOnlyClose();
 		document.dispatchEvent(new CustomEvent("acted"));
 	} catch (failure) {
 		if (of === current) {
 			showFailure(failure);
+			leaveOnlyClose();
 		}
 	}
+}
+
+/** After an attempt there is nothing to cancel, and nothing to do a second time. */
+function leaveOnlyClose() {
+	byId("do").hidden = true;
+	byId("confirm-close").textContent = "Close";
+	byId("confirm-close").focus();
 }
 
 export function begin() {

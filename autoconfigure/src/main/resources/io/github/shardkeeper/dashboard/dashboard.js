@@ -2,16 +2,16 @@
 
 import * as acts from "./acts.js";
 import { issues, letterFilter, onInstance, onLetter, onShard, onTopic, onWaiting, position, verdict } from "./issues.js";
-import { Failure, Model, key, request, settings, shardPath, topicPoints } from "./model.js";
-import { bars, brief, button, byId, cause, dot, duration, element, figure, hue, line, meter, number, say, setText, span, sync, time }
-	from "./view.js";
+import { Failure, Model, RECENT_MINUTES, key, request, settings, shardPath, topicPoints } from "./model.js";
+import { bars, brief, briefly, button, byId, cause, dot, duration, element, figure, hue, line, meter, number, say, setText, showName, span, sync,
+	time } from "./view.js";
 
 const CELLS_PER_PAGE = 200;
 const PROBLEMS_SHOWN = 12;
 const POLL_MILLIS = 2000;
 const IDLE_MILLIS = 5000;
 const DETAIL_MILLIS = 2000;
-const MINUTES_SHOWN = 30;
+const TOPICS_SHOWN = 24;
 const LETTERS = 20;
 
 const model = new Model();
@@ -83,14 +83,16 @@ function memberActs(member) {
 function showMembers() {
 	const { members, self, instance } = model.group;
 	const most = Math.max(1, ...members.map((member) => member.shards / Math.max(1, member.capacity)));
+	// Two sessions of one instance, while the earlier one is not over.
+	const called = (member) => members.some((other) => other !== member && other.instance === member.instance) ? member.id : member.instance;
 	sync(byId("members"), members, (member) => member.id, () => element("li", ""), (item, member) => {
-		const version = JSON.stringify([member, most, member.id === self]);
+		const version = JSON.stringify([member, most, member.id === self, called(member)]);
 		if (item.dataset.version === version) {
 			return;
 		}
 		item.dataset.version = version;
 		const tag = (text, className = "") => element("span", `tag ${className}`, text);
-		const name = element("span", "name", member.instance);
+		const name = element("span", "name", called(member));
 		name.title = member.id;
 		const shards = `${number(member.shards)} ${member.shards === 1 ? "shard" : "shards"}`;
 		keepingFocus(item, () => item.replaceChildren(element("div", "row", dot(member.id), name,
@@ -103,15 +105,18 @@ function showMembers() {
 						member.capacity === 1 ? shards : `${shards}, capacity ${member.capacity}`))));
 	});
 	const outside = instance && self === null && !members.some((member) => member.instance === instance);
+	const apart = model.group.broadcast.length > 0;
 	const place = byId("outside");
-	if (place.hidden === outside || place.dataset.version !== instance) {
+	const version = `${instance} ${apart}`;
+	if (place.hidden === outside || place.dataset.version !== version) {
 		place.hidden = !outside;
-		place.dataset.version = instance;
-		place.replaceChildren(...[element("span", "", `${instance}, which answers, is not in the group.`),
-			acts.actButton(onInstance("join", "Join", instance))].filter(Boolean));
+		place.dataset.version = version;
+		place.replaceChildren(...[
+			element("span", "", `${instance}, which answers, is not in the group${apart ? ", and consumes broadcast topics for itself" : ""}.`),
+			apart ? null : acts.actButton(onInstance("join", "Join", instance))].filter(Boolean));
 	}
 	byId("rebalance").hidden = !settings.acts || members.length === 0;
-	options("member", members.map((member) => [member.id, `${member.instance}`]));
+	options("member", members.map((member) => [member.id, called(member)]));
 }
 
 function options(id, wanted) {
@@ -128,6 +133,7 @@ function options(id, wanted) {
 		return option;
 	}));
 	select.value = wanted.some(([value]) => value === chosen) ? chosen : "";
+	select.title = select.selectedOptions[0].textContent;
 }
 
 /* Topics and shards */
@@ -135,7 +141,13 @@ function options(id, wanted) {
 function showTopics() {
 	const { topics } = model.group;
 	options("topic", topics.map((topic) => [topic.topic, topic.topic]));
-	sync(byId("topics"), topics.slice(0, 24), (topic) => topic.topic, () => element("div", "topic"), (item, topic) => {
+	const all = [...topics, ...model.group.broadcast];
+	setText("more-topics", all.length > TOPICS_SHOWN ? `and ${number(all.length - TOPICS_SHOWN)} more topics` : "");
+	sync(byId("topics"), all.slice(0, TOPICS_SHOWN), (topic) => `${topic.instance ? "broadcast " : ""}${topic.topic}`, () => element("div", "topic"), (item, topic) => {
+		if (topic.instance) {
+			showBroadcastTopic(item, topic);
+			return;
+		}
 		const points = topicPoints(model, topic.topic);
 		const label = `${topic.topic}: shards whose offset advanced between two readings, now ${points.at(-1) ?? 0}`;
 		const chart = line(points, label);
@@ -150,6 +162,21 @@ function showTopics() {
 	});
 }
 
+function showBroadcastTopic(item, topic) {
+	const problems = Object.keys(topic.problems).length;
+	const version = JSON.stringify(topic);
+	if (item.dataset.version === version) {
+		return;
+	}
+	item.dataset.version = version;
+	item.title = `Every instance consumes all shards of this topic for itself. The numbers are those of ${topic.instance}, which answers`;
+	keepingFocus(item, () => item.replaceChildren(...[
+		element("span", "name", button(topic.topic, "link", () => openTopic(topic.topic)), " ",
+				element("span", "soft", `${number(topic.shards)} on ${topic.instance}`)),
+		element("span", "tag", "broadcast"), problems > 0 ? element("span", "tag bad", `${number(problems)} ▲`) : null,
+	].filter(Boolean)));
+}
+
 /* One topic */
 
 function openTopic(topic) {
@@ -161,19 +188,12 @@ function openTopic(topic) {
 }
 
 function showTopic() {
-	const topic = model.group.topics.find((one) => one.topic === topicShown?.topic);
+	const topic = [...model.group.topics, ...model.group.broadcast].find((one) => one.topic === topicShown?.topic);
 	if (!topic) {
 		return;
 	}
-	const shards = [...model.shards.values()].filter((shard) => shard.topic === topic.topic);
-	const letters = shards.reduce((sum, shard) => sum + (shard.deadLetters ?? 0), 0);
 	const list = element("dl", "");
-	fact(list, "Shards", Object.entries(topic.states).map(([state, count]) => `${number(count)} ${state.toLowerCase()}`).join(", ")
-			|| "none has had an owner yet");
-	fact(list, "With a problem", number(topic.problems));
-	fact(list, "Dead letters", model.complete ? number(letters) : `${number(letters)} so far`);
-	fact(list, "Consumed by", model.group.members.filter((member) => member.topics?.[topic.topic] !== undefined)
-		.map((member) => member.instance).join(", ") || "nobody");
+	const letters = topic.instance ? broadcastFacts(list, topic) : topicFacts(list, topic);
 	const place = byId("topic-body");
 	if (!place.firstChild) {
 		place.append(element("div", "status"), element("div", "acts"));
@@ -182,9 +202,32 @@ function showTopic() {
 	const version = JSON.stringify([topic.topic, Boolean(topic.paused), letters > 0]);
 	if (settings.acts && place.lastChild.dataset.version !== version) {
 		place.lastChild.dataset.version = version;
-		keepingFocus(place.lastChild, () => place.lastChild.replaceChildren(...commonActs(topic.topic, onTopic, topic.paused, letters > 0)
-			.map(acts.actButton)));
+		const all = commonActs(topic.topic, onTopic, topic.paused, letters > 0);
+		keepingFocus(place.lastChild, () => place.lastChild.replaceChildren(...all
+			.filter((act) => !topic.instance || !["pause", "resume"].includes(act.body.action)).map(acts.actButton)));
 	}
+}
+
+/** Returns the number of dead letters. */
+function broadcastFacts(list, topic) {
+	fact(list, "Consumed by", "every instance, for itself");
+	fact(list, "What follows is of", `${topic.instance}, which answers`);
+	fact(list, "Shards", number(topic.shards));
+	Object.entries(topic.problems).forEach(([id, problem]) => fact(list, `Problem of ${id}`, problem));
+	fact(list, "Dead letters", topic.deadLetters === null ? "not known" : number(topic.deadLetters));
+	return topic.deadLetters;
+}
+
+function topicFacts(list, topic) {
+	const shards = [...model.shards.values()].filter((shard) => shard.topic === topic.topic);
+	const letters = shards.reduce((sum, shard) => sum + (shard.deadLetters ?? 0), 0);
+	fact(list, "Shards", Object.entries(topic.states).map(([state, count]) => `${number(count)} ${state.toLowerCase()}`).join(", ")
+			|| "none has had an owner yet");
+	fact(list, "With a problem", number(topic.problems));
+	fact(list, "Dead letters", model.complete ? number(letters) : `${number(letters)} so far`);
+	fact(list, "Consumed by", model.group.members.filter((member) => member.topics?.[topic.topic] !== undefined)
+		.map((member) => member.instance).join(", ") || "nobody");
+	return letters;
 }
 
 function pausedBanner(pause) {
@@ -213,7 +256,7 @@ function how(shard, silent) {
 		return "▲ owner is silent";
 	}
 	if (shard.target) {
-		return `→ ${brief(shard.target)}`;
+		return `→ ${briefly(shard.target, shard.owner)}`;
 	}
 	if (shard.deadLetters > 0) {
 		return `✉ ${number(shard.deadLetters)} dead`;
@@ -231,7 +274,7 @@ function showCells() {
 	list.classList.toggle("dense", shown.length > 60);
 	sync(list, shown, key, (shard) => {
 		const cell = button("", "cell", () => open(model.shards.get(key(shard)) ?? shard));
-		cell.append(element("span", "id", element("bdi", "")), element("span", "who"), element("span", "how"));
+		cell.append(element("span", "id"), element("span", "who"), element("span", "how"));
 		cell.addEventListener("animationend", () => cell.classList.remove("moved"));
 		return element("li", "", cell);
 	}, (item, shard) => {
@@ -241,9 +284,13 @@ function showCells() {
 		if (cell.dataset.version !== version) {
 			cell.dataset.version = version;
 			const [id, who, what] = cell.children;
-			id.firstChild.textContent = key(shard);
-			who.textContent = brief(shard.owner);
+			showName(id, key(shard));
+			showName(who, briefly(shard.owner, shard.target));
+			what.classList.remove("cut");
 			what.textContent = how(shard, silent);
+			if (what.textContent.startsWith("→")) {
+				showName(what, what.textContent);
+			}
 			cell.className = `cell ${/^[A-Z]+$/.test(shard.state) ? shard.state : ""} ${shard.owner ? hue(shard.owner) : ""}`
 					+ `${shard.problem || silent.has(shard.owner) ? " problem" : shard.deadLetters > 0 ? " letters" : ""}`;
 			cell.title = `${key(shard)} · ${shard.owner ?? "nobody"} · ${how(shard, silent)}`;
@@ -272,28 +319,22 @@ function showCells() {
 function showMoves() {
 	setText("no-moves", model.movesError ?? "None yet.");
 	byId("no-moves").hidden = model.moves.length > 0 && !model.movesError;
-	sync(byId("moves"), model.moves, (move) => move.id, moveItem, () => { });
-	byId("earlier").hidden = !model.earlier;
-	const perMinute = new Array(MINUTES_SHOWN).fill(0);
-	const newest = Date.now();
-	model.moves.forEach((move) => {
-		const minute = Math.floor((newest - Date.parse(move.planned)) / 60_000);
-		if (minute < MINUTES_SHOWN) {
-			perMinute[MINUTES_SHOWN - 1 - Math.max(0, minute)]++;
-		}
-	});
-	const version = perMinute.join();
+	sync(byId("moves"), model.moves.slice(0, model.listed), (move) => move.id, moveItem, () => { });
+	byId("earlier").hidden = !model.hasEarlier;
+	const { perMinute, total, minutes } = model.recentMoves();
+	const version = `${perMinute.join()} ${minutes}`;
 	if (byId("spark").dataset.version !== version && model.moves.length > 0) {
 		byId("spark").dataset.version = version;
-		const total = perMinute.reduce((sum, value) => sum + value, 0);
-		byId("spark").replaceChildren(figure(`moves per minute, last ${MINUTES_SHOWN} minutes: ${number(total)}`,
-				bars(perMinute, `${total} moves in the last ${MINUTES_SHOWN} minutes`)));
+		const text = minutes === RECENT_MINUTES ? `last ${RECENT_MINUTES} minutes: ${number(total)}`
+				: `the newest ${number(total)}; those before the last ${minutes} minutes are not counted`;
+		byId("spark").replaceChildren(figure(`moves per minute, ${text}`, bars(perMinute, `Moves per minute, ${text}`)));
 	}
 }
 
 function moveItem(move) {
 	const name = button(key(move), "link", () => open(model.shards.get(key(move)) ?? { topic: move.topic, id: move.shard }));
-	const text = element("span", "name", name, ` ${move.from ? `${brief(move.from)} → ` : "→ "}${brief(move.to)}`);
+	const text = element("span", "name", name,
+			` ${move.from ? `${briefly(move.from, move.to)} → ` : "→ "}${briefly(move.to, move.from)}`);
 	const detail = [cause(move.cause), move.from ? `drained in ${duration(move.drained)}` : null,
 			`without owner ${duration(move.unowned)}`, move.by ? `by ${move.by}` : null].filter(Boolean).join(" · ");
 	return element("li", /^[A-Z_]+$/.test(move.cause) ? move.cause : "", time(move.planned), text, element("span", "detail", detail));
@@ -713,6 +754,8 @@ function begin() {
 		}
 	});
 	byId("cells").addEventListener("keydown", walk);
+	["focusin", "mouseover"].forEach((type) => byId("cells").addEventListener(type, (event) => showWhole(event.target.closest(".cell"))));
+	["focusout", "mouseleave"].forEach((type) => byId("cells").addEventListener(type, () => showWhole(null)));
 	document.addEventListener("keydown", (event) => {
 		if (event.key === "/" && !/^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName)) {
 			event.preventDefault();
@@ -745,6 +788,12 @@ function turn(by) {
 	page += by;
 	showCells();
 	byId("shards-title").focus();
+}
+
+/** Shows what does not fit into a cell, at the bottom of the window. */
+function showWhole(cell) {
+	byId("whole").hidden = !cell;
+	byId("whole").textContent = cell?.title ?? "";
 }
 
 /** Arrow keys go from cell to cell. */

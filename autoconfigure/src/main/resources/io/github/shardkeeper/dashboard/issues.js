@@ -1,10 +1,10 @@
 /** What is wrong with the group, where, since when, and the acts that mend it. No DOM here. */
 
-import { key, settings, shardPath, topicPath } from "./model.js";
+import { RECENT_MINUTES, key, settings, shardPath, topicPath } from "./model.js";
 import { brief, number } from "./view.js";
 
 /** A member that is gone is shown for so long, unless its instance comes back. */
-const GONE_MILLIS = 30 * 60_000;
+const GONE_MILLIS = RECENT_MINUTES * 60_000;
 const NAMED = 4;
 
 const plural = (count, one, many) => `${number(count)} ${count === 1 ? one : many}`;
@@ -44,14 +44,29 @@ export const letterFilter = () => [
 	{ name: "failedSince", label: "Only those that failed since (optional)", hint: "2026-11-21T04:00:00Z" },
 ];
 
-function ofShard(shard) {
+function repairs(shard) {
 	const at = /^Halted at offset ([^\s,:]+)|at offset ([^\s,:]+) keeps failing/.exec(shard.problem);
 	const offset = at?.[1] ?? at?.[2];
-	const acts = offset
+	return offset
 		? [onShard("seek", "Skip the record", "Skip the record in", shard, [to(`after ${offset}`)]),
 			onShard("seek", "Seek", "Seek", shard, position())] : [];
+}
+
+function ofShard(shard) {
+	const acts = repairs(shard);
 	return { level: "bad", of: "shard", name: `problem ${key(shard)}`, where: key(shard), shard, text: shard.problem,
 		acts: shard.paused ? acts : [...acts, onShard("pause", "Pause", "Pause", shard)] };
+}
+
+/** What the instance that answers knows of topics that every instance consumes for itself. */
+function ofBroadcast(topic) {
+	const on = ` on ${topic.instance}`;
+	return [
+		...Object.entries(topic.problems).map(([id, problem]) => ({ level: "bad", of: "broadcast", text: problem,
+			name: `broadcast ${topic.topic}/${id}`, where: `${topic.topic}/${id}${on}`, acts: repairs({ topic: topic.topic, id, problem }) })),
+		...topic.deadLetters > 0 ? [{ level: "warn", of: "letters", name: `broadcast letters ${topic.topic}`, count: topic.deadLetters,
+			where: `${topic.topic}${on}`, text: failed(topic.deadLetters), acts: letterActs(onTopic, topic.topic) }] : [],
+	];
 }
 
 /** Members whose heartbeats do not arrive: frozen, cut off, or dead and not yet replaced. */
@@ -101,19 +116,21 @@ function away(group) {
 				+ `${new Date(one.until).toLocaleTimeString("en-GB")}, and then given to others`, acts: [] }));
 }
 
+const letterActs = (on, subject) => [on("send-back", "Send back", "Send back the dead letters of", subject, letterFilter()),
+	on("drop", "Drop", "Drop the dead letters of", subject, letterFilter())];
+
+const failed = (count) => `${plural(count, "record has", "records have")} failed and ${count === 1 ? "was" : "were"} put aside as `
+		+ `dead ${count === 1 ? "letter" : "letters"}`;
+
 function letters(all) {
-	const acts = (on, subject) => [on("send-back", "Send back", "Send back the dead letters of", subject, letterFilter()),
-		on("drop", "Drop", "Drop the dead letters of", subject, letterFilter())];
-	const text = (count) => `${plural(count, "record has", "records have")} failed and ${count === 1 ? "was" : "were"} put aside as `
-			+ `dead ${count === 1 ? "letter" : "letters"}`;
 	return byTopic(all).flatMap(([topic, shards]) => {
 		if (shards.length > NAMED) {
 			const count = shards.reduce((sum, shard) => sum + shard.deadLetters, 0);
 			return [{ level: "warn", of: "letters", name: `letters ${topic}`, where: topic, count,
-				text: `${text(count)} in ${number(shards.length)} shards: ${named(shards)}`, acts: acts(onTopic, topic) }];
+				text: `${failed(count)} in ${number(shards.length)} shards: ${named(shards)}`, acts: letterActs(onTopic, topic) }];
 		}
 		return shards.map((shard) => ({ level: "warn", of: "letters", name: `letters ${key(shard)}`, where: key(shard), shard,
-			count: shard.deadLetters, text: text(shard.deadLetters), acts: acts(onShard, shard) }));
+			count: shard.deadLetters, text: failed(shard.deadLetters), acts: letterActs(onShard, shard) }));
 	});
 }
 
@@ -171,6 +188,7 @@ export function issues(model) {
 		...unowned(free),
 		...[...model.problems.values()].map(ofShard),
 		...letters(withLetters),
+		...group.broadcast.flatMap(ofBroadcast),
 		...gone(model),
 		...away(group),
 		...pauses,
@@ -191,6 +209,7 @@ export function verdict(model, found) {
 	const parts = [
 		silentMembers > 0 ? `${plural(silentMembers, "member is", "members are")} silent` : null,
 		withProblem > 0 ? `${plural(withProblem, "shard has", "shards have")} a problem` : null,
+		count("broadcast", "bad") > 0 ? `${plural(count("broadcast", "bad"), "broadcast shard has", "broadcast shards have")} a problem` : null,
 		unattended > kept ? `${plural(unattended - kept, "shard has", "shards have")} no owner` : null,
 		ofGroup > 0 ? plural(ofGroup, "problem of the group", "problems of the group") : null,
 		dead > 0 ? plural(dead, "dead letter", "dead letters") : null,

@@ -6,6 +6,13 @@ const PAGE = 1000;
 /** Dead letters are counted so often: it is a command or a query per shard. */
 const COUNT_MILLIS = 10_000;
 const POINTS = 60;
+/** Moves are counted for so long. */
+export const RECENT_MINUTES = 30;
+const MOVES_PAGE = 50;
+const MORE_MOVES_PAGE = 500;
+/** Moves that are kept, the newest; with more of them in the last minutes, not all are counted. */
+const MOST_MOVES = 2050;
+const MOST_LISTED = 500;
 
 const paths = document.documentElement.dataset;
 
@@ -69,8 +76,10 @@ export class Model {
 	group = null;
 	shards = new Map();
 	problems = new Map();
+	/** The newest first, without gaps. */
 	moves = [];
-	earlier = null;
+	/** How many of them are listed. */
+	listed = 0;
 	movesError = null;
 	incomplete = null;
 	complete = false;
@@ -83,6 +92,8 @@ export class Model {
 	#scanned = new Map();
 	#counted = -Infinity;
 	#counts = false;
+	#moreMoves = false;
+	#letters = new Map();
 
 	/** Reads the summary, the shards with problems, and the next page of all; one round trip in a small group. */
 	async read(now) {
@@ -108,7 +119,7 @@ export class Model {
 		if (this.#isBehind(group, now)) {
 			return false;
 		}
-		this.group = group;
+		this.group = { ...group, broadcast: this.#withLetters(group) };
 		this.incomplete = group.incomplete;
 		group.shards.forEach((shard) => this.#put(shard));
 		this.#countAdvances(group.shards);
@@ -157,6 +168,15 @@ export class Model {
 		this.#store(name, shard);
 	}
 
+	/** Broadcast topics are those of the instance that answers. */
+	#withLetters({ instance, broadcast }) {
+		return (broadcast ?? []).map((topic) => {
+			const name = `${instance} ${topic.topic}`;
+			this.#letters.set(name, topic.deadLetters ?? this.#letters.get(name) ?? null);
+			return { ...topic, instance, deadLetters: this.#letters.get(name) };
+		});
+	}
+
 	/** Most readings do not count dead letters. */
 	#store(name, shard) {
 		this.shards.set(name, { ...shard, deadLetters: shard.deadLetters ?? this.shards.get(name)?.deadLetters ?? null });
@@ -202,33 +222,62 @@ export class Model {
 		}
 	}
 
-	/** Reads the newest moves, and applies them to the shards, whose pages may come later. */
+	/**
+	 * Reads the moves that are not known yet, at first those of the last minutes, and applies them to the shards, whose
+	 * pages may come later. Returns how many there are since the first reading.
+	 */
 	async readMoves() {
 		if (!settings.moves) {
 			this.movesError = "The endpoint 'shardmoves' is not exposed.";
-			return;
-		}
-		const answer = await request(`${settings.moves}?limit=50`);
-		this.movesError = answer.error;
-		if (answer.error) {
-			return;
+			return 0;
 		}
 		const first = this.moves.length === 0;
 		const known = new Set(this.moves.map((move) => move.id));
-		const fresh = answer.moves.filter((move) => !known.has(move.id));
-		fresh.forEach((move) => this.#apply(move, first));
-		this.moves = [...fresh, ...this.moves].sort((one, other) => compareIds(other.id, one.id)).slice(0, 500);
-		if (first) {
-			this.earlier = answer.next;
+		const since = Date.now() - RECENT_MINUTES * 60_000;
+		const fresh = [];
+		let answer = await request(`${settings.moves}?limit=${MOVES_PAGE}`);
+		let meets = false;
+		for (;;) {
+			fresh.push(...answer.moves.filter((move) => !known.has(move.id)));
+			meets = answer.moves.some((move) => known.has(move.id));
+			// A move may have been planned long before it was over.
+			const old = answer.moves.slice(-20).every((move) => Date.parse(move.planned) < since);
+			if (meets || old || !answer.next || fresh.length >= MOST_MOVES) {
+				break;
+			}
+			answer = await request(`${settings.moves}?limit=${MORE_MOVES_PAGE}&before=${encodeURIComponent(answer.next)}`);
 		}
-		return fresh.length;
+		this.movesError = null;
+		fresh.forEach((move) => this.#apply(move, first));
+		const all = (meets ? [...fresh, ...this.moves] : fresh).sort((one, other) => compareIds(other.id, one.id));
+		this.#moreMoves = all.length > MOST_MOVES || (meets ? this.#moreMoves : Boolean(answer.next));
+		this.moves = all.slice(0, MOST_MOVES);
+		this.listed = Math.min(first ? MOVES_PAGE : this.listed + fresh.length, MOST_LISTED, this.moves.length);
+		return first ? 0 : fresh.length;
 	}
 
+	get hasEarlier() {
+		return this.listed < MOST_LISTED && (this.listed < this.moves.length || this.#moreMoves);
+	}
+
+	/** Lists more moves, and reads them if they are not known. */
 	async readEarlier() {
-		const answer = await request(`${settings.moves}?limit=50&before=${encodeURIComponent(this.earlier)}`);
-		const known = new Set(this.moves.map((move) => move.id));
-		this.moves = [...this.moves, ...answer.moves.filter((move) => !known.has(move.id))].slice(0, 500);
-		this.earlier = this.moves.length < 500 ? answer.next : null;
+		if (this.listed === this.moves.length) {
+			const answer = await request(`${settings.moves}?limit=${MOVES_PAGE}&before=${encodeURIComponent(this.moves.at(-1).id)}`);
+			this.moves = [...this.moves, ...answer.moves];
+			this.#moreMoves = Boolean(answer.next);
+		}
+		this.listed = Math.min(this.listed + MOVES_PAGE, MOST_LISTED, this.moves.length);
+	}
+
+	/** Returns the moves of each of the last minutes, the oldest first, and how many minutes are known completely. */
+	recentMoves() {
+		const perMinute = new Array(RECENT_MINUTES).fill(0);
+		const minutesAgo = (move) => Math.max(0, Math.floor((Date.now() - Date.parse(move.planned)) / 60_000));
+		this.moves.map(minutesAgo).filter((minute) => minute < RECENT_MINUTES)
+			.forEach((minute) => perMinute[RECENT_MINUTES - 1 - minute]++);
+		return { perMinute, total: perMinute.reduce((sum, value) => sum + value, 0),
+			minutes: this.#moreMoves ? Math.min(RECENT_MINUTES, minutesAgo(this.moves.at(-1))) : RECENT_MINUTES };
 	}
 
 	#apply(move, first) {

@@ -87,8 +87,22 @@ export function dot(member) {
 	return created;
 }
 
-/** Long ids are cut where they say least; the whole id is in the shard's panel. */
+/** The instance says enough; the whole id is in the shard's panel. */
 export const brief = (member) => member ? member.replace(/~[^~]*$/, "") : "nobody";
+
+/** The same for two members, unless they are two sessions of one instance. */
+export const briefly = (member, other) =>
+	member && other && member !== other && brief(member) === brief(other) ? member : brief(member);
+
+/** Characters at the end of a name that are never left out; with a topic, the shard's id at least. */
+const TAIL = 8;
+
+/** Shows a name whose middle is left out where it is too long: many differ at their ends only. */
+export function showName(place, name) {
+	const at = Math.max(name.lastIndexOf("/"), name.length - Math.min(TAIL, name.length >> 1));
+	place.classList.add("cut");
+	place.replaceChildren(element("bdi", "head", name.slice(0, at)), element("bdi", "tail", name.slice(at)));
+}
 
 export function duration(iso) {
 	const match = /^PT(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?$/.exec(iso ?? "");

@@ -28,6 +28,7 @@ import io.github.shardkeeper.protocol.MemberProblems;
 import io.github.shardkeeper.protocol.MoveReason;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.report.AwayReport;
+import io.github.shardkeeper.report.BroadcastReport;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.LagReport;
 import io.github.shardkeeper.report.MemberReport;
@@ -72,6 +73,8 @@ public final class GroupReporter {
 
 	private final Function<ShardId, List<MoveReport>> moves;
 
+	private final BroadcastReporter broadcast;
+
 	private final MonotonicClock clock;
 
 	/** Last picture of the group. It may be large, and is needed again only if asked. */
@@ -84,11 +87,12 @@ public final class GroupReporter {
 	 * @param outboxes what waits in the outbox of a shard of this instance; {@code null}
 	 * if the shard is not of this instance, or has never sent anything
 	 * @param moves the last moves of a shard, the newest first
+	 * @param broadcast reports the topics that this instance consumes for itself
 	 */
 	public GroupReporter(ShardCoordinator coordinator, CoordinationStore coordinationStore,
 			CheckpointStore checkpointStore, @Nullable DeadLetterStore deadLetters, TopicSources sources,
 			Supplier<Map<ShardId, String>> problems, Function<ShardId, @Nullable OutboxReport> outboxes,
-			Function<ShardId, List<MoveReport>> moves, MonotonicClock clock) {
+			Function<ShardId, List<MoveReport>> moves, BroadcastReporter broadcast, MonotonicClock clock) {
 		this.coordinator = coordinator;
 		this.coordinationStore = coordinationStore;
 		this.checkpointStore = checkpointStore;
@@ -97,6 +101,7 @@ public final class GroupReporter {
 		this.problems = problems;
 		this.outboxes = outboxes;
 		this.moves = moves;
+		this.broadcast = broadcast;
 		this.clock = clock;
 	}
 
@@ -113,12 +118,13 @@ public final class GroupReporter {
 		try {
 			Reading group = read();
 			requireKnown(query, group.picture);
-			return report(query, group, group.members(), group.topics());
+			return report(query, group, group.members(), group.topics(), this.broadcast.reports(query.deadLetters()));
 		}
 		catch (StoreUnavailableException ex) {
 			return new GroupReport(this.coordinator.settings().group(), this.coordinator.settings().instance(), self(),
 					this.coordinator.isConnected(), null, 0, 0, List.of(), List.of(), List.of(),
-					this.coordinator.groupProblems(), 0, List.of(), null, null, ex.getMessage());
+					this.broadcast.reports(false), this.coordinator.groupProblems(), 0, List.of(), null, null,
+					ex.getMessage());
 		}
 	}
 
@@ -140,7 +146,7 @@ public final class GroupReporter {
 			.stream()
 			.filter((member) -> member.topics().containsKey(topic))
 			.toList();
-		return Optional.of(report(ofTopic, group, members, found));
+		return Optional.of(report(ofTopic, group, members, found, List.of()));
 	}
 
 	/**
@@ -202,7 +208,8 @@ public final class GroupReporter {
 		}
 	}
 
-	private GroupReport report(ShardQuery query, Reading group, List<MemberReport> members, List<TopicReport> topics) {
+	private GroupReport report(ShardQuery query, Reading group, List<MemberReport> members, List<TopicReport> topics,
+			List<BroadcastReport> broadcastTopics) {
 		GroupPicture picture = group.picture;
 		List<Ownership> page = new ArrayList<>();
 		int matching = 0;
@@ -224,7 +231,7 @@ public final class GroupReporter {
 		String next = (more && !page.isEmpty()) ? page.get(page.size() - 1).shard().toString() : null;
 		return new GroupReport(this.coordinator.settings().group(), this.coordinator.settings().instance(), self(),
 				this.coordinator.isConnected(), text(picture.leader()), picture.epoch(), picture.generation(), members,
-				group.away(), topics, this.coordinator.groupProblems(), matching,
+				group.away(), topics, broadcastTopics, this.coordinator.groupProblems(), matching,
 				shards(page, group, reasons, query.deadLetters()), next,
 				(group.incomplete != null) ? group.incomplete : reasons.incomplete, null);
 	}

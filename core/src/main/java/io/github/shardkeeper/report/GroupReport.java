@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param away the instances that have left for a restart and have not returned, ordered
  * by id
  * @param topics the topics, ordered by name
+ * @param broadcast the broadcast topics that the reporting instance consumes, ordered by
+ * name; empty in the report for one topic
  * @param problems the problems that the leader has found
  * @param matching the number of all shards that match the query
  * @param shards the shards of the page, ordered
@@ -28,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record GroupReport(String group, String instance, @Nullable String self, boolean connected,
 		@Nullable String leader, long epoch, long generation, List<MemberReport> members, List<AwayReport> away,
-		List<TopicReport> topics, List<ProblemReport> problems, int matching, List<ShardReport> shards,
-		@Nullable String next, @Nullable String incomplete, @Nullable String error) {
+		List<TopicReport> topics, List<BroadcastReport> broadcast, List<ProblemReport> problems, int matching,
+		List<ShardReport> shards, @Nullable String next, @Nullable String incomplete, @Nullable String error) {
 
 }

@@ -8,8 +8,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.BeforeEach;
@@ -39,6 +41,7 @@ import io.github.shardkeeper.protocol.MemberProblems;
 import io.github.shardkeeper.protocol.MoveReason;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Transition;
+import io.github.shardkeeper.report.BroadcastReport;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.MemberReport;
 import io.github.shardkeeper.report.MoveReport;
@@ -102,11 +105,18 @@ class GroupReporterTests {
 
 	private Supplier<List<MoveReport>> moves = List::of;
 
+	/** Consumed shards of broadcast topics. */
+	private final Map<String, Set<ShardId>> broadcast = new HashMap<>();
+
 	private MonotonicTime now = MonotonicClock.SYSTEM.now();
 
 	private final GroupReporter reporter = new GroupReporter(this.coordinator, this.coordination, this.checkpoints,
 			this.letters, TopicSources.of(this.source), () -> this.problems, this.outboxes::get,
-			(shard) -> this.moves.get(), () -> this.now);
+			(shard) -> this.moves.get(),
+			new BroadcastReporter(this.broadcast::keySet,
+					() -> this.broadcast.values().stream().flatMap(Set::stream).collect(Collectors.toSet()),
+					() -> this.problems, this.letters),
+			() -> this.now);
 
 	private long epoch;
 
@@ -444,6 +454,37 @@ class GroupReporterTests {
 		assertThat(details.unreadable()).containsExactly(Map.entry("deadLetters", "Redis: WRONGTYPE"));
 		assertThat(details.retries()).isZero();
 		assertThat(details.lag()).as("without an offset").isNull();
+	}
+
+	@Test
+	void broadcastTopicsAreThoseOfThisInstance() {
+		this.broadcast.put("rates", Set.of(ShardId.of("rates", 0)));
+		this.broadcast.put("prices", Set.of(ShardId.of("prices", 0), ShardId.of("prices", 1)));
+		this.problems.put(ShardId.of("prices", 1), "Halted\nat offset 41");
+		// Another process has the same instance id, so the shard is not consumed any
+		// more.
+		this.problems.put(ShardId.of("rates", 1), "has stopped");
+		this.problems.put(ShardId.of("orders", 1), "of the group");
+		willReturn(Map.of(ShardId.of("prices", 0), 2L, ShardId.of("prices", 1), 3L)).given(this.letters)
+			.countDeadLetters(List.of(ShardId.of("prices", 0), ShardId.of("prices", 1)));
+
+		assertThat(this.reporter.report().broadcast()).containsExactly(
+				new BroadcastReport("prices", 2, Map.of("1", "Halted at offset 41"), null),
+				new BroadcastReport("rates", 1, Map.of("1", "has stopped"), null));
+		assertThat(this.reporter.report(ShardQuery.parse(null, null, null, null, null, "0", "true")).broadcast())
+			.extracting(BroadcastReport::deadLetters)
+			.containsExactly(5L, 0L);
+		assertThat(this.reporter.report("orders", ShardQuery.FIRST_PAGE))
+			.hasValueSatisfying((report) -> assertThat(report.broadcast()).as("in the report for one topic").isEmpty());
+	}
+
+	@Test
+	void broadcastTopicsAreShownWithoutTheStore() {
+		this.broadcast.put("prices", Set.of(ShardId.of("prices", 0)));
+		given(this.coordination.readChanges(0, -1)).willThrow(new StoreUnavailableException("away", null));
+
+		assertThat(this.reporter.report().broadcast())
+			.containsExactly(new BroadcastReport("prices", 1, Map.of(), null));
 	}
 
 	@Test

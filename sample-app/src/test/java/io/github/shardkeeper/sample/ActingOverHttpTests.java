@@ -178,6 +178,20 @@ class ActingOverHttpTests {
 		});
 	}
 
+	@ParameterizedTest
+	@EnumSource(value = WebApplicationType.class, names = { "SERVLET", "REACTIVE" })
+	void broadcastTopicsOfTheInstanceAreShown(WebApplicationType type) throws Exception {
+		JsonNode group = get(APPLICATIONS.get(type), "?deadLetters=true").path("groups").path(0);
+
+		assertThat(group.path("topics").findValuesAsString("topic")).containsExactly("visits");
+		assertThat(group.path("broadcast")).singleElement().satisfies((topic) -> {
+			assertThat(topic.path("topic").asString()).isEqualTo("prices");
+			assertThat(topic.path("shards").asInt()).isPositive();
+			assertThat(topic.path("problems").isEmpty()).isTrue();
+			assertThat(topic.path("deadLetters").asInt()).isZero();
+		});
+	}
+
 	@Test
 	void valuesAndOperationsAreOffByDefault() throws Exception {
 		ConfigurableApplicationContext application = start(WebApplicationType.SERVLET);

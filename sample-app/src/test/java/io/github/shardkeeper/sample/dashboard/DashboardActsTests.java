@@ -53,6 +53,7 @@ class DashboardActsTests {
 			.properties("spring.config.name=none", "server.port=0", "spring.main.web-application-type=servlet",
 					"spring.data.redis.port=" + redis.port(), "shardkeeper.group=acts", "shardkeeper.instance-id=" + id,
 					"shardkeeper.topics.visits.shards=4", "shardkeeper.topics.parked.shards=1",
+					"shardkeeper.topics.prices.mode=broadcast", "shardkeeper.topics.prices.shards=1",
 					"shardkeeper.topics.parked.consumer.on-failure=park-key",
 					"shardkeeper.consumer.commit.interval=50ms", "shardkeeper.consumer.retry.max-attempts=1",
 					"shardkeeper.consumer.show-exception-messages=true",
@@ -120,7 +121,7 @@ class DashboardActsTests {
 		assertThat(browser.text("#effects")).contains(effect);
 		browser.click("#confirm", verb);
 		browser.awaitText("#effects", "Done.");
-		browser.click("#confirm", "Cancel");
+		browser.click("#confirm", "Close");
 	}
 
 	private static String keyOf(int shard) {
@@ -243,6 +244,22 @@ class DashboardActsTests {
 	}
 
 	@Test
+	void aDeadLetterOfABroadcastTopicIsSentBackOnTheInstanceThatAnswers() {
+		browser.awaitText("#topics", "prices 1 on onebroadcast");
+		Application.fails = true;
+		INSTANCES.get(0).getBean(ShardTemplate.class).send("prices", "k", "poison for all");
+		browser.awaitText("#problems", "prices on one");
+		browser.awaitText("#verdict", "1 dead letter");
+		Application.fails = false;
+
+		browser.click("#problems", "Send back …");
+		confirm("Send back", "this concerns the instance one only");
+
+		awaitHandled("poison for all");
+		browser.awaitText("#verdict", "None known");
+	}
+
+	@Test
 	void anInstanceIsDrainedWithTheKeyboardOnly() {
 		browser.await(() -> browser.count("button[aria-label='Drain two …']") == 1, () -> browser.text("#members"));
 		tabTo("Drain two …");
@@ -288,6 +305,11 @@ class DashboardActsTests {
 
 		@ShardConsumer("parked")
 		void handleInOrder(String payload) {
+			handle(payload);
+		}
+
+		@ShardConsumer("prices")
+		void handlePrice(String payload) {
 			handle(payload);
 		}
 

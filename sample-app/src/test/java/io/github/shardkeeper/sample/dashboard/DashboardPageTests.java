@@ -1,19 +1,25 @@
 package io.github.shardkeeper.sample.dashboard;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.openqa.selenium.By;
 import org.openqa.selenium.Keys;
 import org.openqa.selenium.WebElement;
 
@@ -297,6 +303,217 @@ class DashboardPageTests {
 			});
 		browser.awaitText("#shard-body", "Paused by anna");
 		browser.awaitText("#cells li .how", "paused");
+		browser.assertNoErrors();
+	}
+
+	@Test
+	void afterAnActItsFormIsOnlyClosed() {
+		open();
+		browser.awaitCount("#cells li", 4);
+		browser.find("#cells li:nth-child(1) button").click();
+		browser.click("#shard-body", "Pause …");
+		browser.awaitText("#effects", "This would happen:");
+		assertThat(buttonsOfTheForm()).containsExactly("Cancel", "Pause");
+		browser.click("#confirm", "Pause");
+		browser.awaitText("#effects", "Done.");
+
+		assertThat(buttonsOfTheForm()).containsExactly("Close");
+		assertThat(active().getText()).isEqualTo("Close");
+		active().sendKeys(Keys.ENTER);
+		browser.await(() -> !browser.find("#confirm").isDisplayed(), () -> "the form is open");
+		browser.click("#shard-body", "Resume …");
+		browser.awaitText("#effects", "This would happen:");
+		assertThat(buttonsOfTheForm()).containsExactly("Cancel", "Resume");
+		browser.assertNoErrors();
+	}
+
+	private static List<String> buttonsOfTheForm() {
+		return browser.driver.findElements(By.cssSelector("#confirm button"))
+			.stream()
+			.filter(WebElement::isDisplayed)
+			.map(WebElement::getText)
+			.toList();
+	}
+
+	/** Topics, ids and instances often begin alike, and are long. */
+	@ParameterizedTest
+	@CsvSource({ "1280, 40", "360, 80" })
+	void endsOfLongIdsAreVisible(int width, int number) {
+		List<String> members = List.of("shop-orders-7d9f8c6b5-x2kqz~aaa", "shop-orders-7d9f8c6b5-8hw4t~bbb");
+		this.group.members = List.of(StubbedGroup.member(members.get(0), true, number / 2),
+				StubbedGroup.member(members.get(1), false, number / 2));
+		List<Map<String, Object>> all = new ArrayList<>(IntStream.range(0, number)
+			.mapToObj((index) -> StubbedGroup.shard("orders-placed-by-customers-in-europe", String.valueOf(index),
+					members.get(index % 2), null))
+			.toList());
+		all.get(3).put("state", "REVOKING");
+		all.get(3).put("target", members.get(0));
+		this.group.shards = all;
+		browser.width(width);
+		open();
+		browser.awaitCount("#cells li", number);
+
+		assertThat(browser.script("""
+				const outside = [];
+				document.querySelectorAll("#cells .cell").forEach((cell) => {
+					const box = cell.getBoundingClientRect();
+					[".id", ".who", ".how"].map((name) => cell.querySelector(name)).forEach((place) => {
+						const texts = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
+						let last = null;
+						while (texts.nextNode()) {
+							last = texts.currentNode;
+						}
+						const range = document.createRange();
+						range.setStart(last, Math.max(0, last.length - 3));
+						range.setEnd(last, last.length);
+						const end = range.getBoundingClientRect();
+						if (end.width > 0 && (end.left < box.left || end.right > box.right)) {
+							outside.push(place.textContent);
+						}
+					});
+				});
+				return outside;
+				""")).asInstanceOf(InstanceOfAssertFactories.LIST).isEmpty();
+		assertThat(browser.script("return document.documentElement.scrollWidth > document.documentElement.clientWidth"))
+			.as("scrolls sideways")
+			.isEqualTo(false);
+
+		assertThat(browser.find("#whole").isDisplayed()).isFalse();
+		browser.script("document.querySelector('#cells button').focus()");
+		active().sendKeys(Keys.ARROW_RIGHT);
+		assertThat(browser.find("#whole").isDisplayed()).isTrue();
+		assertThat(browser.find("#whole").getText()).startsWith("orders-placed-by-customers-in-europe/")
+			.contains("shop-orders-7d9f8c6b5-");
+		browser.find("#search").sendKeys("x");
+		assertThat(browser.find("#whole").isDisplayed()).isFalse();
+		browser.assertNoErrors();
+	}
+
+	@Test
+	@Tag("proof")
+	void twoSessionsOfOneInstanceAreToldApart() {
+		this.group.members = List.of(StubbedGroup.member("host-1~aaa", true, 2),
+				StubbedGroup.member("host-2~bbb", false, 1), StubbedGroup.member("host-2~ccc", false, 1));
+		this.group.moves = List.of(StubbedGroup.move(2, "visits", "1", "host-2~bbb", "host-2~ccc"),
+				StubbedGroup.move(1, "visits", "3", "host-1~aaa", "host-2~bbb"));
+		this.group.shards.get(1).put("target", "host-2~ccc");
+		open();
+
+		browser.awaitCount("#moves li", 2);
+		assertThat(browser.text("#moves li:nth-child(1)")).contains("host-2~bbb → host-2~ccc");
+		assertThat(browser.text("#moves li:nth-child(2)")).contains("host-1 → host-2").doesNotContain("~");
+		assertThat(browser.text("#members li:nth-child(1) .name")).isEqualTo("host-1");
+		assertThat(browser.text("#members li:nth-child(3) .name")).isEqualTo("host-2~ccc");
+		assertThat(browser.text("#member")).isEqualTo("allhost-1host-2~bbbhost-2~ccc");
+		browser.awaitText("#cells", "host-2~bbb→ host-2~ccc");
+		browser.assertNoErrors();
+	}
+
+	private static Map<String, Object> moveAgo(long id, int minutes) {
+		Map<String, Object> move = StubbedGroup.move(id, "visits", String.valueOf(id % 4), "host-9~zzz", "host-1~aaa");
+		move.put("planned", Instant.now().minus(Duration.ofMinutes(minutes)).toString());
+		return move;
+	}
+
+	/** Moves with these ids, the newest first. */
+	private static List<Map<String, Object>> moves(int from, int to, int minutesAgo) {
+		return IntStream.rangeClosed(from, to).mapToObj((id) -> moveAgo(from + to - id, minutesAgo)).toList();
+	}
+
+	@Test
+	void allMovesOfTheLastMinutesAreCounted() {
+		List<Map<String, Object>> before = moves(1, 200, 45);
+		List<Map<String, Object>> recent = moves(201, 512, 10);
+		this.group.moves = join(recent, before);
+		open();
+
+		browser.awaitText("#spark figcaption", "last 30 minutes: 312");
+		assertThat(browser.count("#moves li")).isEqualTo(50);
+
+		// More at once than the page reads at a time.
+		this.group.moves = join(moves(513, 632, 0), join(recent, before));
+		browser.awaitText("#spark figcaption", "last 30 minutes: 432");
+		browser.awaitCount("#moves li", 170);
+		for (int listed = 220; listed <= 320; listed += 50) {
+			browser.click("main", "Earlier moves");
+			browser.awaitCount("#moves li", listed);
+		}
+		assertThat(
+				browser.script("return [...document.querySelectorAll('#moves li')].map((item) => item.dataset.name)"))
+			.isEqualTo(IntStream.range(0, 320).mapToObj((index) -> 632 - index + "-0").toList());
+		browser.assertNoErrors();
+	}
+
+	@Test
+	@Tag("proof")
+	void movesThatAreNotCountedAreSaid() {
+		this.group.moves = join(moves(1001, 3500, 7), moves(1, 1000, 25));
+		open();
+
+		browser.awaitText("#spark figcaption", "the newest 2,050; those before the last 7 minutes are not counted");
+		browser.assertNoErrors();
+	}
+
+	@Test
+	@Tag("proof")
+	void allShardsOfAnInstanceThatIsGoneAreCounted() {
+		List<Map<String, Object>> crashed = moves(1, 120, 5);
+		crashed.forEach((move) -> move.put("cause", "CRASH"));
+		this.group.moves = crashed;
+		open();
+
+		browser.awaitText("#problems li.warn", "host-9");
+		browser.awaitText("#problems li.warn", "120 shards have moved to host-1");
+		browser.assertNoErrors();
+	}
+
+	private static List<Map<String, Object>> join(List<Map<String, Object>> first, List<Map<String, Object>> then) {
+		return Stream.concat(first.stream(), then.stream()).toList();
+	}
+
+	private static Map<String, Object> broadcast(String topic, int shards, Map<String, String> problems, Long letters) {
+		Map<String, Object> broadcast = new TreeMap<>(Map.of("topic", topic, "shards", shards, "problems", problems));
+		broadcast.put("deadLetters", letters);
+		return broadcast;
+	}
+
+	@Test
+	void broadcastTopicsAreShownWithWhatIsWrongHere() {
+		this.group.broadcast = List.of(
+				broadcast("prices", 4, Map.of("2", "Halted at offset 41-7, which it cannot handle: x"), 3L),
+				broadcast("rates", 1, Map.of(), null));
+		open();
+
+		browser.awaitText("#verdict", "1 broadcast shard has a problem, 3 dead letters");
+		assertThat(browser.text("#topics")).contains("prices 4 on host-1broadcast1 ▲", "rates 1 on host-1broadcast");
+		assertThat(browser.text("#problems")).contains("prices/2 on host-1", "Halted at offset 41-7",
+				"prices on host-1", "3 records have failed");
+		browser.click("#problems", "Skip the record …");
+		browser.awaitText("#effects", "This would happen:");
+		assertThat(this.group.acts).singleElement()
+			.satisfies((act) -> assertThat(act.path("to").asString()).isEqualTo("after 41-7"));
+		browser.click("#confirm", "Cancel");
+
+		browser.click("#topics", "prices");
+		browser.awaitText("#topic-body", "every instance, for itself");
+		assertThat(browser.text("#topic-body"))
+			.contains("host-1, which answers", "Problem of 2", "Seek …", "Send dead letters back …",
+					"Drop dead letters …")
+			.doesNotContain("Pause");
+		browser.assertNoErrors();
+	}
+
+	@Test
+	@Tag("proof")
+	void instanceWithBroadcastTopicsOnlyNeedNotJoin() {
+		this.group.left = true;
+		this.group.broadcast = List.of(broadcast("prices", 4, Map.of(), 0L));
+		open();
+
+		browser.awaitText("#outside",
+				"host-0, which answers, is not in the group, and consumes broadcast topics for itself");
+		assertThat(browser.count("#outside button")).isZero();
+		assertThat(browser.text("#topics")).contains("prices 4 on host-0broadcast");
 		browser.assertNoErrors();
 	}
 

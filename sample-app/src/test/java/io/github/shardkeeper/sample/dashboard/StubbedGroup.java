@@ -47,6 +47,9 @@ final class StubbedGroup implements AutoCloseable {
 
 	volatile List<Map<String, Object>> moves = List.of();
 
+	/** Broadcast topics of the instance that answers. */
+	volatile List<Map<String, Object>> broadcast = List.of();
+
 	volatile long generation = 1;
 
 	/** Whether the instance that answers has left the group. */
@@ -139,10 +142,7 @@ final class StubbedGroup implements AutoCloseable {
 						resource(name));
 			}
 			else if (below.equals("shardmoves")) {
-				Map<String, Object> answer = new TreeMap<>(Map.of("moves", this.moves));
-				answer.put("next", null);
-				answer.put("error", null);
-				json(exchange, answer);
+				json(exchange, moves(parameters(exchange)));
 			}
 			else if (below.equals("shards")) {
 				json(exchange, Map.of("groups", List.of(group(parameters(exchange)))));
@@ -161,6 +161,23 @@ final class StubbedGroup implements AutoCloseable {
 			.map((part) -> part.split("=", 2))
 			.filter((part) -> part.length == 2)
 			.collect(Collectors.toMap((part) -> part[0], (part) -> part[1]));
+	}
+
+	/** Returns a page of the moves, which are the newest first. */
+	private Map<String, Object> moves(Map<String, String> query) {
+		List<Map<String, Object>> all = this.moves.stream()
+			.filter((move) -> !query.containsKey("before") || number(move.get("id")) < number(query.get("before")))
+			.toList();
+		List<Map<String, Object>> page = all.stream()
+			.limit(Integer.parseInt(query.getOrDefault("limit", "100")))
+			.toList();
+		Map<String, Object> answer = new TreeMap<>(Map.of("moves", page));
+		answer.put("next", (page.size() < all.size()) ? page.get(page.size() - 1).get("id") : null);
+		return answer;
+	}
+
+	private static long number(Object moveId) {
+		return Long.parseLong(moveId.toString().replaceAll("-.*", ""));
 	}
 
 	private Map<String, Object> group(Map<String, String> query) {
@@ -182,6 +199,7 @@ final class StubbedGroup implements AutoCloseable {
 		group.put("members", this.members);
 		group.put("topics", List.of(Map.of("topic", all.get(0).get("topic"), "shards", all.size(), "states",
 				Map.of("OWNED", all.size()), "problems", wrong)));
+		group.put("broadcast", this.broadcast);
 		group.put("problems", List.of());
 		group.put("matching", matching.size());
 		group.put("shards", page);
