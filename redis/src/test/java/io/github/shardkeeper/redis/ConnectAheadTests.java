@@ -102,7 +102,9 @@ class ConnectAheadTests {
 		awaitConnections(1);
 
 		try (GenericApplicationContext context = new GenericApplicationContext()) {
-			context.registerBean(RedisConnector.class, () -> this.connector);
+			// Not as a bean, whose start opens a connection of another kind.
+			this.connector.setApplicationContext(context);
+			context.addApplicationListener(this.connector);
 			context.refresh();
 			awaitConnections(0);
 		}
