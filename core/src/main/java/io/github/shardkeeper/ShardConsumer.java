@@ -33,6 +33,8 @@ import org.springframework.aot.hint.annotation.Reflective;
  * {@link #cron()}: it is called repeatedly while this instance owns the shard, with that
  * pause or at these times. Records of the topic are not read;</li>
  * <li>{@link ShardContext} and {@link ShardState};</li>
+ * <li>{@link ShardOutput}, for records that are sent to other topics as a part of the
+ * call;</li>
  * <li>{@link Acknowledgment}, with {@code shardkeeper.consumer.commit.mode: manual}, if
  * the method takes records.</li>
  * </ul>

@@ -1,6 +1,9 @@
 package io.github.shardkeeper;
 
+import java.util.Collection;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 import io.github.shardkeeper.shard.ShardId;
 
@@ -26,5 +29,33 @@ public interface ShardStateReader {
 	 * @throws StoreUnavailableException if the store does not answer; a retry makes sense
 	 */
 	<T> Map<String, T> read(ShardId shard, Class<T> type);
+
+	/**
+	 * Reads the committed values of some keys of a shard, without reading the others.
+	 * Blocks until the store has answered.
+	 * @param shard the shard
+	 * @param keys the keys
+	 * @param type the type to convert these values to
+	 * @param <T> the type of the values
+	 * @return the values by key, without keys that have no value
+	 * @throws IllegalArgumentException as {@link #read(ShardId, Class)} does
+	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException as
+	 * {@link #read(ShardId, Class)} does
+	 * @throws StoreUnavailableException if the store does not answer; a retry makes sense
+	 */
+	<T> Map<String, T> read(ShardId shard, Collection<String> keys, Class<T> type);
+
+	/**
+	 * Reads the committed value of one key of a shard, like
+	 * {@link #read(ShardId, Collection, Class)}, with its exceptions.
+	 * @param shard the shard
+	 * @param key the key
+	 * @param type the type to convert the value to
+	 * @param <T> the type of the value
+	 * @return the value, empty if there is none
+	 */
+	default <T> Optional<T> find(ShardId shard, String key, Class<T> type) {
+		return Optional.ofNullable(read(shard, List.of(key), type).get(key));
+	}
 
 }

@@ -17,6 +17,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardPositions;
+import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.ShardTopics;
@@ -168,6 +169,14 @@ abstract class GuideSurroundings {
 		List<Mail> mailsAfter(String mailbox, long number);
 
 		void store(Mail mail);
+
+	}
+
+	static class VisitCounter {
+
+		void count(Visit visit, ShardState state) {
+			state.increment(visit.client(), 1);
+		}
 
 	}
 

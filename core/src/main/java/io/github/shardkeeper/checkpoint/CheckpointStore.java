@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -202,6 +203,19 @@ public interface CheckpointStore extends AutoCloseable {
 	 * @return the checkpoint as it was committed last; an empty one for an unknown shard
 	 */
 	Checkpoint read(ShardId shard);
+
+	/**
+	 * Reads some entries of a state. Needs no token. By default of the whole checkpoint.
+	 * @param shard the shard
+	 * @param keys the keys
+	 * @return the values as JSON, as they were committed last, by key; without keys that
+	 * have no value
+	 */
+	default Map<String, String> stateEntries(ShardId shard, Collection<String> keys) {
+		Map<String, String> entries = new HashMap<>(read(shard).state());
+		entries.keySet().retainAll(Set.copyOf(keys));
+		return entries;
+	}
 
 	/**
 	 * Reads the committed offsets of many shards.

@@ -87,6 +87,11 @@ public final class CheckpointsByTopic implements CheckpointStore {
 	}
 
 	@Override
+	public Map<String, String> stateEntries(ShardId shard, Collection<String> keys) {
+		return this.parts.of(shard).stateEntries(shard, keys);
+	}
+
+	@Override
 	public Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
 		return this.parts.merged(shards, CheckpointStore::offsets);
 	}

@@ -2,11 +2,13 @@ package io.github.shardkeeper.consumer;
 
 import java.util.function.IntConsumer;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.MovePhase;
+import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.ConsumerEvents;
@@ -50,8 +52,8 @@ public final class ExitOnSessionLoss implements ConsumerEvents {
 	}
 
 	@Override
-	public void assigned(ShardContext shard) {
-		this.events.assigned(shard);
+	public void assigned(ShardContext shard, @Nullable Offset after) {
+		this.events.assigned(shard, after);
 	}
 
 	@Override

@@ -6,6 +6,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import org.springframework.context.ApplicationEventPublisher;
@@ -19,6 +20,7 @@ import io.github.shardkeeper.ShardSessionLostEvent;
 import io.github.shardkeeper.ShardSessionResumedEvent;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.MovePhase;
+import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardMove;
 import io.github.shardkeeper.shard.Token;
@@ -80,12 +82,14 @@ public final class PublishedEvents implements ConsumerEvents {
 	}
 
 	@Override
-	public void assigned(ShardContext shard) {
+	public void assigned(ShardContext shard, @Nullable Offset after) {
+		logger.debug("Consuming {} after {} under token {}", shard.shard(), after, shard.token());
 		publish(new ShardAssignedEvent(this.group, shard.member(), shard.shard(), shard.token()));
 	}
 
 	@Override
 	public void revoked(ShardContext shard, boolean lost) {
+		logger.debug("{} {} under token {}", lost ? "Lost" : "Revoked", shard.shard(), shard.token());
 		publish(new ShardRevokedEvent(this.group, shard.member(), shard.shard(), shard.token(), lost));
 	}
 

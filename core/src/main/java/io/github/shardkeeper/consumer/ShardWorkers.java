@@ -94,7 +94,6 @@ final class ShardWorkers implements ShardConsumption {
 			logger.error("{} was assigned, but this instance has no handler for its topic", shard);
 			return;
 		}
-		logger.debug("Assigned {} (token {})", shard, token);
 		// Only the loop of the coordinator calls this.
 		ShardWorker predecessor = this.workers.get(shard);
 		ShardWorker worker = new ShardWorker(shard, token, member, handler, this.context,
@@ -147,7 +146,6 @@ final class ShardWorkers implements ShardConsumption {
 	public void drain(ShardId shard) {
 		ShardWorker worker = this.workers.get(shard);
 		if (worker != null) {
-			logger.debug("Revoked {}", shard);
 			worker.drain();
 		}
 	}
@@ -194,7 +192,6 @@ final class ShardWorkers implements ShardConsumption {
 	public void abandon(ShardId shard) {
 		ShardWorker worker = this.workers.get(shard);
 		if (worker != null) {
-			logger.debug("Lost {}", shard);
 			worker.abandon();
 		}
 	}
@@ -203,7 +200,6 @@ final class ShardWorkers implements ShardConsumption {
 	public void forfeit(ShardId shard, Forfeit.Cause cause) {
 		ShardWorker worker = this.workers.get(shard);
 		if (worker != null) {
-			logger.debug("Lost {}", shard);
 			worker.forfeit(cause);
 		}
 	}

@@ -1,5 +1,7 @@
 package io.github.shardkeeper.operations;
 
+import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -38,14 +40,30 @@ public final class CommittedStateReader implements ShardStateReader {
 	public <T> Map<String, T> read(ShardId shard, Class<T> type) {
 		Objects.requireNonNull(shard, "shard must not be null");
 		Objects.requireNonNull(type, "type must not be null");
-		Map<String, T> values = new TreeMap<>();
 		Checkpoint checkpoint = this.checkpoints.read(shard);
 		if (checkpoint.offset() == null && checkpoint.state().isEmpty()) {
 			// Nothing is committed yet, or the shard does not exist. A shard with a
 			// checkpoint may have been removed from the source.
 			this.shards.require(shard);
 		}
-		checkpoint.state().forEach((key, json) -> {
+		return values(shard, checkpoint.state(), type);
+	}
+
+	@Override
+	public <T> Map<String, T> read(ShardId shard, Collection<String> keys, Class<T> type) {
+		Objects.requireNonNull(shard, "shard must not be null");
+		Objects.requireNonNull(keys, "keys must not be null");
+		Objects.requireNonNull(type, "type must not be null");
+		Map<String, String> entries = this.checkpoints.stateEntries(shard, keys);
+		if (entries.isEmpty() && this.checkpoints.offsets(List.of(shard)).isEmpty()) {
+			this.shards.require(shard);
+		}
+		return values(shard, entries, type);
+	}
+
+	private <T> Map<String, T> values(ShardId shard, Map<String, String> entries, Class<T> type) {
+		Map<String, T> values = new TreeMap<>();
+		entries.forEach((key, json) -> {
 			try {
 				values.put(key, this.mapper.readValue(json, type));
 			}

@@ -1,8 +1,11 @@
 package io.github.shardkeeper.worker;
 
+import org.jspecify.annotations.Nullable;
+
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.MovePhase;
+import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
@@ -21,7 +24,7 @@ public interface ConsumerEvents {
 		}
 
 		@Override
-		public void assigned(ShardContext shard) {
+		public void assigned(ShardContext shard, @Nullable Offset after) {
 		}
 
 		@Override
@@ -36,8 +39,11 @@ public interface ConsumerEvents {
 	/** Called when the lease is held again after a {@linkplain #sessionLost loss}. */
 	void sessionResumed(MemberId member, boolean newSession);
 
-	/** Called when a shard is consumed. */
-	void assigned(ShardContext shard);
+	/**
+	 * Called when a shard is consumed.
+	 * @param after the offset after which its records are read, {@code null} for none
+	 */
+	void assigned(ShardContext shard, @Nullable Offset after);
 
 	/**
 	 * Called when a shard is no longer consumed.

@@ -106,13 +106,12 @@ final class ShardOwnership {
 	}
 
 	private void read() {
-		logger.debug("Consuming {} after {} under token {}", this.owned, this.progress.begin(), this.owned.token());
 		if (this.handler.shape() != HandlerShape.LOOP) {
 			// If this throws, a later turn repeats it.
 			this.context.reader().start(this.owned.shard(), this.progress.begin(), new Sink());
 		}
 		this.reading = true;
-		this.context.events().assigned(this.owned);
+		this.context.events().assigned(this.owned, this.progress.begin());
 	}
 
 	/** Handles records for one turn. Only after {@link #start}. */

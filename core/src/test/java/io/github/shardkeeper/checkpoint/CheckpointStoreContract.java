@@ -88,6 +88,21 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
+	void someStateEntriesAreRead() {
+		ShardId shard = ShardId.of("orders", 7);
+		assertThat(this.store.stateEntries(shard, List.of("ann"))).isEmpty();
+		this.store.acquireNow(shard, OLD);
+		this.store
+			.commit(shard, OLD, Commit.of(Commit.CommitNumber.ofWhole(1), new Offset("1-0"),
+					Map.of("ann", "1", "bob", "2", "ünï", "[3]")))
+			.join();
+
+		assertThat(this.store.stateEntries(shard, List.of("ünï", "none", "bob", "bob")))
+			.isEqualTo(Map.of("bob", "2", "ünï", "[3]"));
+		assertThat(this.store.stateEntries(shard, List.of())).isEmpty();
+	}
+
+	@Test
 	void rehearsedAcquisitionLeavesNothingBehind() {
 		this.store.rehearseAcquisition(OTHER);
 

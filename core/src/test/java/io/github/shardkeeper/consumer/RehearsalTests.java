@@ -7,8 +7,13 @@ import java.time.InstantSource;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.boot.logging.LogLevel;
+import org.springframework.boot.logging.LoggingSystem;
+import org.springframework.boot.test.system.CapturedOutput;
+
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.testsupport.CapturesOutput;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.worker.BufferBudget;
@@ -28,6 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A rehearsal comes to its end, however topics are consumed, and touches nothing of what
  * the real workers share.
  */
+@CapturesOutput
 class RehearsalTests {
 
 	private static final ShardId ABSENT = new ShardId("orders", "rehearsal");
@@ -57,6 +63,19 @@ class RehearsalTests {
 		assertThat(this.checkpoints.reads()).isEqualTo(200);
 		assertThat(this.checkpoints.store().contains(ABSENT)).isFalse();
 		assertThat(this.reader.calls()).containsExactly("rehearse orders");
+	}
+
+	@Test
+	void rehearsalLogsNothing(CapturedOutput output) {
+		LoggingSystem logging = LoggingSystem.get(getClass().getClassLoader());
+		logging.setLogLevel("io.github.shardkeeper", LogLevel.DEBUG);
+		try {
+			Rehearsal.run(context(), (topic) -> new TestSettings().get(), "orders");
+			assertThat(output.getAll()).doesNotContain("rehearsal/0");
+		}
+		finally {
+			logging.setLogLevel("io.github.shardkeeper", null);
+		}
 	}
 
 	@Test

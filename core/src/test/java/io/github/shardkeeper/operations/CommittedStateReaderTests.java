@@ -1,5 +1,6 @@
 package io.github.shardkeeper.operations;
 
+import java.util.List;
 import java.util.Map;
 
 import org.junit.jupiter.api.Test;
@@ -51,6 +52,32 @@ class CommittedStateReaderTests {
 			.join();
 
 		assertThat(this.reader.read(gone, Long.class)).containsExactly(Map.entry("clicks", 5L));
+	}
+
+	@Test
+	void someKeysAreReadAlone() {
+		ShardId shard = ShardId.of("orders", 0);
+		this.checkpoints.acquireNow(shard, new Token(10));
+		this.checkpoints
+			.commit(shard, new Token(10),
+					Commit.of(CommitNumber.ofWhole(1), new Offset("1"), Map.of("a", "1", "b", "2", "c", "no number")))
+			.join();
+
+		assertThat(this.reader.read(shard, List.of("b", "missing", "a", "b"), Long.class))
+			.isEqualTo(Map.of("a", 1L, "b", 2L));
+		assertThat(this.reader.find(shard, "b", Long.class)).contains(2L);
+		assertThat(this.reader.find(shard, "missing", Long.class)).isEmpty();
+		assertThat(this.reader.read(shard, List.of(), Long.class)).isEmpty();
+		assertThatIllegalArgumentException().isThrownBy(() -> this.reader.find(shard, "c", Long.class))
+			.withMessageContaining("The state of orders/0 under key 'c' cannot be read as java.lang.Long");
+	}
+
+	@Test
+	void keyOfAMissingShardIsRejected() {
+		assertThat(this.reader.find(ShardId.of("orders", 1), "a", Long.class)).isEmpty();
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.reader.find(ShardId.of("orders", 2), "a", Long.class))
+			.withMessageContaining("There is no shard orders/2");
 	}
 
 }

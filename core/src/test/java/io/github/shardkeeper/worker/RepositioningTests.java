@@ -13,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 import org.assertj.core.api.InstanceOfAssertFactories;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
@@ -859,7 +860,7 @@ class RepositioningTests {
 		}
 
 		@Override
-		public void assigned(ShardContext shard) {
+		public void assigned(ShardContext shard, @Nullable Offset after) {
 			RepositioningTests.this.events.add("assigned " + shard.token());
 		}
 

@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import tools.jackson.core.JsonParser;
@@ -1435,7 +1436,7 @@ class ShardWorkerTests {
 		}
 
 		@Override
-		public void assigned(ShardContext shard) {
+		public void assigned(ShardContext shard, @Nullable Offset after) {
 			if (ShardWorkerTests.this.noNews) {
 				throw new OutOfMemoryError("caused by the test");
 			}

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.sample;
 
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -100,6 +101,13 @@ class VisitsControllerTests {
 			Map<String, T> values = new LinkedHashMap<>();
 			COMMITTED.getOrDefault(shard, Map.of())
 				.forEach((key, json) -> values.put(key, new JsonMapper().readValue(json, type)));
+			return values;
+		}
+
+		@Override
+		public <T> Map<String, T> read(ShardId shard, Collection<String> keys, Class<T> type) {
+			Map<String, T> values = read(shard, type);
+			values.keySet().retainAll(keys);
 			return values;
 		}
 

@@ -292,6 +292,20 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
+	public Map<String, String> stateEntries(ShardId shard, Collection<String> keys) {
+		Map<String, String> entries = new HashMap<>();
+		if (!keys.isEmpty()) {
+			for (KeyValue<String, byte[]> entry : this.link
+				.call((commands) -> commands.hmget(this.keys.state(shard), keys.toArray(String[]::new)))) {
+				if (entry.hasValue()) {
+					entries.put(entry.getKey(), text(entry.getValue()));
+				}
+			}
+		}
+		return entries;
+	}
+
+	@Override
 	public Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
 		return offsets(shards, (shard, failure) -> {
 			throw failure;

@@ -1,0 +1,103 @@
+package io.github.shardkeeper.test;
+
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Function;
+
+import tools.jackson.databind.json.JsonMapper;
+
+import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.checkpoint.JournaledState;
+import io.github.shardkeeper.checkpoint.StateValues;
+import io.github.shardkeeper.checkpoint.StateView;
+
+/**
+ * State of a shard for tests that call a handler's method themselves. It converts and
+ * checks keys and values as the state of a shard does, and keeps every change at once:
+ * one object stands for the shard over several calls. Confined to one thread at a time.
+ * <pre class="code">
+ * MemoryShardState state = new MemoryShardState();
+ * this.counter.count(new Visit("ann", "/"), state);
+ * assertThat(state.get("ann", Long.class)).contains(1L);
+ * </pre>
+ * <p>
+ * <b>Not guaranteed.</b> Nothing is undone if the handler throws, and nobody commits: how
+ * retries, moves and crashes treat the state is for a test with an application.
+ */
+public final class MemoryShardState implements ShardState {
+
+	private final JournaledState state;
+
+	/** Creates an empty state whose values a plain JSON mapper converts. */
+	public MemoryShardState() {
+		this(new JsonMapper());
+	}
+
+	/**
+	 * Creates an empty state.
+	 * @param mapper the mapper that converts values, for example the application's
+	 */
+	public MemoryShardState(JsonMapper mapper) {
+		this.state = new JournaledState(Map.of(), new StateValues(mapper), false);
+	}
+
+	@Override
+	public <T> Optional<T> get(String key, Class<T> type) {
+		return call((view) -> view.get(key, type));
+	}
+
+	@Override
+	public void put(String key, Object value) {
+		call((view) -> {
+			view.put(key, value);
+			return value;
+		});
+	}
+
+	@Override
+	public void remove(String key) {
+		call((view) -> {
+			view.remove(key);
+			return key;
+		});
+	}
+
+	@Override
+	public long increment(String key, long delta) {
+		return call((view) -> view.increment(key, delta));
+	}
+
+	@Override
+	public Set<String> keys() {
+		return call(StateView::keys);
+	}
+
+	/**
+	 * Returns all values.
+	 * @param type the type to convert every value to
+	 * @param <T> the type of the values
+	 * @return a copy, by key
+	 * @throws IllegalArgumentException if a value cannot be converted
+	 */
+	public <T> Map<String, T> values(Class<T> type) {
+		Map<String, T> values = new TreeMap<>();
+		keys().forEach((key) -> get(key, type).ifPresent((value) -> values.put(key, value)));
+		return values;
+	}
+
+	private <T> T call(Function<StateView, T> action) {
+		try (StateView view = this.state.open()) {
+			T result = action.apply(view);
+			this.state.addCommittable(view);
+			return result;
+		}
+	}
+
+	@Override
+	public String toString() {
+		return values(Object.class).toString();
+	}
+
+}
