@@ -52,4 +52,20 @@ public class StoreUnavailableException extends RuntimeException {
 
 	}
 
+	/**
+	 * Thrown if this instance has no session in its group, or not its lease: it has just
+	 * started, or the store has not answered for a while. Nothing was done.
+	 */
+	public static class NoSessionException extends StoreUnavailableException {
+
+		/**
+		 * Creates the exception.
+		 * @param message the problem
+		 */
+		public NoSessionException(String message) {
+			super(message, null);
+		}
+
+	}
+
 }

@@ -42,7 +42,9 @@ class ClusterParametersConfiguration {
 		return new ClusterParameterFields(parameters::getIfAvailable);
 	}
 
+	/** Otherwise nobody tells it that all singletons exist. */
 	@Bean
+	@Lazy(false)
 	ParametersInUse shardkeeperParametersInUse(ObjectProvider<ClusterSession> session) {
 		return new ParametersInUse(session);
 	}

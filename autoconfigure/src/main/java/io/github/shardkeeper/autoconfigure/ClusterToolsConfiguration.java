@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.time.InstantSource;
 
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.thread.Threading;
@@ -37,6 +36,7 @@ import io.github.shardkeeper.cluster.signal.StoredSignals;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.handler.AnnotatedBeans;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -125,7 +125,7 @@ class ClusterToolsConfiguration {
 
 	/** Starts after the membership and stops before it. */
 	@Bean
-	SignalListeners shardkeeperSignalListeners(ConfigurableListableBeanFactory beans, PayloadConverter converter,
+	SignalListeners shardkeeperSignalListeners(AnnotatedBeans beans, PayloadConverter converter,
 			ObjectProvider<StoredSignals> signals, ShardkeeperSettings settings) {
 		return new SignalListeners(new SignalMethodDetector(beans, converter), signals::getIfAvailable,
 				settings.leaveTimeout(), ShardConsumerRunner.PHASE + 2);

@@ -10,19 +10,23 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.LazyInitializationExcludeFilter;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.thread.Threading;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Condition;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Primary;
 import org.springframework.core.env.Environment;
@@ -52,6 +56,7 @@ import io.github.shardkeeper.coordination.HeartbeatScheduler;
 import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.coordination.TopicGroups;
+import io.github.shardkeeper.handler.AnnotatedBeans;
 import io.github.shardkeeper.handler.CallObserver;
 import io.github.shardkeeper.handler.CallObservers;
 import io.github.shardkeeper.handler.MessageArguments;
@@ -90,13 +95,15 @@ import io.github.shardkeeper.worker.ConsumerMeters;
 
 /**
  * Coordinator, heartbeats, consumers and the interfaces that applications inject. Only
- * those that the reference documents as replaceable are conditional on missing beans.
+ * those that the reference documents as replaceable are conditional on missing beans. A
+ * context whose parent has all this uses the parent's.
  */
 @AutoConfiguration(afterName = { "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
 		"org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration",
 		"org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration",
 		"org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration" })
 @ConditionalOnBooleanProperty(name = "shardkeeper.enabled", matchIfMissing = true)
+@Conditional(ContextHierarchy.OnNoParent.class)
 @EnableConfigurationProperties(ShardkeeperProperties.class)
 @ImportRuntimeHints(ShardkeeperRuntimeHints.class)
 @Import({ RedisStoreConfiguration.class, MemoryStoreConfiguration.class, KafkaSourceConfiguration.class,
@@ -193,7 +200,27 @@ public final class ShardkeeperAutoConfiguration {
 	}
 
 	@Bean
-	ShardHandlerDetector shardkeeperHandlerDetector(ShardkeeperSettings settings, ConfigurableListableBeanFactory beans,
+	static AnnotatedBeans shardkeeperAnnotatedBeans(ConfigurableListableBeanFactory beans) {
+		return new AnnotatedBeans(beans);
+	}
+
+	/**
+	 * With {@code spring.main.lazy-initialization}, creates the beans whose class only
+	 * shows once they exist: they may be handlers.
+	 */
+	@Bean
+	static LazyInitializationExcludeFilter shardkeeperLazyInitializationExcludeFilter() {
+		return (beanName, definition, type) -> AnnotatedBeans.mayBeOfAnotherClass(definition, type);
+	}
+
+	@Bean
+	@Lazy(false)
+	static ContextHierarchy shardkeeperContextHierarchy(ConfigurableApplicationContext context) {
+		return new ContextHierarchy(context);
+	}
+
+	@Bean
+	ShardHandlerDetector shardkeeperHandlerDetector(ShardkeeperSettings settings, AnnotatedBeans beans,
 			PayloadConverter converter, ObjectProvider<TopicPayloads> own, ObjectProvider<MessageArguments> messages,
 			ObjectProvider<CallObserver> observers) {
 		return new ShardHandlerDetector(beans, TopicPayloads.over(converter, own),
@@ -228,9 +255,16 @@ public final class ShardkeeperAutoConfiguration {
 		return new ShardConsumerRunner(coordinator, detector, sources, startPositions, broadcast.over(checkpoints),
 				lease, runtime, threads,
 				new ShardConsumerRunner.Settings(settings.consumers(), consumer.buffer().totalSize().toBytes(),
-						settings.broadcastTopics()),
+						settings.broadcastTopics(),
+						consumer.startup() == ShardkeeperProperties.Startup.WITH_CONTEXT),
 				json.mapper(), meters.getIfAvailable(() -> ConsumerMeters.NONE), events,
 				outputs.getIfAvailable(() -> Outputs.NONE), settings.leaveTimeout());
+	}
+
+	@Bean
+	@Lazy(false)
+	StartAfterReadiness shardkeeperStartAfterReadiness(ShardConsumerRunner runner, ApplicationContext context) {
+		return new StartAfterReadiness(runner, context);
 	}
 
 	@Bean

@@ -406,9 +406,12 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	}
 
 	/**
-	 * Consumption of topics. A topic may override all but the number of threads and the
-	 * total size of the buffers.
+	 * Consumption of topics. A topic may override all but the startup, the number of
+	 * threads and the total size of the buffers.
 	 *
+	 * @param startup Beginning of the consumption: with the application context, or once
+	 * the application is ready to accept traffic, after its runners. Until then this
+	 * instance gets no shards.
 	 * @param threads Number of threads that all shards of this instance share. Ignored
 	 * with spring.threads.virtual.enabled. At least 1.
 	 * @param commit Commits of offset and state.
@@ -439,8 +442,8 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param transaction Transaction of each call, with the offset as its last part:
 	 * none, or one of the application's database (jdbc).
 	 */
-	public record Consumer(@DefaultValue("16") int threads, @DefaultValue Commit commit,
-			@DefaultValue("shard") Ordering ordering, @DefaultValue("8") int concurrency,
+	public record Consumer(@DefaultValue("with-context") Startup startup, @DefaultValue("16") int threads,
+			@DefaultValue Commit commit, @DefaultValue("shard") Ordering ordering, @DefaultValue("8") int concurrency,
 			@DefaultValue("1000") int maxAhead, @DefaultValue("500") int batchSize, @DefaultValue Buffer buffer,
 			@DefaultValue Retry retry, @DefaultValue("dead-letter") OnFailure onFailure,
 			@DefaultValue RetryQueue retryQueue, @DefaultValue ParkKey parkKey,
@@ -450,7 +453,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 
 		/** Returns these settings with those that a topic overrides. */
 		Consumer overriddenBy(TopicConsumer topic) {
-			return new Consumer(this.threads,
+			return new Consumer(this.startup, this.threads,
 					(topic.commit() != null) ? this.commit.overriddenBy(topic.commit()) : this.commit,
 					or(topic.ordering(), this.ordering), or(topic.concurrency(), this.concurrency),
 					or(topic.maxAhead(), this.maxAhead), or(topic.batchSize(), this.batchSize),
@@ -465,6 +468,17 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 					or(topic.showExceptionMessages(), this.showExceptionMessages),
 					or(topic.transaction(), this.transaction));
 		}
+
+	}
+
+	/** Beginning of the consumption. */
+	public enum Startup {
+
+		/** With the other beans of the application context. */
+		WITH_CONTEXT,
+
+		/** Once the application is ready to accept traffic. */
+		AFTER_READINESS
 
 	}
 

@@ -60,8 +60,9 @@ public @interface ClusterExclusive {
 	enum WhenHeld {
 
 		/**
-		 * Skips the call, which returns {@code null}. Not for methods that return a
-		 * primitive value.
+		 * Skips the call, which returns {@code null}. A call is also skipped, with a
+		 * warning, while this instance has no session or not its lease. Not for methods
+		 * that return a primitive value.
 		 */
 		SKIP,
 

@@ -103,6 +103,9 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private volatile @Nullable Running running;
 
+	/** Whether it was started once: from then on it starts with its context. */
+	private volatile boolean startedBefore;
+
 	/** Topics that this instance consumes, including broadcast topics. */
 	private volatile Set<String> consumed = Set.of();
 
@@ -139,16 +142,27 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		this.stopTimeout = stopTimeout;
 	}
 
+	/**
+	 * Finds and checks the handlers without starting.
+	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if one is not
+	 * supported
+	 */
+	public Map<String, ShardHandler> checkedHandlers() {
+		Map<String, ShardHandler> handlers = this.detector.detect(this.sources.topics(), this.sources::hasRecords);
+		handlers.forEach(this::check);
+		return handlers;
+	}
+
 	/** One start or stop at a time: an operator may stop while the context closes. */
 	@Override
 	public synchronized void start() {
-		Map<String, ShardHandler> handlers = this.detector.detect(this.sources.topics(), this.sources::hasRecords);
+		this.startedBefore = true;
+		Map<String, ShardHandler> handlers = checkedHandlers();
 		if (handlers.isEmpty()) {
 			logger.info("No @ShardConsumer method: this instance does not join group '{}'",
 					this.coordinator.settings().group());
 			return;
 		}
-		handlers.forEach(this::check);
 		WorkerThreads.Running runningThreads = this.threads.start();
 		ShardReaders readers = new ShardReaders(this.sources.having(handlers.keySet()), this.sources::name,
 				this.startPositions, this.runtime.clock());
@@ -383,6 +397,11 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	@Override
+	public boolean isAutoStartup() {
+		return this.settings.startsWithContext() || this.startedBefore;
+	}
+
+	@Override
 	public int getPhase() {
 		return PHASE;
 	}
@@ -571,9 +590,11 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	 *
 	 * @param totalBufferBytes the limit of what all shards together read ahead
 	 * @param broadcastTopics the topics of which every instance consumes every shard
+	 * @param startsWithContext whether the context starts the runner; otherwise somebody
+	 * starts it later
 	 */
 	public record Settings(Function<String, ConsumerSettings> consumers, long totalBufferBytes,
-			Set<String> broadcastTopics) {
+			Set<String> broadcastTopics, boolean startsWithContext) {
 
 		public Settings {
 			broadcastTopics = Set.copyOf(broadcastTopics);

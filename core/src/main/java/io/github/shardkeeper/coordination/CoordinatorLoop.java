@@ -140,6 +140,21 @@ final class CoordinatorLoop {
 		started.wake();
 	}
 
+	/** Consumes topics in the session that goes on, in which no shard was held. */
+	void consume(Map<String, TopicShards> topics, ShardConsumption consumption) {
+		Map<String, TopicShards> consumed = Map.copyOf(topics);
+		post(() -> {
+			this.consumption = consumption;
+			this.holdings.consume(consumption);
+			if (this.directives.isRead()) {
+				consumption.directivesChanged(this.directives.known());
+			}
+			// Assigned with the description that the next pass writes.
+			this.topics = consumed;
+			this.leader.handle(new LeaderEvent.ShardsChanged(consumed));
+		});
+	}
+
 	/** Clears the remains of a stop that timed out. */
 	private void forgetEarlierRun(ShardConsumption consumption) {
 		this.events.clear();

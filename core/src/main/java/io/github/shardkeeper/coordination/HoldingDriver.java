@@ -76,6 +76,11 @@ final class HoldingDriver {
 		this.nextRelease = clock.now();
 	}
 
+	/** Has shards consumed from now on; none may be held. */
+	void consume(ShardConsumption consumption) {
+		this.consumption = consumption;
+	}
+
 	void start(ShardConsumption consumption) {
 		this.consumption = consumption;
 		clearReleases();

@@ -10,7 +10,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /** Consumption of a member that consumes no topic, so that it never gets a shard. */
-public final class NoShards implements ShardConsumption {
+final class NoShards implements ShardConsumption {
 
 	@Override
 	public void start(ShardId shard, Token token, MemberId member) {

@@ -65,14 +65,32 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * Joins the group. Retries while the store is unavailable.
+	 * Joins the group. Retries while the store is unavailable. A member without shards
+	 * keeps its session, and gets shards from now on.
 	 * @param topics the topics that the member consumes, with their shards
 	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if the store
 	 * can never be used with its configuration
 	 */
-	public void start(Map<String, TopicShards> topics, ShardConsumption consumption) {
+	public synchronized void start(Map<String, TopicShards> topics, ShardConsumption consumption) {
 		this.consumption = consumption;
-		this.loop.start(topics, consumption);
+		if (this.loop.isRunning()) {
+			this.loop.consume(topics, consumption);
+		}
+		else {
+			this.loop.start(topics, consumption);
+		}
+	}
+
+	/**
+	 * Joins the group as a member that consumes no topic, unless it is running.
+	 * @return whether it was not running
+	 */
+	public synchronized boolean startWithoutShards() {
+		if (this.loop.isRunning()) {
+			return false;
+		}
+		start(Map.of(), new NoShards());
+		return true;
 	}
 
 	/** Returns whether the coordinator was started and not closed since. */

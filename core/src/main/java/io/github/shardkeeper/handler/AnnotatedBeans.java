@@ -2,15 +2,21 @@ package io.github.shardkeeper.handler;
 
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.Pointcut;
@@ -20,21 +26,33 @@ import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
 import org.springframework.aop.scope.ScopedObject;
 import org.springframework.aop.scope.ScopedProxyUtils;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.annotation.AnnotatedBeanDefinition;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.type.MethodMetadata;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.stereotype.Component;
+import org.springframework.util.ReflectionUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
- * The application's beans, as far as their methods are annotated. Immutable.
+ * The application's beans, as far as their methods are annotated. As a post-processor, it
+ * also learns the class of what a {@code FactoryBean} makes, and logs an error for a bean
+ * that is created after the search and has annotated methods that the search could not
+ * know. Thread-safe.
  */
-public final class AnnotatedBeans {
+public final class AnnotatedBeans implements BeanPostProcessor {
+
+	private static final Logger logger = PrintableLogger.of(AnnotatedBeans.class);
 
 	/** What to do with a bean that is a parameter. */
 	public static final String INJECT_BEANS = "Take the bean in the constructor of the class; the method takes only what "
@@ -42,42 +60,160 @@ public final class AnnotatedBeans {
 
 	private static final String COROUTINE = "kotlin.coroutines.Continuation";
 
+	private static final String SPRING = "org.springframework.";
+
+	/** Applications that are built like Spring's samples. */
+	private static final String SAMPLES = "org.springframework.samples.";
+
+	/** Beans of Shardkeeper itself, by their configuration. */
+	private static final String OWN = "io.github.shardkeeper.autoconfigure.";
+
 	private final ConfigurableListableBeanFactory beans;
 
-	/** Looks at the beans of a factory. */
+	/** What the last search for an annotation has found. */
+	private final Map<Class<? extends Annotation>, Map<String, Class<?>>> found = new ConcurrentHashMap<>();
+
+	/** Classes of objects that factory beans have made, by the name of the bean. */
+	private final Map<String, Class<?>> products = new ConcurrentHashMap<>();
+
+	private final Set<String> reported = ConcurrentHashMap.newKeySet();
+
+	/** Looks at the beans of a factory and of its parents. */
 	public AnnotatedBeans(ConfigurableListableBeanFactory beans) {
 		this.beans = beans;
 	}
 
 	/**
-	 * Finds the beans that may have methods with an annotation. Call it once all
-	 * singletons exist and the real type of every bean is known.
+	 * Finds the beans that may have methods with an annotation, also in parent contexts.
+	 * Call it once all singletons exist. Of a bean that does not exist yet, it knows the
+	 * class that its definition declares.
 	 * @return the application's own class by the name of the bean
 	 */
 	public Map<String, Class<?>> candidates(Class<? extends Annotation> annotation) {
 		Map<String, Class<?>> candidates = new LinkedHashMap<>();
-		for (String beanName : this.beans.getBeanNamesForType(Object.class)) {
-			Class<?> type = type(beanName);
-			if (type != null && mayHave(type, annotation)) {
-				candidates.put(beanName, type);
+		for (ConfigurableListableBeanFactory factory = this.beans; factory != null; factory = parent(factory)) {
+			for (String beanName : factory.getBeanNamesForType(Object.class)) {
+				Class<?> type = type(factory, beanName);
+				if (type != null && mayHave(type, annotation)) {
+					candidates.putIfAbsent(beanName, type);
+				}
 			}
 		}
+		this.found.put(annotation, candidates);
 		return candidates;
 	}
 
+	private static @Nullable ConfigurableListableBeanFactory parent(ConfigurableListableBeanFactory factory) {
+		return (factory.getParentBeanFactory() instanceof ConfigurableListableBeanFactory parent) ? parent : null;
+	}
+
 	/**
-	 * Returns the application's own class. A scoped bean consists of two beans: the proxy
-	 * counts, its target does not.
+	 * Returns the application's own class of a bean of this factory, as far as it is
+	 * known; {@code null} for the target of a scoped proxy.
 	 */
-	private @Nullable Class<?> type(String beanName) {
+	public @Nullable Class<?> type(String beanName) {
+		return type(this.beans, beanName);
+	}
+
+	/** A scoped bean consists of two beans: the proxy counts, its target does not. */
+	private @Nullable Class<?> type(ConfigurableListableBeanFactory factory, String beanName) {
 		if (ScopedProxyUtils.isScopedTarget(beanName)) {
 			return null;
 		}
-		Class<?> type = AutoProxyUtils.determineTargetClass(this.beans, beanName);
+		Class<?> product = (factory == this.beans) ? this.products.get(beanName) : null;
+		if (product != null) {
+			return product;
+		}
+		Class<?> type = AutoProxyUtils.determineTargetClass(factory, beanName);
 		if (type != null && ScopedObject.class.isAssignableFrom(type)) {
-			return AutoProxyUtils.determineTargetClass(this.beans, ScopedProxyUtils.getTargetBeanName(beanName));
+			return AutoProxyUtils.determineTargetClass(factory, ScopedProxyUtils.getTargetBeanName(beanName));
 		}
 		return type;
+	}
+
+	@Override
+	public Object postProcessAfterInitialization(Object bean, String beanName) {
+		// The target of a scoped proxy comes on its own.
+		Class<?> type = (bean instanceof ScopedObject) ? null : AopUtils.getTargetClass(bean);
+		if (type != null && isOfApplication(type)) {
+			if (this.beans.containsSingleton(beanName) && this.beans.isFactoryBean(beanName)) {
+				this.products.put(beanName, type);
+			}
+			this.found.forEach((annotation, candidates) -> reportIfMissed(beanName, type, annotation, candidates));
+		}
+		return bean;
+	}
+
+	/** A method that was found by its name in a superclass is called here, too. */
+	private void reportIfMissed(String beanName, Class<?> type, Class<? extends Annotation> annotation,
+			Map<String, Class<?>> candidates) {
+		String name = ScopedProxyUtils.isScopedTarget(beanName) ? ScopedProxyUtils.getOriginalBeanName(beanName)
+				: beanName;
+		Class<?> known = candidates.get(name);
+		if (known == type || !mayHave(type, annotation)) {
+			return;
+		}
+		Set<String> missed = names(type, annotation);
+		if (known != null) {
+			missed.removeAll(names(known, annotation));
+		}
+		if (!missed.isEmpty() && this.reported.add(annotation.getName() + " " + name)) {
+			logger.error("""
+					The bean '{}' of {} has @{} methods that are not called: {}. It was created after the application \
+					had started, and its definition {}. Declare the class as the return type of the @Bean method, or \
+					have the bean created at the start, without @Lazy or with @Lazy(false)""", name, type.getName(),
+					annotation.getSimpleName(), missed,
+					(known != null) ? "declares " + known.getName() : "does not tell its class");
+		}
+	}
+
+	private static Set<String> names(Class<?> type, Class<? extends Annotation> annotation) {
+		return methods(type, annotation).stream().map(Method::getName).collect(Collectors.toCollection(TreeSet::new));
+	}
+
+	/**
+	 * Finds the beans that do not exist yet and may be of another class than their
+	 * definition declares, so that their annotated methods are not known.
+	 * @return the declared type by the name of the bean
+	 */
+	public Map<String, String> ofUnknownClass() {
+		Map<String, String> unknown = new TreeMap<>();
+		for (String beanName : this.beans.getBeanDefinitionNames()) {
+			boolean factory = this.beans.isFactoryBean(beanName);
+			if (factory ? this.products.containsKey(beanName) : this.beans.containsSingleton(beanName)) {
+				continue;
+			}
+			Class<?> type = this.beans.getType(beanName, false);
+			if (factory ? isHidden(type) && isOfApplication(this.beans.getType("&" + beanName, false))
+					: mayBeOfAnotherClass(this.beans.getBeanDefinition(beanName), type)) {
+				unknown.put(ScopedProxyUtils.isScopedTarget(beanName) ? ScopedProxyUtils.getOriginalBeanName(beanName)
+						: beanName, (type != null) ? type.getName() : "no type");
+			}
+		}
+		return unknown;
+	}
+
+	/**
+	 * Returns whether a {@code @Bean} method of the application may return another class
+	 * than it declares.
+	 * @param type the type that it declares
+	 */
+	public static boolean mayBeOfAnotherClass(BeanDefinition definition, @Nullable Class<?> type) {
+		MethodMetadata method = (definition instanceof AnnotatedBeanDefinition annotated)
+				? annotated.getFactoryMethodMetadata() : null;
+		return method != null && isOfApplication(method.getDeclaringClassName()) && isHidden(type);
+	}
+
+	private static boolean isHidden(@Nullable Class<?> type) {
+		return type == null || !Modifier.isFinal(type.getModifiers());
+	}
+
+	private static boolean isOfApplication(@Nullable Class<?> type) {
+		return type != null && isOfApplication(type.getName());
+	}
+
+	private static boolean isOfApplication(String className) {
+		return (!className.startsWith(SPRING) || className.startsWith(SAMPLES)) && !className.startsWith(OWN);
 	}
 
 	/**
@@ -86,7 +222,8 @@ public final class AnnotatedBeans {
 	 * their methods would take a noticeable part of its start.
 	 */
 	public static boolean mayHave(Class<?> type, Class<? extends Annotation> annotation) {
-		return !type.getName().startsWith("org.springframework.") && AnnotationUtils.isCandidateClass(type, annotation);
+		return (!type.getName().startsWith(SPRING) || type.getName().startsWith(SAMPLES))
+				&& AnnotationUtils.isCandidateClass(type, annotation);
 	}
 
 	/** Returns the methods of a class with an annotation. */
@@ -159,6 +296,58 @@ public final class AnnotatedBeans {
 				"Set the property that it names, give it a default as in '${name:default}', or write the %s itself."
 					.formatted(what),
 				cause);
+	}
+
+	/**
+	 * Returns the method to call on a bean, which may be a proxy.
+	 * @param method the method as the bean's own class has it
+	 * @param what the method, for messages, at the beginning of a sentence
+	 * @throws ShardkeeperConfigurationException if a call would not reach the bean
+	 */
+	public static Method invocable(Method method, Object bean, String what) {
+		if (AopUtils.isCglibProxy(bean) && !isOverridable(method, bean.getClass())) {
+			boolean isFinal = Modifier.isFinal(method.getModifiers());
+			throw new ShardkeeperConfigurationException(
+					"%s is %s, and its bean is a proxy that extends the class: a call would run on the proxy itself, without the bean's fields and without its advice."
+						.formatted(what,
+								isFinal ? "final" : "package-private, in another package than the class of the bean"),
+					isFinal ? "Remove 'final' from the method. In Kotlin, declare it 'open'."
+							: "Make the method public or protected.");
+		}
+		Method invocable = isIn(bean.getClass(), method) ? method : ofInterface(method, bean);
+		if (invocable == null) {
+			throw new ShardkeeperConfigurationException(
+					"%s cannot be called, because its bean is a proxy of interfaces that do not have it."
+						.formatted(what),
+					"Declare the method in the interface, or let the proxy extend the class, with "
+							+ "'spring.aop.proxy-target-class: true'.");
+		}
+		ReflectionUtils.makeAccessible(invocable);
+		return invocable;
+	}
+
+	/** Returns whether a subclass, such as a proxy, can intercept a method. */
+	public static boolean isOverridable(Method method, Class<?> subclass) {
+		int modifiers = method.getModifiers();
+		boolean visible = Modifier.isPublic(modifiers) || Modifier.isProtected(modifiers)
+				|| method.getDeclaringClass().getPackageName().equals(subclass.getPackageName());
+		return visible && (modifiers & (Modifier.PRIVATE | Modifier.STATIC | Modifier.FINAL)) == 0;
+	}
+
+	private static boolean isIn(Class<?> type, Method method) {
+		return method.getDeclaringClass().isAssignableFrom(type);
+	}
+
+	/** A method of a generic interface has other parameters than its implementation. */
+	private static @Nullable Method ofInterface(Method method, Object bean) {
+		return Arrays.stream(bean.getClass().getInterfaces())
+			.flatMap((type) -> Arrays.stream(type.getMethods()))
+			.filter((candidate) -> candidate.getName().equals(method.getName())
+					&& candidate.getParameterCount() == method.getParameterCount()
+					&& (Arrays.equals(candidate.getParameterTypes(), method.getParameterTypes())
+							|| AopUtils.getMostSpecificMethod(candidate, AopUtils.getTargetClass(bean)).equals(method)))
+			.findFirst()
+			.orElse(null);
 	}
 
 	/** Returns whether a call of the method returns before its work is done. */

@@ -7,9 +7,6 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.support.AopUtils;
-import org.springframework.util.ReflectionUtils;
-
 import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardOutput;
@@ -163,8 +160,7 @@ public final class HandlerSignature {
 	Method invocableOn(Object bean) {
 		Method found = this.invocable;
 		if (found == null) {
-			found = AopUtils.selectInvocableMethod(this.method, bean.getClass());
-			ReflectionUtils.makeAccessible(found);
+			found = AnnotatedBeans.invocable(this.method, bean, "The method " + name());
 			this.invocable = found;
 		}
 		return found;

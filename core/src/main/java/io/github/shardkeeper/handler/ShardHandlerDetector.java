@@ -5,11 +5,15 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -23,11 +27,18 @@ import io.github.shardkeeper.schedule.TopicSchedule;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.PayloadConverter;
+import io.github.shardkeeper.text.PrintableLogger;
+import io.github.shardkeeper.text.PrintableText;
 
 /**
  * Finds the handlers among the application's beans and checks them. Immutable.
  */
 public final class ShardHandlerDetector {
+
+	private static final Logger logger = PrintableLogger.of(ShardHandlerDetector.class);
+
+	/** Characters of the list of beans in a warning. */
+	private static final int MOST_NAMED = 2_000;
 
 	private final AnnotatedBeans beans;
 
@@ -41,7 +52,7 @@ public final class ShardHandlerDetector {
 
 	/** Creates a detector of handlers without messages and observer. */
 	public ShardHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter) {
-		this(beans, converter, MessageArguments.NONE, null, (topic) -> TopicSchedule.NONE);
+		this(new AnnotatedBeans(beans), converter, MessageArguments.NONE, null, (topic) -> TopicSchedule.NONE);
 	}
 
 	/**
@@ -50,9 +61,9 @@ public final class ShardHandlerDetector {
 	 * @param observer wraps calls of handlers, {@code null} for none
 	 * @param schedules the configured schedules by topic
 	 */
-	public ShardHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter,
-			MessageArguments messages, @Nullable CallObserver observer, Function<String, TopicSchedule> schedules) {
-		this.beans = new AnnotatedBeans(beans);
+	public ShardHandlerDetector(AnnotatedBeans beans, PayloadConverter converter, MessageArguments messages,
+			@Nullable CallObserver observer, Function<String, TopicSchedule> schedules) {
+		this.beans = beans;
 		this.converter = converter;
 		this.messages = messages;
 		this.observer = observer;
@@ -92,12 +103,29 @@ public final class ShardHandlerDetector {
 				beanNames.put(handler.topic(), beanName);
 			}
 		});
+		warnOfUnknownBeans(topics.keySet(), handlers.keySet());
 		return handlers;
+	}
+
+	/** Where each topic has its handler, nothing is missing. */
+	private void warnOfUnknownBeans(Set<String> topics, Set<String> handled) {
+		Set<String> without = new TreeSet<>(topics);
+		without.removeAll(handled);
+		Map<String, String> unknown = without.isEmpty() ? Map.of() : this.beans.ofUnknownClass();
+		if (!unknown.isEmpty()) {
+			logger.warn("""
+					This instance does not consume the topics {}: no known bean has a @ShardConsumer method for them. \
+					These beans do not exist yet, and their definitions do not tell their class: {}. If one of them is \
+					the handler, declare its class as the return type of the @Bean method, or remove @Lazy""", without,
+					PrintableText.of(unknown.toString(), MOST_NAMED));
+		}
 	}
 
 	private List<ShardHandler> handlers(String beanName, Class<?> type, Map<String, ?> topics,
 			Predicate<String> hasRecords) {
 		List<ShardHandler> handlers = new ArrayList<>();
+		// One instance for all calls, also of a prototype. Created here if it is lazy.
+		Supplier<Object> bean = this.beans.once(beanName);
 		List<HandlerSignature> preparing = callbacks(type, OnShardPreparing.class, HandlerSignature::ofPreparation);
 		List<HandlerSignature> assigned = callbacks(type, OnShardAssigned.class, HandlerSignature::ofCallback);
 		List<HandlerSignature> revoked = callbacks(type, OnShardRevoked.class, HandlerSignature::ofCallback);
@@ -112,16 +140,13 @@ public final class ShardHandlerDetector {
 				.read(resolved(method, signature, "interval", ShardConsumer::interval),
 						resolved(method, signature, "cron", ShardConsumer::cron),
 						resolved(method, signature, "zone", ShardConsumer::zone));
-			handlers.add(new ShardHandler(topic, this.beans.once(beanName), signature, preparing, assigned, revoked,
-					this.converter, this.observer, rules, !hasRecords.test(topic)));
-			requireCallable(signature, "@ShardConsumer", type, this.beans.singleton(beanName));
+			handlers.add(new ShardHandler(topic, bean, signature, preparing, assigned, revoked, this.converter,
+					this.observer, rules, !hasRecords.test(topic)));
+			requireCallable(signature, "@ShardConsumer", type, bean.get());
 		}
-		preparing.forEach(
-				(callback) -> requireCallable(callback, "@OnShardPreparing", type, this.beans.singleton(beanName)));
-		assigned
-			.forEach((callback) -> requireCallable(callback, "@OnShardAssigned", type, this.beans.singleton(beanName)));
-		revoked
-			.forEach((callback) -> requireCallable(callback, "@OnShardRevoked", type, this.beans.singleton(beanName)));
+		preparing.forEach((callback) -> requireCallable(callback, "@OnShardPreparing", type, bean.get()));
+		assigned.forEach((callback) -> requireCallable(callback, "@OnShardAssigned", type, bean.get()));
+		revoked.forEach((callback) -> requireCallable(callback, "@OnShardRevoked", type, bean.get()));
 		if (handlers.isEmpty() && !(preparing.isEmpty() && assigned.isEmpty() && revoked.isEmpty())) {
 			throw new ShardkeeperConfigurationException(
 					"The bean '%s' has an @OnShardPreparing, @OnShardAssigned or @OnShardRevoked method, but no @ShardConsumer method."
@@ -154,34 +179,18 @@ public final class ShardHandlerDetector {
 
 	/**
 	 * Checks that a method can be called through the bean's proxy, and that its work is
-	 * done when it returns. The bean is {@code null} if it does not exist yet.
+	 * done when it returns.
 	 */
-	private static void requireCallable(HandlerSignature signature, String annotation, Class<?> type,
-			@Nullable Object bean) {
+	private static void requireCallable(HandlerSignature signature, String annotation, Class<?> type, Object bean) {
+		String what = "The %s method %s".formatted(annotation, signature.name());
 		if (AnnotatedBeans.isAsynchronous(signature.method(), type, bean)) {
-			throw notCallable(signature, annotation,
-					"is asynchronous: it would return before its work is done, and the "
+			throw new ShardkeeperConfigurationException(
+					what + " is asynchronous: it would return before its work is done, and the "
 							+ "record would count as handled all the same.",
 					"Remove @Async. Shards are handled on threads of their own; for several records of a shard at once "
 							+ "set 'shardkeeper.consumer.ordering' to 'key' or 'none'.");
 		}
-		if (bean != null) {
-			try {
-				signature.invocableOn(bean);
-			}
-			catch (IllegalStateException ex) {
-				throw notCallable(signature, annotation,
-						"cannot be called, because its bean is a proxy of interfaces that do not have it.",
-						"Declare the method in the interface, or let the proxy extend the class, with "
-								+ "'spring.aop.proxy-target-class: true'.");
-			}
-		}
-	}
-
-	private static ShardkeeperConfigurationException notCallable(HandlerSignature signature, String annotation,
-			String problem, String action) {
-		return new ShardkeeperConfigurationException(
-				"The %s method %s %s".formatted(annotation, signature.name(), problem), action);
+		AnnotatedBeans.invocable(signature.method(), bean, what);
 	}
 
 	@FunctionalInterface

@@ -1,7 +1,6 @@
 package io.github.shardkeeper.cluster;
 
 import java.time.Duration;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -27,7 +26,6 @@ import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.HeartbeatScheduler;
 import io.github.shardkeeper.coordination.MemberRuntime;
-import io.github.shardkeeper.coordination.NoShards;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.loop.LoopMeters;
@@ -104,11 +102,7 @@ public final class ClusterInstance implements AutoCloseable {
 				AssignmentSettings.builtIn("sticky", new StickyAssignment()), runtime);
 		this.session = new ClusterSession(this.coordinator, this::subscribe,
 				reachable(ViewStore.class, new MemoryViewStore(cluster)), runtime, this.callbacks::execute);
-		this.session.start(() -> {
-			if (!this.coordinator.isRunning()) {
-				this.coordinator.start(Map.of(), new NoShards());
-			}
-		});
+		this.session.start(this.coordinator::startWithoutShards);
 	}
 
 	/** Sets whether the store has no memory for a subscription to messages. */

@@ -146,8 +146,8 @@ class HandlerSchedulesTests {
 	private ShardHandler handler(Object bean) {
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		beans.registerSingleton("handler", bean);
-		return new ShardHandlerDetector(beans, new JsonPayloadConverter(new JsonMapper()), MessageArguments.NONE, null,
-				(topic) -> this.configured)
+		return new ShardHandlerDetector(new AnnotatedBeans(beans), new JsonPayloadConverter(new JsonMapper()),
+				MessageArguments.NONE, null, (topic) -> this.configured)
 			.detect(Map.of("tenants", 2), (topic) -> this.hasRecords)
 			.get("tenants");
 	}

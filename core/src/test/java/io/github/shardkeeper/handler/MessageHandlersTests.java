@@ -261,7 +261,8 @@ class MessageHandlersTests {
 	private static ShardHandler detect(MessageArguments messages, Recording bean) {
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		beans.registerSingleton("handler", bean);
-		return new ShardHandlerDetector(beans, converter(), messages, null, (topic) -> TopicSchedule.NONE)
+		return new ShardHandlerDetector(new AnnotatedBeans(beans), converter(), messages, null,
+				(topic) -> TopicSchedule.NONE)
 			.detect(Map.of("orders", 4))
 			.get("orders");
 	}

@@ -23,6 +23,15 @@ import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.BeanDefinitionHolder;
 import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Scope;
+import org.springframework.test.util.AopTestUtils;
+import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.mock.env.MockEnvironment;
 import org.springframework.scheduling.annotation.Async;
@@ -37,18 +46,22 @@ import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.schedule.TopicSchedule;
+import io.github.shardkeeper.shard.HandlerOfAnotherPackage;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.testsupport.CapturesOutput;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
+@CapturesOutput
 class ShardHandlerDetectorTests {
 
 	private static final Map<String, Integer> TOPICS = Map.of("orders", 4, "visits", 4);
@@ -424,6 +437,175 @@ class ShardHandlerDetectorTests {
 		}
 	}
 
+	@Test
+	void finalMethodOfAnExtendedBeanIsRejected() {
+		try (GenericApplicationContext context = advised(FinalMethod.class, true)) {
+			assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(context, TOPICS))
+				.satisfies((ex) -> {
+					assertThat(ex.getDescription()).contains(
+							"@ShardConsumer method FinalMethod.handle(String) is final",
+							"proxy that extends the class");
+					assertThat(ex.getAction()).contains("Remove 'final'");
+				});
+		}
+	}
+
+	@Test
+	void finalMethodOfABeanWithoutProxyIsCalled() throws Throwable {
+		try (GenericApplicationContext context = context(FinalMethod.class)) {
+			call(detect(context, TOPICS).get("orders"));
+
+			assertThat(context.getBean(FinalMethod.class).calls).containsExactly("x");
+		}
+	}
+
+	@Test
+	void methodThatAProxyInAnotherPackageCannotInterceptIsRejected() {
+		try (GenericApplicationContext context = advised(OfAnotherPackage.class, true)) {
+			assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(context, TOPICS))
+				.satisfies((ex) -> {
+					assertThat(ex.getDescription())
+						.contains("HandlerOfAnotherPackage.handle(String) is package-private");
+					assertThat(ex.getAction()).contains("public or protected");
+				});
+		}
+	}
+
+	@Test
+	void methodOfAGenericInterfaceIsCalledThroughTheProxy() throws Throwable {
+		try (GenericApplicationContext context = advised(OfGenericInterface.class, false)) {
+			ShardHandler handler = detect(context, TOPICS).get("orders");
+			call(handler);
+
+			assertThat(this.intercepted).containsExactly("accept");
+			assertThat(((OfGenericInterface) AopTestUtils.getTargetObject(context.getBean("handler"))).payloads)
+				.containsExactly("x");
+		}
+	}
+
+	@Test
+	void handlersOfConfigurationClassesAreCalled() throws Throwable {
+		for (Class<?> type : List.of(FullConfiguration.class, LiteConfiguration.class)) {
+			try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext(type)) {
+				call(detect(context, TOPICS).get("orders"));
+
+				assertThat(((WithCalls) context.getBean(type)).calls()).containsExactly("x");
+			}
+		}
+	}
+
+	@Test
+	void handlerOfAParentContextIsCalled() throws Throwable {
+		try (GenericApplicationContext parent = context(FinalMethod.class);
+				GenericApplicationContext child = new GenericApplicationContext(parent)) {
+			child.refresh();
+
+			call(detect(child, TOPICS).get("orders"));
+
+			assertThat(parent.getBean(FinalMethod.class).calls).containsExactly("x");
+		}
+	}
+
+	@Test
+	void prototypeIsOneObjectForAllItsHandlers() throws Throwable {
+		List<Two> created = new ArrayList<>();
+		GenericApplicationContext context = new GenericApplicationContext();
+		context.registerBean("two", Two.class, () -> {
+			created.add(new Two());
+			return created.get(created.size() - 1);
+		}, (definition) -> definition.setScope(BeanDefinition.SCOPE_PROTOTYPE));
+		context.refresh();
+		try (context) {
+			Map<String, ShardHandler> handlers = detect(context, TOPICS);
+			call(handlers.get("orders"));
+			handlers.get("visits").handle(null, mock(ShardContext.class), mock(ShardState.class), null);
+
+			assertThat(created).hasSize(1);
+			assertThat(created.get(0).calls).hasSize(2);
+		}
+	}
+
+	@Test
+	void handlerThatAFactoryBeanHasMadeIsFound() throws Throwable {
+		try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
+			AnnotatedBeans beans = postProcessing(context);
+			context.register(Factory.class);
+			context.refresh();
+			Object product = context.getBean("factory");
+
+			call(new ShardHandlerDetector(beans, new JsonPayloadConverter(new JsonMapper()), MessageArguments.NONE,
+					null, (topic) -> TopicSchedule.NONE)
+				.detect(TOPICS)
+				.get("orders"));
+
+			assertThat(((FinalMethod) product).calls).containsExactly("x");
+		}
+	}
+
+	@Test
+	void lazyBeanThatHidesItsClassIsNamedWhereATopicHasNoHandler(CapturedOutput output) {
+		try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext(Hiding.class)) {
+			assertThat(detect(context, TOPICS)).isEmpty();
+		}
+
+		assertThat(output).contains("does not consume the topics [orders, visits]", "hidden=" + Object.class.getName(),
+				"declare its class as the return type of the @Bean method");
+	}
+
+	@Test
+	void handlerThatIsCreatedTooLateIsReportedOnce(CapturedOutput output) {
+		try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
+			AnnotatedBeans beans = postProcessing(context);
+			context.register(Hiding.class);
+			context.refresh();
+			new ShardHandlerDetector(beans, new JsonPayloadConverter(new JsonMapper()), MessageArguments.NONE, null,
+					(topic) -> TopicSchedule.NONE)
+				.detect(TOPICS);
+
+			context.getBean("hidden");
+			context.getBean("many");
+			context.getBean("many");
+		}
+
+		assertThat(output).containsOnlyOnce("The bean 'hidden' of " + FinalMethod.class.getName()
+				+ " has @ShardConsumer methods that are not called: [handle]");
+		assertThat(output).containsOnlyOnce("The bean 'many' of");
+	}
+
+	/** Returns a post-processor of the context, which is not refreshed yet. */
+	private static AnnotatedBeans postProcessing(AnnotationConfigApplicationContext context) {
+		AnnotatedBeans beans = new AnnotatedBeans(context.getBeanFactory());
+		context.registerBean("annotatedBeans", AnnotatedBeans.class, () -> beans);
+		return beans;
+	}
+
+	private static void call(ShardHandler handler) throws Throwable {
+		ShardContext shard = mock(ShardContext.class);
+		given(shard.shard()).willReturn(ShardId.of("orders", 0));
+		SourceRecord source = new SourceRecord(new Offset("1"), "k", "x".getBytes(), Instant.EPOCH);
+		handler.handle(handler.convert(shard, source), shard, mock(ShardState.class), null);
+	}
+
+	private final List<String> intercepted = new ArrayList<>();
+
+	private GenericApplicationContext advised(Class<?> type, boolean ofClass) {
+		GenericApplicationContext context = new GenericApplicationContext();
+		context.registerBean("interceptor", MethodInterceptor.class, () -> (invocation) -> {
+			this.intercepted.add(invocation.getMethod().getName());
+			return invocation.proceed();
+		});
+		context.registerBean(BeanNameAutoProxyCreator.class, () -> {
+			BeanNameAutoProxyCreator creator = new BeanNameAutoProxyCreator();
+			creator.setBeanNames("handler");
+			creator.setInterceptorNames("interceptor");
+			creator.setProxyTargetClass(ofClass);
+			return creator;
+		});
+		context.registerBean("handler", type);
+		context.refresh();
+		return context;
+	}
+
 	private Map<String, ShardHandler> detect(Class<?>... beans) {
 		try (GenericApplicationContext context = context(beans)) {
 			return detect(context, TOPICS);
@@ -711,10 +893,66 @@ class ShardHandlerDetectorTests {
 
 	}
 
+	static class FinalMethod {
+
+		final List<String> calls = new ArrayList<>();
+
+		@ShardConsumer("orders")
+		final void handle(String payload) {
+			this.calls.add(payload);
+		}
+
+	}
+
 	static class BeanBeforeRecord {
 
 		@ShardConsumer("orders")
 		void handle(Prices prices, ShardRecord<String> record) {
+		}
+
+	}
+
+	static class OfAnotherPackage extends HandlerOfAnotherPackage {
+
+	}
+
+	interface Acceptor<T> {
+
+		void accept(T payload);
+
+	}
+
+	static class OfGenericInterface implements Acceptor<String> {
+
+		final List<String> payloads = new ArrayList<>();
+
+		@Override
+		@ShardConsumer("orders")
+		public void accept(String payload) {
+			this.payloads.add(payload);
+		}
+
+	}
+
+	interface WithCalls {
+
+		List<String> calls();
+
+	}
+
+	@Configuration
+	static class FullConfiguration implements WithCalls {
+
+		private final List<String> calls = new ArrayList<>();
+
+		@Override
+		public List<String> calls() {
+			return this.calls;
+		}
+
+		@ShardConsumer("orders")
+		final void handle(String payload) {
+			this.calls.add(payload);
 		}
 
 	}
@@ -727,10 +965,44 @@ class ShardHandlerDetectorTests {
 
 	}
 
+	@Configuration(proxyBeanMethods = false)
+	static class LiteConfiguration implements WithCalls {
+
+		private final List<String> calls = new ArrayList<>();
+
+		@Override
+		public List<String> calls() {
+			return this.calls;
+		}
+
+		@ShardConsumer("orders")
+		final void handle(String payload) {
+			this.calls.add(payload);
+		}
+
+	}
+
 	static class OnlyComponent {
 
 		@ShardConsumer("orders")
 		void handle(ShardContext shard, Store store) {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Hiding {
+
+		@Bean
+		@Lazy
+		Object hidden() {
+			return new FinalMethod();
+		}
+
+		@Bean
+		@Scope("prototype")
+		Object many() {
+			return new FinalMethod();
 		}
 
 	}
@@ -767,6 +1039,26 @@ class ShardHandlerDetectorTests {
 
 		@ShardConsumer(value = "orders", interval = "#{timings.interval}")
 		void handle() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Factory {
+
+		@Bean
+		FactoryBean<Object> factory() {
+			return new FactoryBean<>() {
+				@Override
+				public Object getObject() {
+					return new FinalMethod();
+				}
+
+				@Override
+				public Class<?> getObjectType() {
+					return Object.class;
+				}
+			};
 		}
 
 	}

@@ -22,7 +22,6 @@ import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.HeartbeatScheduler;
 import io.github.shardkeeper.coordination.MemberRuntime;
-import io.github.shardkeeper.coordination.NoShards;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.coordination.memory.MemoryFailover;
@@ -268,11 +267,7 @@ abstract class ToolSimulation {
 		}
 
 		void start() {
-			this.session.start(() -> {
-				if (!this.coordinator.isRunning()) {
-					this.coordinator.start(Map.of(), new NoShards());
-				}
-			});
+			this.session.start(this.coordinator::startWithoutShards);
 			begin(this);
 		}
 

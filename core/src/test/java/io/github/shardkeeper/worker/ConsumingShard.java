@@ -16,6 +16,7 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
 import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
+import io.github.shardkeeper.handler.AnnotatedBeans;
 import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
@@ -104,8 +105,8 @@ final class ConsumingShard {
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		beans.registerSingleton("handler", bean);
 		JsonMapper mapper = new JsonMapper();
-		this.handler = new ShardHandlerDetector(beans, new JsonPayloadConverter(mapper), MessageArguments.NONE, null,
-				(topic) -> schedule)
+		this.handler = new ShardHandlerDetector(new AnnotatedBeans(beans), new JsonPayloadConverter(mapper),
+				MessageArguments.NONE, null, (topic) -> schedule)
 			.detect(Map.of("orders", 2), (topic) -> hasRecords)
 			.get("orders");
 		settings.get().check(this.handler);

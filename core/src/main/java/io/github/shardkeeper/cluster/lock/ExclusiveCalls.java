@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -17,8 +18,8 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.event.Level;
 
-import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
@@ -33,6 +34,7 @@ import org.springframework.expression.common.TemplateParserContext;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
+import io.github.shardkeeper.StoreUnavailableException.NoSessionException;
 import io.github.shardkeeper.cluster.ClusterExclusive;
 import io.github.shardkeeper.cluster.ClusterExclusive.WhenHeld;
 import io.github.shardkeeper.cluster.ClusterLock;
@@ -56,6 +58,9 @@ final class ExclusiveCalls implements MethodInterceptor {
 	private final BeanFactory beans;
 
 	private final Map<Method, Rule> rules = new ConcurrentHashMap<>();
+
+	/** The methods that were skipped since this instance has no session. */
+	private final Set<Method> withoutSession = ConcurrentHashMap.newKeySet();
 
 	/** The methods whose calls run now. Guarded by this. */
 	private final List<Method> running = new ArrayList<>();
@@ -86,9 +91,15 @@ final class ExclusiveCalls implements MethodInterceptor {
 			throw refused(method, "is private or static, so its calls cannot be intercepted.",
 					"Make it an instance method that is not private.");
 		}
-		if (!(bean instanceof Advised) && (Modifier.isFinal(modifiers) || Modifier.isFinal(type.getModifiers()))) {
+		boolean extended = !AopUtils.isJdkDynamicProxy(bean);
+		if (extended && (Modifier.isFinal(modifiers) || Modifier.isFinal(type.getModifiers()))) {
 			throw refused(method, "or its class is final, so its calls cannot be intercepted.",
 					"Remove 'final' (a record is final, too), or use ClusterLocks in the method.");
+		}
+		if (extended && !AnnotatedBeans.isOverridable(method, type)) {
+			throw refused(method,
+					"is package-private, in another package than the class of its bean, so its calls cannot be intercepted.",
+					"Make it public or protected.");
 		}
 		if (AnnotatedBeans.isAsynchronous(method, type, bean) || AnnotatedBeans.isSuspending(method)
 				|| AnnotatedBeans.isAsynchronousResult(method.getReturnType())) {
@@ -158,9 +169,9 @@ final class ExclusiveCalls implements MethodInterceptor {
 		ClusterLock lock = this.locks.get()
 			.get(rule.name(target, call.getArguments(), this.beans), rule.atLeast, rule.atMost);
 		if (!acquire(lock, rule)) {
-			logger.debug("Skipped {}: the lock '{}' is held", rule.text(), lock.name());
 			return null;
 		}
+		this.withoutSession.remove(rule.method);
 		boolean begun = false;
 		try {
 			// Only now: a stop does not wait for calls that wait for the lock.
@@ -184,9 +195,9 @@ final class ExclusiveCalls implements MethodInterceptor {
 		return null;
 	}
 
-	private static boolean acquire(ClusterLock lock, Rule rule) throws Exception {
+	private boolean acquire(ClusterLock lock, Rule rule) throws Exception {
 		if (rule.whenHeld == WhenHeld.SKIP) {
-			return lock.tryLock();
+			return tryAcquire(lock, rule);
 		}
 		try {
 			if (rule.waitAtMost == null) {
@@ -211,6 +222,23 @@ final class ExclusiveCalls implements MethodInterceptor {
 			throw tooLate;
 		}
 		throw new IllegalStateException(tooLate.getMessage(), tooLate);
+	}
+
+	private boolean tryAcquire(ClusterLock lock, Rule rule) {
+		try {
+			boolean acquired = lock.tryLock();
+			if (!acquired) {
+				logger.debug("Skipped {}: the lock '{}' is held", rule.text(), lock.name());
+			}
+			return acquired;
+		}
+		catch (NoSessionException ex) {
+			// Another instance may run it. Once per outage, because it may be called
+			// often.
+			Level level = this.withoutSession.add(rule.method) ? Level.WARN : Level.DEBUG;
+			logger.atLevel(level).log("Skipped {}: {}", rule.text(), ex.getMessage());
+			return false;
+		}
 	}
 
 	/** The result of the method counts, also if the lock was lost. */

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.StoreUnavailableException.NoSessionException;
 import io.github.shardkeeper.cluster.ClusterLock;
 import io.github.shardkeeper.cluster.ClusterLocks;
 import io.github.shardkeeper.cluster.LockLostException;
@@ -398,10 +399,9 @@ public final class StoredLocks implements ClusterLocks, ClusterTool {
 			try {
 				hold = request.attempt();
 				if (hold == null && request.isWithoutSession()) {
-					throw new StoreUnavailableException(
+					throw new NoSessionException(
 							"This instance has no session in group '%s', so it cannot acquire the lock '%s' now"
-								.formatted(StoredLocks.this.session.group(), this.name),
-							null);
+								.formatted(StoredLocks.this.session.group(), this.name));
 				}
 				return acquired(hold);
 			}

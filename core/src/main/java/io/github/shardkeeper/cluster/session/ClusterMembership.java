@@ -1,11 +1,9 @@
 package io.github.shardkeeper.cluster.session;
 
 import java.time.Duration;
-import java.util.Map;
 
 import org.springframework.context.SmartLifecycle;
 
-import io.github.shardkeeper.coordination.NoShards;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 
 /**
@@ -46,9 +44,8 @@ public final class ClusterMembership implements SmartLifecycle {
 	}
 
 	private synchronized void join() {
-		if (this.running && !this.coordinator.isRunning()) {
+		if (this.running && this.coordinator.startWithoutShards()) {
 			this.joined = true;
-			this.coordinator.start(Map.of(), new NoShards());
 		}
 	}
 

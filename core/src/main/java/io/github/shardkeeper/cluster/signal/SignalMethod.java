@@ -11,10 +11,8 @@ import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.support.AopUtils;
-import org.springframework.util.ReflectionUtils;
-
 import io.github.shardkeeper.cluster.ClusterSignal;
+import io.github.shardkeeper.handler.AnnotatedBeans;
 import io.github.shardkeeper.source.PayloadConversionException;
 import io.github.shardkeeper.source.PayloadConverter;
 
@@ -74,8 +72,7 @@ final class SignalMethod implements SignalHandler {
 			arguments[i] = argument(this.parameters.get(i), signal);
 		}
 		Object target = this.bean.get();
-		Method invocable = AopUtils.selectInvocableMethod(this.method, target.getClass());
-		ReflectionUtils.makeAccessible(invocable);
+		Method invocable = AnnotatedBeans.invocable(this.method, target, "The @OnClusterSignal method " + method());
 		try {
 			invocable.invoke(target, arguments);
 		}

@@ -10,8 +10,6 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.support.AopUtils;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.ResolvableType;
@@ -38,8 +36,8 @@ public final class SignalMethodDetector {
 	private final PayloadConverter converter;
 
 	/** Creates a detector. */
-	public SignalMethodDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter) {
-		this.beans = new AnnotatedBeans(beans);
+	public SignalMethodDetector(AnnotatedBeans beans, PayloadConverter converter) {
+		this.beans = beans;
 		this.converter = converter;
 	}
 
@@ -122,16 +120,8 @@ public final class SignalMethodDetector {
 							+ "count as handled all the same.",
 					"Remove @Async. Signals are handled on threads of their own.");
 		}
-		if (bean == null) {
-			return;
-		}
-		try {
-			AopUtils.selectInvocableMethod(method, bean.getClass());
-		}
-		catch (IllegalStateException ex) {
-			throw refused(method, "cannot be called, because its bean is a proxy of interfaces that do not have it.",
-					"Declare the method in the interface, or let the proxy extend the class, with "
-							+ "'spring.aop.proxy-target-class: true'.");
+		if (bean != null) {
+			AnnotatedBeans.invocable(method, bean, "The @OnClusterSignal method " + SignalMethod.name(method));
 		}
 	}
 

@@ -11,6 +11,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -19,8 +21,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.aop.framework.autoproxy.BeanNameAutoProxyCreator;
 import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.core.Ordered;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableScheduling;
@@ -33,6 +38,7 @@ import io.github.shardkeeper.cluster.ClusterLocks;
 import io.github.shardkeeper.cluster.memory.MemoryCluster;
 import io.github.shardkeeper.cluster.memory.MemoryLocks;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.testsupport.CapturesOutput;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -40,6 +46,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /** {@code @ClusterExclusive} methods of beans. */
+@CapturesOutput
 class ExclusiveCallsTests {
 
 	private final MemoryCoordinationStore store = new MemoryCoordinationStore();
@@ -157,6 +164,39 @@ class ExclusiveCallsTests {
 
 		Awaitility.await().until(() -> job.runs().size() >= 2);
 		assertThat(job.runs()).containsOnly(true);
+	}
+
+	@Test
+	void callWithoutASessionIsSkippedAndSaysSoOnce(CapturedOutput output) throws Exception {
+		Jobs jobs = start(Jobs.class);
+		this.instance.cutOff(true);
+		Awaitility.await().until(() -> this.instance.session().member() == null);
+
+		assertThat(jobs.other()).isNull();
+		assertThat(jobs.other()).isNull();
+
+		assertThat(output)
+			.containsOnlyOnce("Skipped @ClusterExclusive method Jobs.other(): This instance has no session in group");
+		this.instance.cutOff(false);
+		Awaitility.await().until(() -> this.instance.session().member() != null);
+		assertThat(jobs.other()).isEqualTo("other");
+	}
+
+	@Test
+	void finalMethodOfAProxyIsRefused() {
+		this.context.registerBean(BeanNameAutoProxyCreator.class, () -> {
+			BeanNameAutoProxyCreator creator = new BeanNameAutoProxyCreator();
+			creator.setBeanNames("finalMethod");
+			creator.setInterceptorNames("interceptor");
+			creator.setProxyTargetClass(true);
+			creator.setOrder(Ordered.HIGHEST_PRECEDENCE);
+			return creator;
+		});
+		this.context.registerBean("interceptor", MethodInterceptor.class, () -> MethodInvocation::proceed);
+		this.context.registerBean("finalMethod", FinalMethod.class);
+
+		assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> start(Jobs.class))
+			.withMessageContaining("@ClusterExclusive method FinalMethod.run() or its class is final");
 	}
 
 	@Test

@@ -20,6 +20,7 @@ import org.springframework.stereotype.Component;
 
 import io.github.shardkeeper.cluster.ClusterSignal;
 import io.github.shardkeeper.cluster.OnClusterSignal;
+import io.github.shardkeeper.handler.AnnotatedBeans;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.PayloadConversionException;
@@ -43,7 +44,9 @@ class SignalMethodDetectorTests {
 
 	private static List<SignalHandler> detect(GenericApplicationContext context) {
 		context.refresh();
-		return new SignalMethodDetector(context.getBeanFactory(), new JsonPayloadConverter(new JsonMapper())).detect();
+		return new SignalMethodDetector(new AnnotatedBeans(context.getBeanFactory()),
+				new JsonPayloadConverter(new JsonMapper()))
+			.detect();
 	}
 
 	private static ClusterSignal signal(String payload) {
