@@ -255,8 +255,7 @@ public final class ShardkeeperAutoConfiguration {
 		return new ShardConsumerRunner(coordinator, detector, sources, startPositions, broadcast.over(checkpoints),
 				lease, runtime, threads,
 				new ShardConsumerRunner.Settings(settings.consumers(), consumer.buffer().totalSize().toBytes(),
-						settings.broadcastTopics(),
-						consumer.startup() == ShardkeeperProperties.Startup.WITH_CONTEXT),
+						settings.broadcastTopics(), consumer.startup() == ShardkeeperProperties.Startup.WITH_CONTEXT),
 				json.mapper(), meters.getIfAvailable(() -> ConsumerMeters.NONE), events,
 				outputs.getIfAvailable(() -> Outputs.NONE), settings.leaveTimeout());
 	}
