@@ -89,7 +89,7 @@ class ArchitectureTests {
 		plan.put("cluster.session", Set.of("cluster", "coordination", "loop", "time", API, "shard", "text"));
 		plan.put("cluster.barrier", Set.of("cluster.session", "cluster", "time", API, "shard", "text"));
 		plan.put("cluster.parameter", Set.of("cluster.session", "cluster", "loop", API, "shard", "text"));
-		plan.put("handler", Set.of("source", "schedule", API, "shard"));
+		plan.put("handler", Set.of("source", "schedule", API, "shard", "text"));
 		plan.put("cluster.lock", Set.of("handler", "cluster.session", "cluster", "time", API, "shard", "text"));
 		plan.put("cluster.signal",
 				Set.of("handler", "source", "loop", "time", "cluster.session", "cluster", API, "shard", "text"));
@@ -215,13 +215,13 @@ class ArchitectureTests {
 		plan.put("cluster.signal", Set.of("spring", "slf4j"));
 		plan.put("cluster.parameter", Set.of("spring", "jackson", "slf4j"));
 		plan.put("cluster.memory", Set.of("slf4j"));
-		plan.put("handler", Set.of("spring"));
+		plan.put("handler", Set.of("spring", "slf4j"));
 		plan.put("handler.messaging", Set.of("spring", "spring-messaging"));
 		plan.put("worker", Set.of("spring", "jackson", "slf4j"));
 		plan.put("consumer", Set.of("spring", "jackson", "slf4j"));
 		plan.put("operations", Set.of("spring", "jackson", "slf4j"));
 		plan.put("test", Set.of("lettuce", "apache-kafka", "spring", "spring-boot", "junit", "assertj", "awaitility",
-				"embedded-redis"));
+				"embedded-redis", "jackson"));
 		plan.put("redis", Set.of("lettuce", "spring", "spring-data", "slf4j"));
 		plan.put("redis.coordination", Set.of("lettuce", "jackson", "slf4j"));
 		plan.put("redis.checkpoint", Set.of("lettuce", "slf4j"));

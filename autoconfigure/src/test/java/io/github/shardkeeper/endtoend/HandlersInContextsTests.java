@@ -12,6 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -22,6 +23,8 @@ import org.springframework.context.annotation.Lazy;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.autoconfigure.ShardkeeperAutoConfiguration;
 import io.github.shardkeeper.cluster.ClusterExclusive;
 import io.github.shardkeeper.cluster.ClusterParameter;
 import io.github.shardkeeper.cluster.ClusterParameters;
@@ -32,6 +35,7 @@ import io.github.shardkeeper.cluster.Parameter;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.test.EmbeddedGroup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -67,10 +71,16 @@ class HandlersInContextsTests {
 
 	@Test
 	void parameterFollowsTheStoreWithLazyInitialization() {
-		try (ConfigurableApplicationContext context = start(OfClass.class, "spring.main.lazy-initialization=true")) {
-			ClusterParameters parameters = context.getBean(ClusterParameters.class);
-			Parameter<Integer> limit = parameters.get("limit", Integer.class, 3);
-			Awaitility.await().ignoreExceptions().until(() -> parameters.set("limit", "5", Update.ALWAYS) > 0);
+		try (EmbeddedGroup group = EmbeddedGroup.inMemory("shardkeeper.topics.orders.shards=1",
+				"spring.main.lazy-initialization=true")) {
+			Parameter<Integer> limit = group.start(OfClass.class, "one")
+				.getBean(ClusterParameters.class)
+				.get("limit", Integer.class, 3);
+			ClusterParameters others = group.start(OfClass.class, "two").getBean(ClusterParameters.class);
+			others.get("limit", Integer.class, 3);
+			Awaitility.await()
+				.ignoreExceptionsInstanceOf(StoreUnavailableException.class)
+				.until(() -> others.set("limit", "5", Update.ALWAYS) > 0);
 
 			Awaitility.await().until(() -> limit.get() == 5);
 		}
@@ -289,7 +299,7 @@ class HandlersInContextsTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
+	@ImportAutoConfiguration(ShardkeeperAutoConfiguration.class)
 	static class OfInterface {
 
 		@Bean
@@ -305,7 +315,7 @@ class HandlersInContextsTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
+	@ImportAutoConfiguration(ShardkeeperAutoConfiguration.class)
 	static class OfSuperclass {
 
 		@Bean
@@ -321,7 +331,7 @@ class HandlersInContextsTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
+	@ImportAutoConfiguration(ShardkeeperAutoConfiguration.class)
 	static class OfClass {
 
 		@Bean
@@ -337,7 +347,7 @@ class HandlersInContextsTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
+	@ImportAutoConfiguration(ShardkeeperAutoConfiguration.class)
 	static class HiddenSignal {
 
 		@Bean
@@ -353,7 +363,7 @@ class HandlersInContextsTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
+	@ImportAutoConfiguration(ShardkeeperAutoConfiguration.class)
 	static class LazyHandler {
 
 		@Bean
@@ -370,7 +380,7 @@ class HandlersInContextsTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
+	@ImportAutoConfiguration(ShardkeeperAutoConfiguration.class)
 	static class LazyHidden {
 
 		@Bean

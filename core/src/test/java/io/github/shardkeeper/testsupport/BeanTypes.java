@@ -40,6 +40,8 @@ public final class BeanTypes {
 			"org.springframework.context.ApplicationContextAware", "org.springframework.core.Ordered",
 			"org.springframework.core.PriorityOrdered", "org.springframework.beans.factory.BeanNameAware",
 			"org.springframework.core.env.EnvironmentCapable", "org.springframework.web.context.ServletContextAware",
+			// Spring Boot asks all of them.
+			"org.springframework.boot.LazyInitializationExcludeFilter",
 			// The actuator and the web collect them.
 			"org.springframework.boot.actuate.endpoint.invoke.OperationInvokerAdvisor", "jakarta.servlet.Filter",
 			"org.springframework.web.filter.GenericFilterBean", "org.springframework.web.filter.OncePerRequestFilter",
