@@ -292,6 +292,16 @@ class HandlersInContextsTests {
 
 	}
 
+	/** What handlers have received. */
+	abstract static class WithRecords {
+
+		@Bean
+		Records records() {
+			return new Records();
+		}
+
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
 	static class Application {
@@ -300,12 +310,7 @@ class HandlersInContextsTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration(ShardkeeperAutoConfiguration.class)
-	static class OfInterface {
-
-		@Bean
-		Records records() {
-			return new Records();
-		}
+	static class OfInterface extends WithRecords {
 
 		@Bean
 		Consuming handler(Records records) {
@@ -316,12 +321,7 @@ class HandlersInContextsTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration(ShardkeeperAutoConfiguration.class)
-	static class OfSuperclass {
-
-		@Bean
-		Records records() {
-			return new Records();
-		}
+	static class OfSuperclass extends WithRecords {
 
 		@Bean
 		Base handler(Records records) {
@@ -332,12 +332,7 @@ class HandlersInContextsTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration(ShardkeeperAutoConfiguration.class)
-	static class OfClass {
-
-		@Bean
-		Records records() {
-			return new Records();
-		}
+	static class OfClass extends WithRecords {
 
 		@Bean
 		Handler handler(Records records) {
@@ -348,12 +343,7 @@ class HandlersInContextsTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration(ShardkeeperAutoConfiguration.class)
-	static class HiddenSignal {
-
-		@Bean
-		Records records() {
-			return new Records();
-		}
+	static class HiddenSignal extends WithRecords {
 
 		@Bean
 		Consuming refresher(Records records) {
@@ -364,12 +354,7 @@ class HandlersInContextsTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration(ShardkeeperAutoConfiguration.class)
-	static class LazyHandler {
-
-		@Bean
-		Records records() {
-			return new Records();
-		}
+	static class LazyHandler extends WithRecords {
 
 		@Bean
 		@Lazy
@@ -381,12 +366,7 @@ class HandlersInContextsTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration(ShardkeeperAutoConfiguration.class)
-	static class LazyHidden {
-
-		@Bean
-		Records records() {
-			return new Records();
-		}
+	static class LazyHidden extends WithRecords {
 
 		@Bean
 		@Lazy
@@ -397,12 +377,7 @@ class HandlersInContextsTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	static class OnlyHandler {
-
-		@Bean
-		Records records() {
-			return new Records();
-		}
+	static class OnlyHandler extends WithRecords {
 
 		@Bean
 		Handler handler(Records records) {

@@ -21,8 +21,11 @@ public final class RedisClock implements InstantSource {
 
 	@Override
 	public Instant instant() {
-		List<byte[]> secondsAndMicros = this.connector.dataLink(RedisConnector.DATA_TIMEOUT)
-			.call((commands) -> commands.time());
+		return instant(this.connector.dataLink(RedisConnector.DATA_TIMEOUT).call((commands) -> commands.time()));
+	}
+
+	/** Returns the answer to {@code TIME} as an instant. */
+	static Instant instant(List<byte[]> secondsAndMicros) {
 		return Instant.ofEpochSecond(number(secondsAndMicros.get(0)), number(secondsAndMicros.get(1)) * 1000);
 	}
 

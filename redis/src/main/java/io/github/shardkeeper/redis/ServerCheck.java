@@ -1,6 +1,5 @@
 package io.github.shardkeeper.redis;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -97,8 +96,7 @@ public final class ServerCheck {
 		Instant before = this.clock.instant();
 		List<List<byte[]>> times = read(link, CLOCK, RedisClusterAsyncCommands::time);
 		if (times != null && !times.isEmpty()) {
-			clockIs(before, this.clock.instant(),
-					Instant.ofEpochSecond(Long.parseLong(new String(times.get(0).get(0), StandardCharsets.US_ASCII))));
+			clockIs(before, this.clock.instant(), RedisClock.instant(times.get(0)));
 		}
 	}
 

@@ -11,7 +11,7 @@ if ARGV[1] == 'DROP' then
   redis.call('ZREM', RETRY, '')
   redis.call('HDEL', RETRIED, '')
   local before = countEntries()
-  local recorded = recordedSizes(before)
+  local recorded = recordedSizes(redis.call('HGET', CHECKPOINT, 'sizes'), before)
   recordSizes(recorded, before)
   for i = 2, #ARGV do
     changed = changed + redis.call('ZREM', RETRY, ARGV[i])

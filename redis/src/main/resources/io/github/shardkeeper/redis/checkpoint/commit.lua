@@ -18,7 +18,7 @@
 --          not grow
 -- cost     O(changes), for each retry or record taken times log of the retry queue
 
-local checkpoint = redis.call('HMGET', CHECKPOINT, 'fence', 'commit', 'acquired', 'seek')
+local checkpoint = redis.call('HMGET', CHECKPOINT, 'fence', 'commit', 'acquired', 'seek', 'sizes')
 local fence, last = tonumber(checkpoint[1] or '0'), tonumber(checkpoint[2] or '0')
 local token, number, answered = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 if not checkpoint[1] or fence < token then
@@ -45,7 +45,7 @@ end
 -- A newer seek stays.
 local sought = ARGV[7] ~= '0' and checkpoint[4] and seekNumber(checkpoint[4]) <= tonumber(ARGV[7])
 local before = countEntries()
-local recorded = recordedSizes(before)
+local recorded = recordedSizes(checkpoint[5], before)
 -- The retry queue is not in the owner's memory: what is missing there is found by those who read it.
 if ARGV[3] == '0' and ARGV[4] == '0' then
   recorded.state, recorded.outbox = before.state, before.outbox

@@ -94,9 +94,8 @@ local function countEntries()
   return {state = state, retry = math.min(due, records), outbox = sent}
 end
 
--- Returns the numbers that the scripts have left; without them, those that are there.
-local function recordedSizes(there)
-  local sizes = redis.call('HGET', CHECKPOINT, 'sizes')
+-- Returns the numbers that the scripts have left, from the field `sizes`; without it, those that are there.
+local function recordedSizes(sizes, there)
   if not sizes then
     return there
   end
@@ -121,7 +120,7 @@ end
 -- Returns an error if entries of the 'state', the 'retry' queue or the 'outbox' are missing, otherwise nil.
 local function missingEntries(part)
   local there = countEntries()
-  local recorded = recordedSizes(there)
+  local recorded = recordedSizes(redis.call('HGET', CHECKPOINT, 'sizes'), there)
   if there[part] < recorded[part] then
     local keys = ({state = STATE, retry = RETRY .. ' with ' .. RETRIED, outbox = OUTBOX})[part]
     return redis.error_reply('ERR entries are missing: ' .. keys .. ' has ' .. there[part] .. ' of the ' ..

@@ -12,7 +12,7 @@ if redis.call('HEXISTS', CHECKPOINT, 'completed') == 1 then
 end
 local moved = 0
 local before = countEntries()
-local recorded = recordedSizes(before)
+local recorded = recordedSizes(redis.call('HGET', CHECKPOINT, 'sizes'), before)
 for _, id in ipairs(ARGV) do
   local entry = redis.call('XRANGE', DEAD, id, id)[1]
   local letter = {offset = '', about = '', payload = ''}
