@@ -3,6 +3,7 @@ package io.github.shardkeeper;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 import io.github.shardkeeper.shard.ShardId;
@@ -55,6 +56,7 @@ public interface ShardStateReader {
 	 * @return the value, empty if there is none
 	 */
 	default <T> Optional<T> find(ShardId shard, String key, Class<T> type) {
+		Objects.requireNonNull(key, "key must not be null");
 		return Optional.ofNullable(read(shard, List.of(key), type).get(key));
 	}
 

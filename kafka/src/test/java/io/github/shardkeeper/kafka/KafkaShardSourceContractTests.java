@@ -34,6 +34,8 @@ import static org.awaitility.Awaitility.await;
 @Execution(ExecutionMode.CONCURRENT)
 class KafkaShardSourceContractTests extends ShardSourceContract {
 
+	private static final int ROUNDS = 60;
+
 	private static final AtomicInteger NUMBERS = new AtomicInteger();
 
 	private final EmbeddedKafka kafka = EmbeddedKafka.shared();
@@ -111,7 +113,7 @@ class KafkaShardSourceContractTests extends ShardSourceContract {
 		RecordingSink sink = start(SHARD, null);
 		Set<Integer> others = Set.of(2, 3, 4, 5, 6);
 		Thread disturbing = new Thread(() -> {
-			for (int round = 0; round < 200; round++) {
+			for (int round = 0; round < ROUNDS; round++) {
 				for (int other : others) {
 					reader().start(ShardId.of("orders", other), null, (records) -> true);
 					reader().resume(SHARD);
@@ -120,14 +122,14 @@ class KafkaShardSourceContractTests extends ShardSourceContract {
 			}
 		});
 		disturbing.start();
-		for (int number = 1; number <= 200; number++) {
+		for (int number = 1; number <= ROUNDS; number++) {
 			append(SHARD, number, number);
 		}
-		List<SourceRecord> records = sink.await(200);
+		List<SourceRecord> records = sink.await(ROUNDS);
 		disturbing.join();
 
 		assertThat(records).extracting((each) -> each.offset().value())
-			.containsExactlyElementsOf(IntStream.range(0, 200).mapToObj(Integer::toString).toList());
+			.containsExactlyElementsOf(IntStream.range(0, ROUNDS).mapToObj(Integer::toString).toList());
 		assertThat(sink.pending()).isEmpty();
 		assertThat(failures()).isEmpty();
 	}

@@ -8,8 +8,11 @@ import java.util.UUID;
 import java.util.concurrent.CompletionException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -18,6 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.data.redis.core.ZSetOperations.TypedTuple;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.cluster.lock.LockStore.Request;
@@ -66,14 +70,15 @@ class ReadBoundsTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 0);
 
-	private static final String LONG = "x".repeat(8_000_000);
+	private static final String LONG = "x".repeat(1_000_000);
 
 	/** Of an answer, and of the question how much was sent. */
 	private static final int MOST_BYTES = 100_000;
 
-	private final EmbeddedRedis redis = EmbeddedRedis.start();
+	/** Of its own: what it has sent is measured. */
+	private static final EmbeddedRedis REDIS = EmbeddedRedis.start();
 
-	private final LettuceConnectionFactory factory = RedisClients.factory(this.redis);
+	private final LettuceConnectionFactory factory = RedisClients.factory(REDIS);
 
 	private final RedisConnector connector = new RedisConnector(this.factory);
 
@@ -109,7 +114,11 @@ class ReadBoundsTests {
 		this.store.close();
 		this.connector.stop();
 		this.factory.destroy();
-		this.redis.close();
+	}
+
+	@AfterAll
+	static void closeRedis() {
+		REDIS.close();
 	}
 
 	private HeartbeatReply heartbeat() {
@@ -244,9 +253,12 @@ class ReadBoundsTests {
 	@Test
 	void onlyAsManyChangesOfAParameterAreReturnedAsAreKept() {
 		RedisParameterStore parameters = new RedisParameterStore(this.tools);
-		for (int i = 0; i < 20_000; i++) {
-			this.keys.opsForZSet().add(this.base + "parameterHistory", "speed|%016d|1|V|ann|1".formatted(i), 0);
-		}
+		this.keys.opsForZSet()
+			.add(this.base + "parameterHistory",
+					IntStream.range(0, 20_000)
+						.mapToObj("speed|%016d|1|V|ann|1"::formatted)
+						.map((change) -> TypedTuple.of(change, 0.0))
+						.collect(Collectors.toSet()));
 		this.keys.opsForZSet().add(this.base + "parameterHistory", "speed|9|1|V|ann|" + LONG, 0);
 
 		assertSendsLittle(() -> assertThat(parameters.history("speed")).hasSizeBetween(99, 100));
@@ -313,7 +325,7 @@ class ReadBoundsTests {
 
 	private long sent() {
 		Matcher bytes = Pattern.compile("total_net_output_bytes:(\\d+)")
-			.matcher(this.redis.call((commands) -> commands.info("stats")));
+			.matcher(REDIS.call((commands) -> commands.info("stats")));
 		assertThat(bytes.find()).isTrue();
 		return Long.parseLong(bytes.group(1));
 	}

@@ -10,7 +10,7 @@ import io.github.shardkeeper.coordination.CoordinationStoreContract;
 import io.github.shardkeeper.coordination.StoreServer;
 
 /**
- * The same scripts by a clock that can be set, in very small batches.
+ * The same scripts by a clock that can be set, in small batches.
  */
 class RedisSettableClockTests extends CoordinationStoreContract implements ClockStories {
 
@@ -19,7 +19,7 @@ class RedisSettableClockTests extends CoordinationStoreContract implements Clock
 	@Override
 	protected CoordinationStore createStore() {
 		this.server = new RedisSettableClock(UUID.randomUUID().toString(), Instant.parse("2026-01-01T00:00:00Z"));
-		return this.server.store(7);
+		return this.server.store(50);
 	}
 
 	@Override
