@@ -5,9 +5,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
-import java.time.ZonedDateTime;
+import java.time.ZoneOffset;
 import java.time.zone.ZoneOffsetTransition;
+import java.time.zone.ZoneRules;
 import java.util.Objects;
+import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -54,11 +56,10 @@ public sealed interface RunTrigger {
 	}
 
 	/**
-	 * Times of a cron expression in a time zone. Where the hours are a wildcard
-	 * ({@code *}), they are hours that pass: every hour of a day of 23 or 25 hours has
-	 * its runs. Other hours are those of the clock on the wall: a time that daylight
-	 * saving leaves out is moved by the hour that is missing, and one that occurs twice
-	 * counts once.
+	 * Times of a cron expression in a time zone. Where it names every hour ({@code *}),
+	 * they are hours that pass: every hour of a day of 23 or 25 hours has its runs. Other
+	 * hours are those of the clock on the wall: a time that daylight saving leaves out is
+	 * moved by the time that is missing, and one that occurs twice counts once.
 	 */
 	final class Cron implements RunTrigger {
 
@@ -80,7 +81,14 @@ public sealed interface RunTrigger {
 			this.cron = cron;
 			this.zone = zone;
 			String[] fields = expression.split("\\s+");
-			this.everyHour = (fields.length > HOURS) ? fields[HOURS].contains("*") : expression.equals("@hourly");
+			this.everyHour = (fields.length > HOURS) ? isEveryHour(fields[HOURS]) : expression.equals("@hourly");
+		}
+
+		private static boolean isEveryHour(String hours) {
+			CronExpression ofHours = CronExpression.parse("0 0 " + hours + " * * *");
+			return IntStream.range(0, 24)
+				.mapToObj(ANY_TIME::plusHours)
+				.allMatch((hour) -> hour.plusHours(1).equals(ofHours.next(hour)));
 		}
 
 		/**
@@ -123,24 +131,60 @@ public sealed interface RunTrigger {
 
 		@Override
 		public @Nullable Instant next(Instant after) {
-			if (this.everyHour) {
-				ZonedDateTime next = this.cron.next(after.atZone(this.zone));
-				return (next != null) ? next.toInstant() : null;
+			return this.everyHour ? nextOfPassingHours(after) : nextOfHoursOnTheWall(after);
+		}
+
+		/**
+		 * Asks in one offset at a time: where the clock is changed, Spring's expressions
+		 * answer times that are not later, or leave some out.
+		 */
+		private @Nullable Instant nextOfPassingHours(Instant after) {
+			ZoneRules rules = this.zone.getRules();
+			ZoneOffset offset = rules.getOffset(after);
+			LocalDateTime from = LocalDateTime.ofInstant(after, offset);
+			ZoneOffsetTransition change = rules.nextTransition(after);
+			while (true) {
+				LocalDateTime next = this.cron.next(from);
+				if (next == null) {
+					return null;
+				}
+				if (change == null || next.toInstant(offset).isBefore(change.getInstant())) {
+					return next.toInstant(offset);
+				}
+				offset = change.getOffsetAfter();
+				from = change.getDateTimeAfter().minusNanos(1);
+				change = rules.nextTransition(change.getInstant());
 			}
-			LocalDateTime local = LocalDateTime.ofInstant(after, this.zone);
-			ZoneOffsetTransition last = this.zone.getRules().previousTransition(after.plusNanos(1));
+		}
+
+		private @Nullable Instant nextOfHoursOnTheWall(Instant after) {
+			ZoneRules rules = this.zone.getRules();
+			LocalDateTime from = LocalDateTime.ofInstant(after, this.zone);
+			ZoneOffsetTransition last = rules.previousTransition(after.plusNanos(1));
 			if (last != null && last.isGap() && !last.getInstant().plus(last.getDuration()).isBefore(after)) {
 				// Times that were left out are moved to after the gap, and may still
 				// come.
-				local = local.minus(last.getDuration());
+				from = from.minus(last.getDuration());
 			}
-			for (LocalDateTime next = this.cron.next(local); next != null; next = this.cron.next(next)) {
+			Instant moved = null;
+			LocalDateTime next = this.cron.next(from);
+			while (next != null) {
 				Instant instant = next.atZone(this.zone).toInstant();
+				ZoneOffsetTransition gap = rules.getTransition(next);
+				boolean leftOut = gap != null && gap.isGap();
 				if (instant.isAfter(after)) {
-					return instant;
+					if (!leftOut) {
+						return (moved != null && moved.isBefore(instant)) ? moved : instant;
+					}
+					// A time right after the gap may be earlier.
+					moved = instant;
+					next = this.cron.next(gap.getDateTimeAfter().minusNanos(1));
+				}
+				else {
+					next = this.cron.next(next);
 				}
 			}
-			return null;
+			return moved;
 		}
 
 		@Override
