@@ -24,6 +24,7 @@ import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
+import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.util.StringUtils;
@@ -268,17 +269,20 @@ class JdbcTransactionConfiguration {
 
 		@Override
 		public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
-			Binder binder = Binder.get(context.getEnvironment());
-			return isJdbc(binder.bind("shardkeeper.consumer.transaction", String.class).orElse(null))
+			return isConfigured(context.getEnvironment());
+		}
+
+		/** Binds the values as the properties do, so that both understand the same. */
+		static boolean isConfigured(Environment environment) {
+			Binder binder = Binder.get(environment);
+			return binder.bind("shardkeeper.consumer.transaction", CallTransaction.class)
+				.orElse(CallTransaction.NONE) == CallTransaction.JDBC
 					|| binder.bind("shardkeeper.topics", Bindable.mapOf(String.class, TopicTransaction.class))
 						.orElseGet(TreeMap::new)
 						.values()
 						.stream()
-						.anyMatch((topic) -> topic.consumer() != null && isJdbc(topic.consumer().transaction()));
-		}
-
-		private static boolean isJdbc(@Nullable String transaction) {
-			return "jdbc".equalsIgnoreCase(transaction);
+						.anyMatch((topic) -> topic.consumer() != null
+								&& topic.consumer().transaction() == CallTransaction.JDBC);
 		}
 
 	}
@@ -288,7 +292,7 @@ class JdbcTransactionConfiguration {
 
 	}
 
-	record ConsumerTransaction(@Nullable String transaction) {
+	record ConsumerTransaction(@Nullable CallTransaction transaction) {
 
 	}
 

@@ -71,7 +71,7 @@ class KafkaSourceConfiguration {
 					with(clients.buildConsumerProperties(), connection.getConsumer()),
 					with(clients.buildProducerProperties(), connection.getProducer()),
 					with(clients.buildAdminProperties(), connection.getAdmin()),
-					requirePositive(source.refreshInterval()), source.mirrorGroup()));
+					requirePositive(source.refreshInterval()), ShardkeeperSettings.textOrNull(source.mirrorGroup())));
 		}
 
 		@Bean
@@ -110,8 +110,8 @@ class KafkaSourceConfiguration {
 		}
 
 		private static KafkaTopic mapping(String topic, @Nullable KafkaTopicProperties properties) {
-			String name = (properties != null) ? properties.name() : null;
-			String pattern = (properties != null) ? properties.pattern() : null;
+			String name = (properties != null) ? ShardkeeperSettings.textOrNull(properties.name()) : null;
+			String pattern = (properties != null) ? ShardkeeperSettings.textOrNull(properties.pattern()) : null;
 			if (pattern == null) {
 				return KafkaTopic.named((name != null) ? name : topic);
 			}

@@ -127,7 +127,9 @@ final class PropertiesValidator {
 		validate(this.properties.signals());
 		validate(this.properties.history());
 		validate(this.properties.assignment());
-		requireBetween("shardkeeper.consumer.threads", this.properties.consumer().threads(), 1, Integer.MAX_VALUE);
+		requireBetween("shardkeeper.consumer.threads", this.properties.consumer().threads(), 1, MAX_CONCURRENCY);
+		requireBetween("shardkeeper.consumer.buffer.total-size",
+				this.properties.consumer().buffer().totalSize().toBytes(), 1, Long.MAX_VALUE);
 		validate(this.properties.consumer(), new ConsumerNames("", null));
 		this.properties.topics().forEach(this::validate);
 		this.properties.parameters().keySet().forEach(this::validateParameter);

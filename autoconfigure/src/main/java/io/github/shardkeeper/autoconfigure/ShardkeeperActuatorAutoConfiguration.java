@@ -3,10 +3,12 @@ package io.github.shardkeeper.autoconfigure;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
@@ -101,7 +103,8 @@ public final class ShardkeeperActuatorAutoConfiguration {
 		@ConditionalOnBean(ShardsEndpoint.class)
 		ShardsWebExtension shardsWebExtension(ShardsEndpoint endpoint, ShardOperations operations,
 				ShardsProperties properties) {
-			return new ShardsWebExtension(endpoint, operations, properties.showValues(), properties.roles());
+			return new ShardsWebExtension(endpoint, operations, properties.showValues(),
+					Objects.requireNonNullElse(properties.roles(), Set.of()));
 		}
 
 		@Bean
@@ -161,10 +164,20 @@ public final class ShardkeeperActuatorAutoConfiguration {
 	 * @param showValues When to show keys, payloads and texts of exceptions of dead
 	 * letters.
 	 * @param roles Roles that a user needs one of to see these values with
-	 * 'when-authorized'. Without roles every authenticated user sees them.
+	 * 'when-authorized'. Without roles every authenticated user sees them. Not empty.
 	 */
 	@ConfigurationProperties("management.endpoint.shards")
-	record ShardsProperties(@DefaultValue("never") Show showValues, @DefaultValue Set<String> roles) {
+	record ShardsProperties(@DefaultValue("never") Show showValues, @Nullable Set<String> roles) {
+
+		ShardsProperties {
+			if (roles != null && roles.isEmpty()) {
+				// Would let everybody see what was to be for some: a variable has no
+				// value.
+				throw new ShardkeeperConfigurationException(
+						"'management.endpoint.shards.roles' is empty: every authenticated user would see the values.",
+						"Name at least one role, and if they come from a variable, check that it is set; or remove the property.");
+			}
+		}
 
 	}
 

@@ -19,12 +19,12 @@ import org.springframework.core.type.AnnotationMetadata;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 /**
- * Records the properties that decide which beans exist. An application that was processed
- * ahead of time (AOT) has read them when it was built; another value at run time fails
- * startup. Applies also where Shardkeeper is disabled: such an application cannot enable
- * it.
+ * Checks and records the properties that decide which beans exist. An application that
+ * was processed ahead of time (AOT) has read them when it was built; another value at run
+ * time fails startup. Applies also where Shardkeeper is disabled: such an application
+ * cannot enable it.
  */
-@AutoConfiguration
+@AutoConfiguration(before = { ShardkeeperAutoConfiguration.class, ShardkeeperActuatorAutoConfiguration.class })
 @Import(ShardkeeperBuildTimeAutoConfiguration.Registrar.class)
 public final class ShardkeeperBuildTimeAutoConfiguration {
 
@@ -40,6 +40,7 @@ public final class ShardkeeperBuildTimeAutoConfiguration {
 
 		@Override
 		public void registerBeanDefinitions(AnnotationMetadata importing, BeanDefinitionRegistry registry) {
+			BuildTimeProperties.requireBooleans(this.environment);
 			RootBeanDefinition definition = new RootBeanDefinition(BuildTimeProperties.class);
 			definition.getConstructorArgumentValues()
 				.addIndexedArgumentValue(0, BuildTimeProperties.read(this.environment));
@@ -54,9 +55,11 @@ public final class ShardkeeperBuildTimeAutoConfiguration {
 
 		private static final String SOURCES = "shardkeeper.topics.*.source";
 
-		private static final Map<String, String> DEFAULTS = Map.of("shardkeeper.enabled", "true", "shardkeeper.store",
-				"redis", "shardkeeper.observations.enabled", "false", "management.health.shardkeeper.enabled", "true",
-				SOURCES, "");
+		private static final String TRANSACTIONS = "shardkeeper.topics.*.consumer.transaction";
+
+		static final Map<String, String> DEFAULTS = Map.of("shardkeeper.enabled", "true", "shardkeeper.store", "redis",
+				"shardkeeper.observations.enabled", "false", "management.health.shardkeeper.enabled", "true",
+				"management.health.shardkeeper.loops.enabled", "false", SOURCES, "", TRANSACTIONS, "none");
 
 		private final Map<String, String> builtWith;
 
@@ -64,6 +67,24 @@ public final class ShardkeeperBuildTimeAutoConfiguration {
 
 		BuildTimeProperties(Map<String, String> builtWith) {
 			this.builtWith = builtWith;
+		}
+
+		/**
+		 * Conditions compare texts: for them any other one, also 'yes' or none, is not
+		 * true, and what was to be enabled would be missing without a word.
+		 */
+		static void requireBooleans(Environment environment) {
+			DEFAULTS.forEach((name, byDefault) -> {
+				String value = environment.getProperty(name, byDefault);
+				if (isBoolean(byDefault) && !isBoolean(value)) {
+					throw new ShardkeeperConfigurationException("'%s' is '%s'.".formatted(name, value),
+							"Set it to 'true' or 'false', or remove it: the default is '%s'.".formatted(byDefault));
+				}
+			});
+		}
+
+		private static boolean isBoolean(String value) {
+			return value.equalsIgnoreCase("true") || value.equalsIgnoreCase("false");
 		}
 
 		static Map<String, String> read(Environment environment) {
@@ -75,6 +96,9 @@ public final class ShardkeeperBuildTimeAutoConfiguration {
 		private static String value(Environment environment, String name) {
 			if (name.equals(SOURCES)) {
 				return String.join(", ", new TreeSet<>(OnTopicSourceCondition.sources(environment).values()));
+			}
+			if (name.equals(TRANSACTIONS)) {
+				return JdbcTransactionConfiguration.OnJdbcTransaction.isConfigured(environment) ? "jdbc" : "none";
 			}
 			return environment.getProperty(name, DEFAULTS.getOrDefault(name, "")).strip().toLowerCase(Locale.ROOT);
 		}

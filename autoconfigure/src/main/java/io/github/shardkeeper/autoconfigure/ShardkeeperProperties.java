@@ -413,7 +413,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * the application is ready to accept traffic, after its runners. Until then this
 	 * instance gets no shards.
 	 * @param threads Number of threads that all shards of this instance share. Ignored
-	 * with spring.threads.virtual.enabled. At least 1.
+	 * with spring.threads.virtual.enabled. 1 to 10000.
 	 * @param commit Commits of offset and state.
 	 * @param ordering Order of calls: one after the other for each shard, for each key of
 	 * a shard, or in no order.
@@ -513,7 +513,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * least 1B.
 	 * @param totalSize Maximum size of the records that are read ahead for all shards of
 	 * this instance. When it is used up, only shards with less than an even share are
-	 * read.
+	 * read. At least 1B.
 	 */
 	public record Buffer(@DefaultValue("1000") int records, @DefaultValue("4MB") DataSize size,
 			@DefaultValue("64MB") DataSize totalSize) {
@@ -904,8 +904,8 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * record: earliest, latest, or stop, which reports a problem and waits for a new
 	 * position. Not for Redis Streams, which resume at the first available record.
 	 * Defaults to earliest.
-	 * @param names Names of the shards, instead of their number. Only with the source
-	 * fixed.
+	 * @param names Names of the shards, instead of their number. Not empty. Only with the
+	 * source fixed.
 	 * @param namesBean Name of the ShardNames bean that lists the names of the shards,
 	 * instead of their number. Only with the source fixed.
 	 * @param schedule Schedule of a handler without records. Replaces what its annotation
@@ -917,7 +917,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 			@DefaultValue Map<String, Long> weights, @DefaultValue Map<String, String> zones,
 			@DefaultValue Map<String, String> pinned, @DefaultValue TopicConsumer consumer, @DefaultValue Trim trim,
 			@Nullable String selector, @Nullable String source, @Nullable ResetPolicy reset,
-			@DefaultValue List<String> names, @Nullable String namesBean, @DefaultValue Schedule schedule) {
+			@Nullable List<String> names, @Nullable String namesBean, @DefaultValue Schedule schedule) {
 
 		boolean hasTraits() {
 			return !this.weights.isEmpty() || !this.zones.isEmpty() || !this.pinned.isEmpty();

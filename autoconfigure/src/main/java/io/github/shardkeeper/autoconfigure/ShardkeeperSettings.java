@@ -299,7 +299,8 @@ final class ShardkeeperSettings {
 		return byTopic;
 	}
 
-	private static @Nullable String textOrNull(@Nullable String value) {
+	/** Returns a text, or {@code null} for an empty one, which counts as not set. */
+	static @Nullable String textOrNull(@Nullable String value) {
 		return (value == null || value.isEmpty()) ? null : value;
 	}
 

@@ -35,6 +35,7 @@ import io.github.shardkeeper.source.fixed.FixedShardSource;
 import io.github.shardkeeper.source.fixed.ShardNames;
 import io.github.shardkeeper.template.KeyedShardTemplate;
 import io.github.shardkeeper.template.SendTopics;
+import io.github.shardkeeper.text.NearestName;
 
 /**
  * Selection of a source for each topic, by {@code shardkeeper.topics.<name>.source}: a
@@ -83,8 +84,8 @@ final class SourceSelection {
 			.findFirst()
 			.ifPresent((topic) -> {
 				throw new ShardkeeperConfigurationException(
-						"'shardkeeper.%s.topics.%s' is set, but no topic '%2$s' has the source '%1$s'."
-							.formatted(source, topic),
+						"'shardkeeper.%s.topics.%s' is set, but no topic '%2$s' has the source '%1$s'.%3$s"
+							.formatted(source, topic, NearestName.question(topic, selected)),
 						"Set 'shardkeeper.topics.%s.source: %s', or remove the property.".formatted(topic, source));
 			});
 	}
@@ -95,17 +96,18 @@ final class SourceSelection {
 
 	private static void check(String name, Topic topic, @Nullable String source) {
 		boolean onStore = "redis".equals(source) || "memory".equals(source);
-		if (onStore || FIXED.equals(source)) {
-			checkTraits(name, topic);
-		}
 		if (FIXED.equals(source)) {
 			checkFixed(name, topic);
+			checkTraits(name, topic);
 			return;
 		}
-		if (!topic.names().isEmpty() || topic.namesBean() != null) {
+		if (onStore) {
+			checkTraits(name, topic);
+		}
+		if (topic.names() != null || topic.namesBean() != null) {
 			throw new ShardkeeperConfigurationException(
 					"'shardkeeper.topics.%s.%s' is set, but the shards of the topic are those of its source."
-						.formatted(name, topic.names().isEmpty() ? "names-bean" : "names"),
+						.formatted(name, (topic.names() != null) ? "names" : "names-bean"),
 					"Set 'shardkeeper.topics.%s.source' to 'fixed', or remove the property.".formatted(name));
 		}
 		if (onStore && topic.reset() != null) {
@@ -130,14 +132,16 @@ final class SourceSelection {
 	}
 
 	private static void requireShard(String name, Topic topic, String map, String shard) {
-		boolean named = topic.namesBean() != null || !topic.names().isEmpty();
-		if (named ? topic.namesBean() == null && !topic.names().contains(shard)
+		List<String> names = topic.names();
+		boolean named = topic.namesBean() != null || names != null;
+		if (named ? names != null && !names.contains(shard)
 				: !shard.matches("0|[1-9][0-9]{0,8}") || Integer.parseInt(shard) >= topic.shards()) {
 			throw new ShardkeeperConfigurationException(
 					"'shardkeeper.topics.%s.%s.%s' is set, but the topic has no shard '%s'.".formatted(name, map, shard,
 							shard),
-					named ? "Its shards are %s: correct the name, or 'shardkeeper.topics.%s.names'."
-						.formatted(String.join(", ", topic.names()), name)
+					(names != null)
+							? "Its shards are %s: correct the name, or 'shardkeeper.topics.%s.names'."
+								.formatted(String.join(", ", names), name)
 							: "Its shards are 0 to %d: correct the number, or 'shardkeeper.topics.%s.shards'."
 								.formatted(topic.shards() - 1, name));
 		}
@@ -157,14 +161,23 @@ final class SourceSelection {
 						"Remove the property.");
 			}
 		});
-		boolean hasNames = !topic.names().isEmpty();
+		List<String> names = topic.names();
+		boolean hasNames = names != null;
 		if (hasNames && topic.namesBean() != null || (hasNames || topic.namesBean() != null) && topic.shards() != 1) {
 			throw new ShardkeeperConfigurationException(
 					"The topic '%s' has more than one of 'shards', 'names' and 'names-bean'.".formatted(name),
 					"Keep one of them: the number of shards, the list of their names, or the bean that lists their names.");
 		}
+		if (names == null) {
+			return;
+		}
+		if (names.isEmpty()) {
+			// Not a topic without shards: a variable has no value.
+			throw new ShardkeeperConfigurationException("'shardkeeper.topics.%s.names' is empty.".formatted(name),
+					"Name at least one shard. If the names come from a variable, check that it is set; names that come and go are listed by a ShardNames bean, with 'names-bean'.");
+		}
 		Set<String> seen = new TreeSet<>();
-		topic.names().forEach((shard) -> {
+		names.forEach((shard) -> {
 			Names.requireValid(shard, "'shardkeeper.topics.%s.names'".formatted(name));
 			if (!seen.add(shard)) {
 				throw new ShardkeeperConfigurationException(
@@ -185,8 +198,9 @@ final class SourceSelection {
 		topics(FIXED).forEach((name, topic) -> {
 			String bean = topic.namesBean();
 			if (bean == null) {
-				fixed.put(name, topic.names().isEmpty() ? FixedShardSource.count(topic.shards())
-						: FixedShardSource.names(name, topic.names()));
+				List<String> listed = topic.names();
+				fixed.put(name, (listed != null) ? FixedShardSource.names(name, listed)
+						: FixedShardSource.count(topic.shards()));
 				return;
 			}
 			ShardNames names = beans.get(bean);

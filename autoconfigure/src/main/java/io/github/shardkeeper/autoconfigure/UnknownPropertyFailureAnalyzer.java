@@ -4,7 +4,6 @@ import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -21,15 +20,20 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.annotation.Order;
 
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Topic;
+import io.github.shardkeeper.text.NearestName;
 
 /**
  * Reports unknown properties below {@code shardkeeper}, each with the most similar known
- * one. Ordered before Spring Boot's own analyzer, which suggests nothing.
+ * one. For Spring Boot, those without a value are unknown, too. Ordered before its own
+ * analyzer, which suggests nothing.
  */
 @Order(0)
 class UnknownPropertyFailureAnalyzer extends AbstractFailureAnalyzer<UnboundConfigurationPropertiesException> {
 
 	private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("shardkeeper");
+
+	private static final String NO_VALUE = "Give it a value, or remove it. If the value comes from a variable, check that "
+			+ "the variable is set.";
 
 	@Override
 	protected @Nullable FailureAnalysis analyze(Throwable rootFailure, UnboundConfigurationPropertiesException cause) {
@@ -42,7 +46,8 @@ class UnknownPropertyFailureAnalyzer extends AbstractFailureAnalyzer<UnboundConf
 		}
 		String description = unknown.stream().map((property) -> {
 			String origin = (property.getOrigin() != null) ? ", from " + property.getOrigin() + "," : "";
-			return "'%s'%s is not a property of Shardkeeper.".formatted(property.getName(), origin);
+			return "'%s'%s %s.".formatted(property.getName(), origin,
+					suggestion(property.getName()).equals(NO_VALUE) ? "is empty" : "is not a property of Shardkeeper");
 		}).collect(Collectors.joining("\n"));
 		String action = unknown.stream()
 			.map((property) -> suggestion(property.getName()))
@@ -74,7 +79,8 @@ class UnknownPropertyFailureAnalyzer extends AbstractFailureAnalyzer<UnboundConf
 			}
 			type = found.getGenericType();
 		}
-		return "Remove '" + unknown + "', or set one of the properties below it.";
+		return (type instanceof Class<?> owner && owner.isRecord())
+				? "Remove '" + unknown + "', or set one of the properties below it." : NO_VALUE;
 	}
 
 	private static String suggestion(ConfigurationPropertyName unknown, int index, Type owner, List<String> names) {
@@ -88,26 +94,9 @@ class UnknownPropertyFailureAnalyzer extends AbstractFailureAnalyzer<UnboundConf
 						unknown.getElement(index, Form.ORIGINAL), names);
 		}
 		String wrong = unknown.getElement(index, Form.DASHED);
-		String nearest = names.stream().min(Comparator.comparingInt((name) -> distance(wrong, name))).orElseThrow();
-		return (distance(wrong, nearest) <= nearest.length() / 2)
-				? "Write '%s.%s', or remove it.".formatted(parent, nearest)
+		String nearest = NearestName.of(wrong, names);
+		return (nearest != null) ? "Write '%s.%s', or remove it.".formatted(parent, nearest)
 				: "Remove it; the properties below '%s' are %s.".formatted(parent, names);
-	}
-
-	/** Returns the Levenshtein distance. */
-	private static int distance(String one, String other) {
-		int[] above = new int[other.length() + 1];
-		Arrays.setAll(above, (i) -> i);
-		for (int i = 1; i <= one.length(); i++) {
-			int[] row = new int[other.length() + 1];
-			row[0] = i;
-			for (int j = 1; j <= other.length(); j++) {
-				int replaced = above[j - 1] + ((one.charAt(i - 1) != other.charAt(j - 1)) ? 1 : 0);
-				row[j] = Math.min(replaced, 1 + Math.min(above[j], row[j - 1]));
-			}
-			above = row;
-		}
-		return above[other.length()];
 	}
 
 }

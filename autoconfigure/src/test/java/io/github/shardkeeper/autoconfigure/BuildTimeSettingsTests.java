@@ -57,6 +57,9 @@ class BuildTimeSettingsTests {
 					"Build the application with 'shardkeeper.store: memory', or start it with 'redis'.");
 		assertThat(run(build, "--shardkeeper.enabled=false")).doesNotContain("Handled", "Started with")
 			.contains("'shardkeeper.enabled' is 'false'", "(AOT) with 'true'");
+		assertThat(run(build, "--shardkeeper.topics.orders.consumer.transaction=jdbc"))
+			.doesNotContain("Handled", "Started with")
+			.contains("'shardkeeper.topics.*.consumer.transaction' is 'jdbc'", "(AOT) with 'none'");
 	}
 
 	@Test

@@ -177,6 +177,8 @@ class ShardkeeperAutoConfigurationTests {
 					shardkeeper.topics.orders.eu.shards=2         | shardkeeper.topics.orders.eu.shards      | 'shardkeeper.topics[orders.eu]'
 					shardkeeper.group.name=orders                 | shardkeeper.group.name                   | Write 'shardkeeper.group'
 					shardkeeper.something-else=1                  | shardkeeper.something-else               | consumer, template
+					shardkeeper.session.lease=${no.lease:}        | shardkeeper.session.lease                | Give it a value
+					shardkeeper.topics.orders.consumer.ordering=  | shardkeeper.topics.orders.consumer.ordering | check that the variable is set
 					""")
 	void unknownPropertiesFailStartup(String value, String named, String fix) {
 		this.memory.withPropertyValues(value).run((context) -> {
@@ -244,7 +246,10 @@ class ShardkeeperAutoConfigurationTests {
 					shardkeeper.topics.orders.start=earlist        | shardkeeper.topics.orders.start         | Set it to 'earliest'
 					shardkeeper.topics.orders.start=               | shardkeeper.topics.orders.start         | Leave it out
 					shardkeeper.key-prefix={x}                     | shardkeeper.key-prefix                  | without braces
-					shardkeeper.consumer.threads=0                 | shardkeeper.consumer.threads            | 1 or more
+					shardkeeper.consumer.threads=0                 | shardkeeper.consumer.threads            | from 1 to 10000
+					shardkeeper.consumer.threads=100000            | shardkeeper.consumer.threads            | from 1 to 10000
+					shardkeeper.consumer.buffer.total-size=0B      | shardkeeper.consumer.buffer.total-size  | 1 or more
+					management.endpoint.shards.roles=              | management.endpoint.shards.roles        | at least one role
 					shardkeeper.session.lease=1s                   | shardkeeper.session.heartbeat-interval  | at least 1500ms, or the heartbeat interval to at most 333ms.
 					shardkeeper.session.lease=20ms                 | shardkeeper.session.lease' is 20ms      | Set the lease to at least 1500ms.
 					shardkeeper.session.on-leave=keep              | shardkeeper.instance-id                 | ${HOSTNAME}
@@ -296,7 +301,7 @@ class ShardkeeperAutoConfigurationTests {
 						"2. 'shardkeeper.consumer.max-ahead' is 0.",
 						"3. 'shardkeeper.topics.orders.consumer.batch-size' is 0.",
 						"4. 'shardkeeper.topics.visits.shards' is 0.");
-				assertThat(analysis.getAction().lines()).containsExactly("1. Set it to 1 or more.",
+				assertThat(analysis.getAction().lines()).containsExactly("1. Set it to a number from 1 to 10000.",
 						"2. Set it to a number from 1 to 100000.", "3. Set it to a number from 1 to 100000.",
 						"4. Set it to a number from 1 to 100000.");
 			});
@@ -389,6 +394,10 @@ class ShardkeeperAutoConfigurationTests {
 		this.memory.withUserConfiguration(UnknownTopic.class)
 			.run((context) -> assertStartupFailed(context.getStartupFailure(), "'parcels'",
 					"shardkeeper.topics.[parcels].shards"));
+		this.memory.withUserConfiguration(UnknownTopic.class)
+			.withPropertyValues("shardkeeper.topics.parcel.shards=2")
+			.run((context) -> assertStartupFailed(context.getStartupFailure(), "Did you mean 'parcel'?",
+					"correct the name"));
 	}
 
 	@Test

@@ -63,6 +63,19 @@ class SourceSelectionTests {
 	}
 
 	@Test
+	void mappingOfAnotherTopicNamesTheNearestOne() {
+		this.runner
+			.withPropertyValues("shardkeeper.topics.orders.source=memory", "shardkeeper.sls.topics.oders.logstore=o")
+			.run((context) -> assertThat(context.getStartupFailure()).rootCause()
+				.hasMessageContaining("no topic 'oders' has the source 'sls'. Set"));
+		this.runner
+			.withPropertyValues("shardkeeper.topics.orders.source=kafka", "shardkeeper.kafka.topics.oders.name=o",
+					"spring.kafka.bootstrap-servers=localhost:1")
+			.run((context) -> assertThat(context.getStartupFailure()).rootCause()
+				.hasMessageContaining("no topic 'oders' has the source 'kafka'. Did you mean 'orders'?"));
+	}
+
+	@Test
 	void topicsOfTwoSourcesAreConsumedAndSentTo() {
 		Recorder recorder = new Recorder();
 		this.runner.withPropertyValues("shardkeeper.topics.visits.source=memory")
@@ -188,6 +201,9 @@ class SourceSelectionTests {
 			textBlock = """
 					names=acme,no name   | The name 'no name' in 'shardkeeper.topics.orders.names' is not valid | Use 1 to 100 letters
 					names=acme,acme      | 'shardkeeper.topics.orders.names' contains 'acme' twice              | Name each shard once
+					names=               | 'shardkeeper.topics.orders.names' is empty                           | Name at least one shard
+					names=${no.tenants:} | 'shardkeeper.topics.orders.names' is empty                           | check that it is set
+					names=,weights.b=2   | 'shardkeeper.topics.orders.names' is empty                           | Name at least one shard
 					names-bean=nobody    | is 'nobody', but there is no ShardNames bean of that name             | Write one of mailboxes
 					shards=2,names=a     | more than one of 'shards', 'names' and 'names-bean'                  | Keep one of them
 					names=a,weights.b=2  | 'shardkeeper.topics.orders.weights.b' is set, but the topic has no shard 'b' | Its shards are a

@@ -4,6 +4,8 @@ import java.util.Collection;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.text.NearestName;
+
 /**
  * Indicates that the configuration or code of the application cannot work. Fails startup;
  * a retry does not help.
@@ -44,7 +46,8 @@ public class ShardkeeperConfigurationException extends RuntimeException {
 	 */
 	public static ShardkeeperConfigurationException unknownTopic(String where, String topic, Collection<String> known) {
 		return new ShardkeeperConfigurationException(
-				"%s names the topic '%s', which is not configured; known topics: %s.".formatted(where, topic, known),
+				"%s names the topic '%s', which is not configured; known topics: %s.%s".formatted(where, topic, known,
+						NearestName.question(topic, known)),
 				("Add 'shardkeeper.topics.[%s].shards' or correct the name. The brackets may be left out "
 						+ "around a name of letters, digits and dashes.")
 					.formatted(topic));
