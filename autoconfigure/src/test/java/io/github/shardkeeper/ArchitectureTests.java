@@ -235,7 +235,7 @@ class ArchitectureTests {
 		plan.put("dashboard", Set.of("spring", "spring-boot", "servlet", "reactor"));
 		plan.put("autoconfigure.dashboard", Set.of("spring", "spring-boot", "jackson", "reactor"));
 		plan.put("autoconfigure", Set.of("spring", "spring-messaging", "jakarta-validation", "spring-boot",
-				"spring-data", "lettuce", "apache-kafka", "aliyun-log", "jackson", "micrometer"));
+				"spring-data", "lettuce", "apache-kafka", "aliyun-log", "jackson", "micrometer", "slf4j"));
 
 		assertThat(lines(arrows(ArchitectureTests::library))).containsExactlyInAnyOrderElementsOf(lines(plan));
 	}

@@ -24,7 +24,10 @@ import io.github.shardkeeper.observation.ShardSendConvention;
 @ConditionalOnBean(ObservationRegistry.class)
 class ObservationConfiguration {
 
-	@Bean
+	/** Name of the bean that observes handler calls. */
+	static final String CALLS = "shardkeeperCallObserver";
+
+	@Bean(CALLS)
 	@Order(Ordered.HIGHEST_PRECEDENCE)
 	CallObservations shardkeeperCallObserver(ObservationRegistry registry,
 			ObjectProvider<ShardConsumeConvention> convention) {

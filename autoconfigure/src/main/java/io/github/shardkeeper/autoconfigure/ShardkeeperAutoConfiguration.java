@@ -267,6 +267,14 @@ public final class ShardkeeperAutoConfiguration {
 	}
 
 	@Bean
+	@Lazy(false)
+	SettingsWithoutEffect shardkeeperSettingsWithoutEffect(ConfigurableApplicationContext context,
+			ShardkeeperProperties properties, AssignmentSettings assignment, TopicSources sources,
+			ShardConsumerRunner runner) {
+		return new SettingsWithoutEffect(context, properties, assignment, sources, runner);
+	}
+
+	@Bean
 	ConsumerEvents shardkeeperConsumerEvents(ShardkeeperProperties properties, CoordinationSettings settings,
 			ApplicationEventPublisher publisher, MoveRecorder moves) {
 		PublishedEvents published = new PublishedEvents(settings.group(), publisher, moves::reached);

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -109,6 +110,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	/** Topics that this instance consumes, including broadcast topics. */
 	private volatile Set<String> consumed = Set.of();
 
+	private volatile Map<String, ShardHandler> handlers = Map.of();
+
 	/** Workers of the last run; some may not have ended. */
 	private @Nullable ShardWorkers earlierWorkers;
 
@@ -148,9 +151,15 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	 * supported
 	 */
 	public Map<String, ShardHandler> checkedHandlers() {
-		Map<String, ShardHandler> handlers = this.detector.detect(this.sources.topics(), this.sources::hasRecords);
-		handlers.forEach(this::check);
-		return handlers;
+		Map<String, ShardHandler> found = this.detector.detect(this.sources.topics(), this.sources::hasRecords);
+		found.forEach(this::check);
+		this.handlers = Collections.unmodifiableMap(found);
+		return found;
+	}
+
+	/** Returns the handlers by topic as they were last checked, empty before. */
+	public Map<String, ShardHandler> handlers() {
+		return this.handlers;
 	}
 
 	/** One start or stop at a time: an operator may stop while the context closes. */

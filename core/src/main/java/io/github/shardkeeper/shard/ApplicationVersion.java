@@ -68,6 +68,11 @@ public record ApplicationVersion(String value) implements Comparable<Application
 		return part.charAt(0) >= '0' && part.charAt(0) <= '9';
 	}
 
+	/** Returns whether this version tells its age: its first part is a number. */
+	public boolean isOrdered() {
+		return ORDERED.matcher(this.value).matches();
+	}
+
 	/** Empty if this version cannot be ordered. */
 	private List<String> parts() {
 		Matcher ordered = ORDERED.matcher(this.value);
