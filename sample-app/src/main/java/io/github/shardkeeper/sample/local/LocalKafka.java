@@ -37,7 +37,7 @@ final class LocalKafka implements ApplicationListener<ApplicationEnvironmentPrep
 
 	private static final Logger logger = LoggerFactory.getLogger(LocalKafka.class);
 
-	private static final String TOPIC_PROPERTIES = "shardkeeper.topics." + VisitCounter.TOPIC;
+	private static final String SOURCE = "shardkeeper.topics." + VisitCounter.TOPIC + ".source";
 
 	private static final int DEFAULT_PORT = 9092;
 
@@ -61,14 +61,14 @@ final class LocalKafka implements ApplicationListener<ApplicationEnvironmentPrep
 	public void onApplicationEvent(ApplicationEnvironmentPreparedEvent event) {
 		ConfigurableEnvironment environment = event.getEnvironment();
 		Integer wanted = environment.getProperty("sample.kafka.port", Integer.class);
-		if (!"kafka".equals(environment.getProperty(TOPIC_PROPERTIES + ".source"))
+		if (!"kafka".equals(environment.getProperty(SOURCE))
 				|| wanted == null && environment.containsProperty("spring.kafka.bootstrap-servers")) {
 			return;
 		}
 		int port = (wanted != null) ? wanted : DEFAULT_PORT;
 		this.connection = connectOrStart(port);
 		String address = "127.0.0.1:" + port;
-		createTopic(port, address, environment.getRequiredProperty(TOPIC_PROPERTIES + ".shards", Integer.class));
+		createTopic(port, address, environment.getRequiredProperty("sample.kafka.partitions", Integer.class));
 		environment.getPropertySources()
 			.addFirst(new MapPropertySource("sampleKafka", Map.of("spring.kafka.bootstrap-servers", address)));
 	}

@@ -66,7 +66,7 @@ class KafkaKeeperTests {
 		MockEnvironment environment = new MockEnvironment()
 			.withProperty("sample.kafka.port", Integer.toString(this.port))
 			.withProperty("shardkeeper.topics.visits.source", "kafka")
-			.withProperty("shardkeeper.topics.visits.shards", "3");
+			.withProperty("sample.kafka.partitions", "3");
 		LocalKafka kafka = new LocalKafka();
 		kafka.onApplicationEvent(new ApplicationEnvironmentPreparedEvent(new DefaultBootstrapContext(),
 				new SpringApplication(), new String[0], environment));
