@@ -14,6 +14,7 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
+import io.github.shardkeeper.coordination.SettingsAgreement;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.directive.Directive;
 import io.github.shardkeeper.directive.Directives;
@@ -36,6 +37,8 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 
 	private final ShardCoordinator coordinator;
 
+	private final SettingsAgreement agreement;
+
 	private final ShardConsumerRunner runner;
 
 	private final LoopThreads loops;
@@ -52,13 +55,15 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 	 * @param problemStatus the status if a person has to act
 	 * @param outageTolerance the time without a lease after which a person has to act
 	 */
-	public ShardkeeperHealthIndicator(ShardCoordinator coordinator, ShardConsumerRunner runner, LoopThreads loops,
-			Supplier<Optional<String>> clusterToolsProblem, Status problemStatus, Duration outageTolerance) {
+	public ShardkeeperHealthIndicator(ShardCoordinator coordinator, SettingsAgreement agreement,
+			ShardConsumerRunner runner, LoopThreads loops, Supplier<Optional<String>> clusterToolsProblem,
+			Status problemStatus, Duration outageTolerance) {
 		super("Shardkeeper's health check failed");
 		this.problemStatus = problemStatus;
 		this.outageTolerance = outageTolerance;
 		this.clusterToolsProblem = clusterToolsProblem;
 		this.coordinator = coordinator;
+		this.agreement = agreement;
 		this.runner = runner;
 		this.loops = loops;
 	}
@@ -78,6 +83,7 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 		else {
 			builder.withDetail("member", "none: every topic that this instance consumes is broadcast");
 		}
+		addAgreement(builder);
 		Map<String, String> loopProblems = this.loops.problems();
 		if (!loopProblems.isEmpty()) {
 			builder.status(this.problemStatus).withDetail("loops", loopProblems);
@@ -94,6 +100,15 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 			// A detail only: all shards are consumed nevertheless.
 			builder.withDetail("refused", refused);
 		}
+	}
+
+	/** A member that waits for the store has the status of its lease. */
+	private void addAgreement(Health.Builder builder) {
+		this.agreement.problem().ifPresent((problem) -> {
+			Duration waiting = problem.waiting();
+			boolean tolerated = waiting != null && waiting.compareTo(this.outageTolerance) < 0;
+			builder.status(tolerated ? Status.UNKNOWN : this.problemStatus).withDetail("settings", problem.text());
+		});
 	}
 
 	/** Adds a detail for each kind of problem, with what each problem concerns. */

@@ -59,6 +59,7 @@ import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.HeartbeatScheduler;
 import io.github.shardkeeper.coordination.MemberRuntime;
+import io.github.shardkeeper.coordination.SettingsAgreement;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.history.MoveFollower;
 import io.github.shardkeeper.history.MoveReporter;
@@ -189,9 +190,10 @@ public final class ShardkeeperActuatorAutoConfiguration {
 		@Bean
 		@ConditionalOnEnabledHealthIndicator("shardkeeper")
 		@ConditionalOnMissingBean(name = { "shardkeeperHealthIndicator", "shardkeeperHealthContributor" })
-		ShardkeeperHealthIndicator shardkeeperHealthIndicator(ShardCoordinator coordinator, ShardConsumerRunner runner,
-				LoopThreads loops, ObjectProvider<ClusterSession> session, HealthProperties properties) {
-			return new ShardkeeperHealthIndicator(coordinator, runner, loops,
+		ShardkeeperHealthIndicator shardkeeperHealthIndicator(ShardCoordinator coordinator, SettingsAgreement agreement,
+				ShardConsumerRunner runner, LoopThreads loops, ObjectProvider<ClusterSession> session,
+				HealthProperties properties) {
+			return new ShardkeeperHealthIndicator(coordinator, agreement, runner, loops,
 					() -> Optional.ofNullable(session.getIfAvailable()).flatMap(ClusterSession::problem),
 					new Status(properties.problemStatus()), properties.outageTolerance());
 		}

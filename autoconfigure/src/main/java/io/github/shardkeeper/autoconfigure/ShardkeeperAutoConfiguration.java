@@ -54,6 +54,7 @@ import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.HeartbeatScheduler;
 import io.github.shardkeeper.coordination.MemberRuntime;
+import io.github.shardkeeper.coordination.SettingsAgreement;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.coordination.TopicGroups;
 import io.github.shardkeeper.handler.AnnotatedBeans;
@@ -244,16 +245,27 @@ public final class ShardkeeperAutoConfiguration {
 				(topic) -> SourceSelection.capability(sources, topic, ShardTopics.class, beans));
 	}
 
+	/** With a coordination store of the application, nothing may be compared. */
+	@Bean
+	SettingsAgreement shardkeeperSettingsAgreement(CoordinationSettings settings, CoordinationStore store,
+			ShardCoordinator coordinator, MemberRuntime runtime, ShardkeeperSettings all, TopicSources sources,
+			PayloadConverter converter, ObjectProvider<ShardSelector> selector, ListableBeanFactory beans) {
+		SharedProperties shared = new SharedProperties(all.properties(), sources, converter, selector, beans);
+		SettingsAgreement agreement = new SettingsAgreement(settings, store.settings(), shared::of, runtime);
+		coordinator.beforeJoin(agreement::beforeJoin);
+		return agreement;
+	}
+
 	@Bean
 	ShardConsumerRunner shardkeeperConsumerRunner(ShardkeeperSettings settings, ShardCoordinator coordinator,
-			ShardHandlerDetector detector, TopicSources sources, StartPositions startPositions,
-			CheckpointStore checkpoints, BroadcastStores broadcast, Lease lease, MemberRuntime runtime,
-			JsonMapperSelection json, ObjectProvider<ConsumerMeters> meters, ConsumerEvents events,
-			ObjectProvider<Outputs> outputs, Environment environment) {
+			SettingsAgreement agreement, ShardHandlerDetector detector, TopicSources sources,
+			StartPositions startPositions, CheckpointStore checkpoints, BroadcastStores broadcast, Lease lease,
+			MemberRuntime runtime, JsonMapperSelection json, ObjectProvider<ConsumerMeters> meters,
+			ConsumerEvents events, ObjectProvider<Outputs> outputs, Environment environment) {
 		ShardkeeperProperties.Consumer consumer = settings.properties().consumer();
 		WorkerThreads threads = new WorkerThreads(Threading.VIRTUAL.isActive(environment), consumer.threads());
-		return new ShardConsumerRunner(coordinator, detector, sources, startPositions, broadcast.over(checkpoints),
-				lease, runtime, threads,
+		return new ShardConsumerRunner(coordinator, agreement, detector, sources, startPositions,
+				broadcast.over(checkpoints), lease, runtime, threads,
 				new ShardConsumerRunner.Settings(settings.consumers(), consumer.buffer().totalSize().toBytes(),
 						settings.broadcastTopics(), consumer.startup() == ShardkeeperProperties.Startup.WITH_CONTEXT),
 				json.mapper(), meters.getIfAvailable(() -> ConsumerMeters.NONE), events,

@@ -56,8 +56,9 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
  * @param kafka Topics in Kafka.
  * @param sls Topics in Aliyun LogHub (SLS).
  * @param jdbc Transactions of the application's database that contain the offsets.
- * @param topics Topics by name. Names with other characters than letters, digits and
- * dashes must be written in brackets.
+ * @param topics Topics by name, which is global in a Redis: applications that use the
+ * same one share its records. Names with other characters than letters, digits and dashes
+ * must be written in brackets.
  * @param parameters Defaults of cluster parameters by name, as text; a list or an object
  * as JSON in one text. A name that no code declares is allowed. Names with other
  * characters than letters, digits, dots and dashes must be written in brackets. Defaults
@@ -875,7 +876,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param shards Number of shards that the topic starts with. On Redis, the number
 	 * stored there applies. 1 to 100000.
 	 * @param mode Consumers of a shard: one instance of the group (coordinated), or every
-	 * instance (broadcast). The same on every instance.
+	 * instance (broadcast). An instance with another mode than those that run is refused.
 	 * @param start Start position of the group, or of a broadcast topic's instance, in a
 	 * shard that has no offset yet: earliest; latest, for records after the group first
 	 * consumed the topic; a time such as 2026-11-21T10:00:00Z; or the offset of the first

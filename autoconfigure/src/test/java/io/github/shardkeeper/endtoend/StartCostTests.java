@@ -119,8 +119,8 @@ class StartCostTests {
 		assertThat(threads).filteredOn((name) -> !name.startsWith("shardkeeper-worker-"))
 			.contains("shardkeeper-coordinator")
 			.isSubsetOf("shardkeeper-coordinator", "shardkeeper-heartbeat", "shardkeeper-history", "shardkeeper-lease",
-					"shardkeeper-reader", "shardkeeper-rescue", "shardkeeper-timer", "shardkeeper-trimming",
-					"shardkeeper-watchdog");
+					"shardkeeper-reader", "shardkeeper-rescue", "shardkeeper-settings", "shardkeeper-timer",
+					"shardkeeper-trimming", "shardkeeper-watchdog");
 		assertThat(threads("closed")).isEmpty();
 	}
 

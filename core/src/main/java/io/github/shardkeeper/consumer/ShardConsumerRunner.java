@@ -25,6 +25,7 @@ import org.springframework.context.SmartLifecycle;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.coordination.MemberRuntime;
+import io.github.shardkeeper.coordination.SettingsAgreement;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
@@ -76,6 +77,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private final ShardCoordinator coordinator;
 
+	private final SettingsAgreement agreement;
+
 	private final ShardHandlerDetector detector;
 
 	private final TopicSources sources;
@@ -119,17 +122,19 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	/**
 	 * Creates a runner that is not started.
+	 * @param agreement reached before anything is consumed
 	 * @param startPositions the start positions of shards that have no offset
 	 * @param lease the lease; without it nothing is consumed
 	 * @param threads the threads that handlers run on
 	 * @param outputs where the records go that handlers send as parts of their calls
 	 * @param stopTimeout the maximum duration of a stop
 	 */
-	public ShardConsumerRunner(ShardCoordinator coordinator, ShardHandlerDetector detector, TopicSources sources,
-			StartPositions startPositions, CheckpointStore checkpoints, Lease lease, MemberRuntime runtime,
-			WorkerThreads threads, Settings settings, JsonMapper mapper, ConsumerMeters meters, ConsumerEvents events,
-			Outputs outputs, Duration stopTimeout) {
+	public ShardConsumerRunner(ShardCoordinator coordinator, SettingsAgreement agreement, ShardHandlerDetector detector,
+			TopicSources sources, StartPositions startPositions, CheckpointStore checkpoints, Lease lease,
+			MemberRuntime runtime, WorkerThreads threads, Settings settings, JsonMapper mapper, ConsumerMeters meters,
+			ConsumerEvents events, Outputs outputs, Duration stopTimeout) {
 		this.coordinator = coordinator;
+		this.agreement = agreement;
 		this.detector = detector;
 		this.sources = sources;
 		this.startPositions = startPositions;
@@ -207,20 +212,21 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		this.running = current;
 		this.consumed = Set.copyOf(handlers.keySet());
 		try {
-			rehearse(context, handlers.keySet());
-			warmUp(handlers.keySet());
-			if (current.coordinated) {
-				this.coordinator.start(topics(coordinated), workers);
-			}
 			Runnable onChange = () -> {
 				if (current.coordinated) {
 					this.coordinator.shardsChanged(topics(coordinated));
 					listed(coordinated.keySet());
 				}
-				if (broadcastConsumption != null) {
+				if (broadcastConsumption != null && this.agreement.isReached()) {
 					broadcastConsumption.shardsChanged(topics(broadcast));
 				}
 			};
+			this.agreement.begin(handlers.keySet(), onChange);
+			rehearse(context, handlers.keySet());
+			warmUp(handlers.keySet());
+			if (current.coordinated) {
+				this.coordinator.start(topics(coordinated), workers);
+			}
 			current.watch = this.sources.watch(handlers.keySet(), onChange);
 			// Changes between the start of the coordinator and now.
 			onChange.run();
@@ -383,6 +389,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private void shutDown(Running current) {
 		current.unwatch();
+		this.agreement.end();
 		current.workers.abandonAll();
 		this.earlierWorkers = current.workers;
 		if (current.broadcast != null) {

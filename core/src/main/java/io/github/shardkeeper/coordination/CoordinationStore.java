@@ -76,6 +76,11 @@ public interface CoordinationStore extends AutoCloseable {
 		return DirectiveStore.NONE;
 	}
 
+	/** Returns the store of the settings that instances compare before they join. */
+	default SettingsStore settings() {
+		return SettingsStore.NONE;
+	}
+
 	/**
 	 * Opens the member's subscription to its own channel. It carries notifications, and
 	 * proves that the member's process is alive: open it before the member joins.

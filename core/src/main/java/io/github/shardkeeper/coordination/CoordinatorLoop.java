@@ -85,6 +85,9 @@ final class CoordinatorLoop {
 
 	private final List<Consumer<List<ShardMove>>> moveListeners = new CopyOnWriteArrayList<>();
 
+	private volatile Runnable beforeJoin = () -> {
+	};
+
 	private volatile boolean leading;
 
 	private volatile Map<String, TopicShards> topics = Map.of();
@@ -174,6 +177,10 @@ final class CoordinatorLoop {
 				this.leader.handle(new LeaderEvent.ShardsChanged(current));
 			}
 		});
+	}
+
+	void beforeJoin(Runnable check) {
+		this.beforeJoin = check;
 	}
 
 	void addSessionListener(SessionListener listener) {
@@ -426,6 +433,7 @@ final class CoordinatorLoop {
 		// Cleared only on success, so that any failure is retried.
 		this.joinAt = this.clock.now().plus(RETRY_PAUSE);
 		this.store.verify();
+		this.beforeJoin.run();
 		MemberId joined = this.membership.join(this.topics);
 		boolean unconfirmed = this.holdings.joined(joined);
 		this.loads.reportAllAgain();

@@ -1,16 +1,19 @@
 package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.StringJoiner;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -49,6 +52,8 @@ public final class ShardCoordinator implements AutoCloseable {
 	private final CoordinatorLoop loop;
 
 	private final AssignmentSettings assignment;
+
+	private final List<Supplier<List<ProblemReport>>> problems = new CopyOnWriteArrayList<>();
 
 	private @Nullable ShardConsumption consumption;
 
@@ -96,6 +101,16 @@ public final class ShardCoordinator implements AutoCloseable {
 	/** Returns whether the coordinator was started and not closed since. */
 	public boolean isRunning() {
 		return this.loop.isRunning();
+	}
+
+	/**
+	 * Sets what is checked before each join, on the thread that joins. An exception keeps
+	 * this member out of the group, and the join is tried again later: a
+	 * {@link io.github.shardkeeper.shard.ShardkeeperConfigurationException} fails a
+	 * start, a {@link io.github.shardkeeper.StoreUnavailableException} does not.
+	 */
+	public void beforeJoin(Runnable check) {
+		this.loop.beforeJoin(check);
 	}
 
 	/** Adds a listener to the sessions that begin from now on. */
@@ -216,17 +231,28 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
+	 * Adds problems that are reported with those of the group, although all shards are
+	 * consumed.
+	 * @param kind one word for the kind of problem
+	 * @param found returns the problems that there are now; must not block
+	 */
+	public void addProblems(String kind, Supplier<Collection<String>> found) {
+		this.problems
+			.add(() -> found.get().stream().map((problem) -> new ProblemReport(false, kind, problem, "")).toList());
+	}
+
+	/**
 	 * {@return the {@linkplain CoordinationStore#setupProblems() problems of the store's
-	 * setup}; and while the lease is held those that the leader has published, and those
-	 * that this member's own heartbeats show}
+	 * setup}, those {@linkplain #addProblems added}; and while the lease is held those
+	 * that the leader has published, and those that this member's own heartbeats show}
 	 */
 	public List<ProblemReport> groupProblems() {
-		return Stream
+		Stream<ProblemReport> known = Stream
 			.concat(this.loop.setupProblems().stream(),
 					isConnected() ? this.loop.groupProblems().stream() : Stream.empty())
 			.map((problem) -> new ProblemReport(problem.serious(), problem.kind(), problem.sentence(),
-					problem.concerned()))
-			.toList();
+					problem.concerned()));
+		return Stream.concat(known, this.problems.stream().flatMap((found) -> found.get().stream())).toList();
 	}
 
 	/**

@@ -63,6 +63,11 @@ class ForwardingStore implements CoordinationStore {
 	}
 
 	@Override
+	public SettingsStore settings() {
+		return this.store.settings();
+	}
+
+	@Override
 	public void verify() {
 		reach().verify();
 	}

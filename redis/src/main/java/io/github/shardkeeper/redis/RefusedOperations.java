@@ -4,6 +4,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.text.PrintableLogger;
@@ -19,12 +20,14 @@ public final class RefusedOperations {
 	private final Map<String, String> reasons = new ConcurrentHashMap<>();
 
 	/**
-	 * Records and logs a failed operation, once, if a right or the command is missing.
+	 * Records and logs a failed operation, once, if a right or the command is missing;
+	 * returns whether that is so.
 	 */
-	public void failed(String operation, Throwable failure) {
+	public boolean failed(String operation, Throwable failure) {
 		if (recordIfNew(operation, failure)) {
 			logger.warn("Cannot {}; trying again. {}", operation, failure.getMessage());
 		}
+		return isMissing(failure.getCause());
 	}
 
 	/**
@@ -32,9 +35,11 @@ public final class RefusedOperations {
 	 * new.
 	 */
 	public boolean recordIfNew(String operation, Throwable failure) {
-		Throwable cause = failure.getCause();
-		return (MissingRight.isReason(cause) || UnknownCommand.isReason(cause))
-				&& isNew(operation, String.valueOf(failure.getMessage()));
+		return isMissing(failure.getCause()) && isNew(operation, String.valueOf(failure.getMessage()));
+	}
+
+	private static boolean isMissing(@Nullable Throwable cause) {
+		return MissingRight.isReason(cause) || UnknownCommand.isReason(cause);
 	}
 
 	/** Records an operation; returns whether the reason is new. */

@@ -19,6 +19,7 @@ import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.coordination.ForgetReply;
 import io.github.shardkeeper.coordination.GroupNotes;
+import io.github.shardkeeper.coordination.SettingsStore;
 import io.github.shardkeeper.coordination.InstanceInUseException;
 import io.github.shardkeeper.directive.DirectiveStore;
 import io.github.shardkeeper.protocol.GroupChanges;
@@ -73,6 +74,8 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 
 	private final DirectiveStore directives = new MemoryDirectives(this::inGroup);
 
+	private final SettingsStore settings = new MemorySettings(this::inGroup);
+
 	private final Map<Class<?>, Object> companions = new ConcurrentHashMap<>();
 
 	/**
@@ -115,6 +118,11 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	@Override
 	public DirectiveStore directives() {
 		return this.directives;
+	}
+
+	@Override
+	public SettingsStore settings() {
+		return this.settings;
 	}
 
 	@Override

@@ -26,6 +26,7 @@ import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.coordination.ForgetReply;
 import io.github.shardkeeper.coordination.GroupNotes;
 import io.github.shardkeeper.coordination.InstanceInUseException;
+import io.github.shardkeeper.coordination.SettingsStore;
 import io.github.shardkeeper.directive.DirectiveStore;
 import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges;
@@ -100,6 +101,8 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	private final RedisDirectives directives;
 
+	private final RedisSettings settings;
+
 	private final ControlScripts scripts;
 
 	private final int readAtOnce;
@@ -155,6 +158,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		this.keys = new GroupKeys(this.link, keyPrefix + ":{" + group + "}");
 		this.notes = new RedisNotes(connector.dataLink(RedisConnector.DATA_TIMEOUT), keyPrefix + ":{" + group + "}");
 		this.directives = new RedisDirectives(this.link, this.ownership, keyPrefix + ":{" + group + "}");
+		this.settings = new RedisSettings(this.link, connector.refusedOperations(), keyPrefix + ":{" + group + "}");
 		this.scripts = scripts;
 		this.readAtOnce = readAtOnce;
 		this.writtenAtOnce = writtenAtOnce;
@@ -174,6 +178,11 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	@Override
 	public DirectiveStore directives() {
 		return this.directives;
+	}
+
+	@Override
+	public SettingsStore settings() {
+		return this.settings;
 	}
 
 	@Override
