@@ -17,6 +17,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.context.support.DefaultLifecycleProcessor;
 import org.springframework.core.SpringProperties;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -34,6 +35,7 @@ import io.github.shardkeeper.cluster.signal.SignalStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.MemberRuntime;
+import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.coordination.TopicGroups;
 import io.github.shardkeeper.history.MoveHistory;
 import io.github.shardkeeper.operations.OffsetCopies;
@@ -54,7 +56,9 @@ import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
 import io.github.shardkeeper.redis.coordination.RedisMoveHistory;
 import io.github.shardkeeper.redis.stream.RecordIds;
 import io.github.shardkeeper.redis.stream.RedisStreamSource;
+import io.github.shardkeeper.redis.stream.TopicUsers;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.ShardTrimmer;
 import io.github.shardkeeper.source.TopicSources;
 
@@ -233,6 +237,23 @@ class RedisStoreConfiguration {
 			ShardkeeperProperties.RecordIds ids = properties.redis().recordIds();
 			return new RedisStreamSource(connector, properties.keyPrefix(), selection.shardCounts("redis"),
 					RedisConnector.DATA_TIMEOUT, wait(properties), new RecordIds(ids.retention(), ids.maxCount()));
+		}
+
+		/**
+		 * Other groups on the topics are a feature; applications that do not know of each
+		 * other are not.
+		 */
+		@Bean
+		@Lazy(false)
+		@ConditionalOnTopicSource("redis")
+		TopicUsers shardkeeperTopicUsers(RedisConnector connector, ShardkeeperProperties properties,
+				SourceSelection selection, RedisStreamSource source, PayloadConverter converter,
+				ShardCoordinator coordinator) {
+			TopicUsers users = new TopicUsers(connector, properties.keyPrefix(), coordinator.settings().group(),
+					selection.shardCounts("redis"), PayloadFormat.of(converter), RedisConnector.DATA_TIMEOUT);
+			source.compare(users);
+			coordinator.addProblems("applications", () -> users.problems().values());
+			return users;
 		}
 
 		@Bean

@@ -153,6 +153,11 @@ public final class RedisStreamSource
 				this.watchers::changed);
 	}
 
+	/** Lets topics be compared with other users while this instance consumes or sends. */
+	public void compare(TopicUsers users) {
+		this.counts.onRefresh(users::recordIfDue);
+	}
+
 	/** Waits for Redis only while a topic's count is not known. */
 	@Override
 	public Map<String, TopicShards> topics() {

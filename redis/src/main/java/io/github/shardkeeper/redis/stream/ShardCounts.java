@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
+import java.util.function.LongConsumer;
 
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.output.ValueOutput;
@@ -82,6 +83,9 @@ final class ShardCounts {
 
 	private final OrphanedStreams orphans;
 
+	private volatile LongConsumer onRefresh = (nowNanos) -> {
+	};
+
 	private final Map<String, StoreUnavailableException> refused = new ConcurrentHashMap<>();
 
 	/** Logged counts that differ from the configured ones, by topic. */
@@ -98,6 +102,14 @@ final class ShardCounts {
 		Map<String, TopicShards> none = new TreeMap<>();
 		configured.keySet().forEach((topic) -> none.put(topic, TopicShards.NONE));
 		this.known = Collections.unmodifiableMap(none);
+	}
+
+	/** Sets who hears the time when Redis has told the counts; must not block. */
+	void onRefresh(LongConsumer listener) {
+		this.onRefresh = listener;
+		if (isKnown()) {
+			listener.accept(System.nanoTime());
+		}
 	}
 
 	Map<String, TopicShards> known() {
@@ -345,6 +357,7 @@ final class ShardCounts {
 			this.onChange.run();
 		}
 		this.orphans.checkIfDue(this::known, System.nanoTime());
+		this.onRefresh.accept(System.nanoTime());
 	}
 
 	private void logDifference(String topic, int count) {
