@@ -18,8 +18,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class LocalKafkaTests {
 
-	private final MockEnvironment environment = new MockEnvironment().withProperty("sample.kafka.partitions",
-			"4");
+	private final MockEnvironment environment = new MockEnvironment().withProperty("sample.kafka.partitions", "4");
 
 	@Test
 	void anotherSourceNeedsNoKafka() {
