@@ -70,7 +70,8 @@ class ReadBoundsTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 0);
 
-	private static final String LONG = "x".repeat(1_000_000);
+	/** Longer than the longest description of a member. */
+	private static final String LONG = "x".repeat(4_500_000);
 
 	/** Of an answer, and of the question how much was sent. */
 	private static final int MOST_BYTES = 100_000;
