@@ -48,7 +48,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
  * records as its producers do in {@link #appender(ShardSource)}. Tests of {@link Ability
  * abilities} that the source does not have are skipped.
  * <p>
- * Each test gets a new source with the topic {@code orders} of 12 shards. During the test
+ * Each test gets a new source with the topic {@code orders} of 40 shards. During the test
  * a thread polls one reader of it without a pause, as at run time. Subclasses may add
  * tests with the same reader. Confined to the thread of the test.
  */
@@ -62,7 +62,7 @@ public abstract class ShardSourceContract {
 
 	private static final ShardId OTHER = ShardId.of("orders", 1);
 
-	private static final int SHARDS = 12;
+	private static final int SHARDS = 40;
 
 	/** How long deliveries took that are to come at once. */
 	private final List<Duration> delays = new ArrayList<>();
