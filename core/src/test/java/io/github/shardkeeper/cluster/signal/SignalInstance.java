@@ -109,9 +109,14 @@ final class SignalInstance implements AutoCloseable {
 		this.membership.start();
 		Awaitility.await().atMost(PATIENCE).until(() -> this.session.member() != null);
 		for (SignalHandler handler : handlers) {
-			Awaitility.await().atMost(PATIENCE).until(() -> isRegistered(handler.signal()));
+			awaitListening(handler.signal());
 		}
 		return this;
+	}
+
+	/** Waits until the store knows that the present session listens. */
+	void awaitListening(String signal) {
+		Awaitility.await().atMost(PATIENCE).until(() -> isRegistered(signal));
 	}
 
 	private boolean isRegistered(String signal) {
