@@ -197,7 +197,7 @@ final class ShardFetch {
 	private Result foundBeginning(String cursor) {
 		this.fromBeginning = false;
 		this.place = SlsOffset.Place.origin(cursor);
-		return new Moved(SlsOffset.before(cursor).toOffset());
+		return new Moved(SlsOffset.before(cursor).toOffset(), null);
 	}
 
 	private List<SourceRecord> decode(SlsClient.Pulled pulled, SlsOffset.Place from) {
@@ -236,13 +236,14 @@ final class ShardFetch {
 		}
 		boolean earliest = this.logstore.reset() == ResetPolicy.EARLIEST;
 		String resumed = earliest ? this.client.begin(this.shard) : this.client.end(this.shard);
-		logger.warn("{}: {}. It stood at {}, and resumes {}, at {}. SLS does not tell how many logs are lost",
-				this.shard, reason, position(from), earliest ? "at its first log" : "after its last log", resumed);
+		String text = "%s: %s. It stood at %s, and resumes %s, at %s. SLS does not tell how many logs are lost"
+			.formatted(this.shard, reason, position(from), earliest ? "at its first log" : "after its last log",
+					resumed);
 		this.place = SlsOffset.Place.origin(resumed);
 		this.skip = 0;
 		this.fromBeginning = false;
 		this.fresh = true;
-		return new Moved(SlsOffset.before(resumed).toOffset());
+		return new Moved(SlsOffset.before(resumed).toOffset(), text);
 	}
 
 	private String position(String from) {
@@ -289,8 +290,9 @@ final class ShardFetch {
 	 * reading resumes because the next logs do not exist any more.
 	 *
 	 * @param after the offset before the next record
+	 * @param loss what may be lost; {@code null} if nothing is
 	 */
-	record Moved(Offset after) implements Result {
+	record Moved(Offset after, @Nullable String loss) implements Result {
 
 	}
 

@@ -157,6 +157,9 @@ final class SlsShardReader implements ShardReader {
 				return null;
 			}
 			if (result instanceof ShardFetch.Moved moved) {
+				if (moved.loss() != null) {
+					logger.warn(moved.loss());
+				}
 				// What was done ahead was counted from another position.
 				reading.sink.movedTo(moved.after(), true);
 			}
