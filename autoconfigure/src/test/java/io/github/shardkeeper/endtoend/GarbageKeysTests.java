@@ -73,11 +73,11 @@ class GarbageKeysTests {
 			"reported", "shards", "changes", "concerns", "concernsAt");
 
 	/**
-	 * Read only while somebody waits for a lock that another instance holds, and never,
-	 * but written.
+	 * Read only while somebody waits for a lock that another instance holds, only when
+	 * records come from an outbox, and never, but written.
 	 */
 	private static final Set<String> UNREAD = Set.of("shardkeeper:{visits-app}:lockTickets",
-			"shardkeeper:{visits#0}:pulse");
+			"shardkeeper:{visits#0}:received:0", "shardkeeper:{visits#0}:pulse");
 
 	private static final Set<String> READ_AT_THE_START = Set.of("shardkeeper:{visits-app/visits}:topic");
 
@@ -290,7 +290,10 @@ class GarbageKeysTests {
 	private static void assertLogIsClean(CapturedOutput output, int before) {
 		String log = output.getAll().substring(before);
 		assertThat(log).doesNotContain("Unexpected failure", "NullPointerException", "ClassCastException");
-		assertThat(log.lines()).noneMatch((line) -> line.startsWith(Damage.FORGED)).hasSizeLessThan(300);
+		assertThat(log.lines()).noneMatch((line) -> line.startsWith(Damage.FORGED));
+		// Connections of an earlier test in this JVM may be given up meanwhile, which Netty logs.
+		assertThat(log.lines().filter((line) -> line.contains(" i.g.s.") || line.contains("shardkeeper")))
+			.hasSizeLessThan(300);
 		assertThat(log.chars()).noneMatch((c) -> c == '\u001b' || c == '\u2028');
 	}
 
