@@ -291,7 +291,8 @@ class GarbageKeysTests {
 		String log = output.getAll().substring(before);
 		assertThat(log).doesNotContain("Unexpected failure", "NullPointerException", "ClassCastException");
 		assertThat(log.lines()).noneMatch((line) -> line.startsWith(Damage.FORGED));
-		// Connections of an earlier test in this JVM may be given up meanwhile, which Netty logs.
+		// Connections of an earlier test in this JVM may be given up meanwhile, which
+		// Netty logs.
 		assertThat(log.lines().filter((line) -> line.contains(" i.g.s.") || line.contains("shardkeeper")))
 			.hasSizeLessThan(300);
 		assertThat(log.chars()).noneMatch((c) -> c == '\u001b' || c == '\u2028');
