@@ -126,6 +126,7 @@ class DashboardPageTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void aSilentMemberIsNamedWithItsShards() {
 		this.group.members.get(1).put("silentSince", "2026-11-21T04:12:22.450Z");
 		open();
@@ -157,6 +158,7 @@ class DashboardPageTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void deadLettersAreNamedAndTheirValuesAreHiddenUnlessShown() {
 		this.group.shards.get(1).put("deadLetters", 2);
 		open();
@@ -177,6 +179,7 @@ class DashboardPageTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void outboxIsShownForAShardThatSends() {
 		this.group.shards.get(1)
 			.put("outbox", Map.of("records", 1200, "size", 91_200, "since", "2026-11-21T04:16:43.791Z"));
@@ -198,6 +201,7 @@ class DashboardPageTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void dropOfManyShardsIsAnActOnTheirTopic() {
 		shards(8);
 		this.group.shards.forEach((shard) -> shard.put("deadLetters", 3));
@@ -210,6 +214,7 @@ class DashboardPageTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void aHaltedShardOffersToSkipItsRecord() {
 		List<Map<String, Object>> all = new ArrayList<>(this.group.shards);
 		all.set(2, StubbedGroup.shard("visits", "2", "host-1~aaa", "Halted at offset 41-7, which it cannot handle: x"));
@@ -307,6 +312,7 @@ class DashboardPageTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void afterAnActItsFormIsOnlyClosed() {
 		open();
 		browser.awaitCount("#cells li", 4);
@@ -336,6 +342,7 @@ class DashboardPageTests {
 	}
 
 	/** Topics, ids and instances often begin alike, and are long. */
+	@Tag("proof")
 	@ParameterizedTest
 	@CsvSource({ "1280, 40", "360, 80" })
 	void endsOfLongIdsAreVisible(int width, int number) {
@@ -421,6 +428,7 @@ class DashboardPageTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void allMovesOfTheLastMinutesAreCounted() {
 		List<Map<String, Object>> before = moves(1, 200, 45);
 		List<Map<String, Object>> recent = moves(201, 512, 10);
@@ -536,6 +544,7 @@ class DashboardPageTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void keyboardReachesAShardAndComesBack() {
 		open();
 		browser.awaitCount("#cells li", 4);
@@ -554,6 +563,7 @@ class DashboardPageTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void darkSchemeAndPhoneWidth() {
 		browser.width(360);
 		browser.scheme("dark");
