@@ -110,8 +110,8 @@ class KafkaSourceConfiguration {
 		}
 
 		private static KafkaTopic mapping(String topic, @Nullable KafkaTopicProperties properties) {
-			String name = (properties != null) ? ShardkeeperSettings.textOrNull(properties.name()) : null;
-			String pattern = (properties != null) ? ShardkeeperSettings.textOrNull(properties.pattern()) : null;
+			String name = (properties != null) ? properties.name() : null;
+			String pattern = (properties != null) ? properties.pattern() : null;
 			if (pattern == null) {
 				return KafkaTopic.named((name != null) ? name : topic);
 			}

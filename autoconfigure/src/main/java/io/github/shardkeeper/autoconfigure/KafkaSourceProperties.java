@@ -37,6 +37,11 @@ public record KafkaSourceProperties(@DefaultValue Map<String, KafkaTopicProperti
 	@ConfigurationPropertiesSource
 	public record KafkaTopicProperties(@Nullable String name, @Nullable String pattern) {
 
+		public KafkaTopicProperties {
+			name = ShardkeeperSettings.textOrNull(name);
+			pattern = ShardkeeperSettings.textOrNull(pattern);
+		}
+
 	}
 
 }

@@ -49,7 +49,8 @@ class SlsSourceConfiguration {
 			try {
 				return new SlsSettings(endpoint, project, logstores(sls, topics), sls.pollInterval(),
 						sls.shardInterval(), sls.fetchCount(), sls.threads(), sls.requestTimeout(),
-						textOrNull(sls.region()), textOrNull(sls.proxy()), textOrNull(sls.consumerGroup()));
+						SlsSourceProperties.textOrNull(sls.region()), SlsSourceProperties.textOrNull(sls.proxy()),
+						SlsSourceProperties.textOrNull(sls.consumerGroup()));
 			}
 			catch (IllegalArgumentException ex) {
 				throw new ShardkeeperConfigurationException("%s.".formatted(ex.getMessage()),
@@ -61,12 +62,10 @@ class SlsSourceConfiguration {
 			Map<String, SlsSettings.Logstore> logstores = new LinkedHashMap<>();
 			topics.forEach((name, topic) -> {
 				SlsTopicProperties own = sls.topics().get(name);
-				String logstore = (own != null) ? textOrNull(own.logstore()) : null;
+				String logstore = (own != null) ? own.logstore() : null;
 				ResetPolicy reset = topic.reset();
-				logstores.put(name,
-						new SlsSettings.Logstore((logstore != null) ? logstore : name,
-								(own != null) ? textOrNull(own.keyField()) : null,
-								(reset != null) ? reset : ResetPolicy.EARLIEST));
+				logstores.put(name, new SlsSettings.Logstore((logstore != null) ? logstore : name,
+						(own != null) ? own.keyField() : null, (reset != null) ? reset : ResetPolicy.EARLIEST));
 			});
 			return logstores;
 		}
@@ -86,22 +85,19 @@ class SlsSourceConfiguration {
 			}
 			String otherwise = "Set 'shardkeeper.sls.access-key-id' and 'shardkeeper.sls.access-key-secret', or define "
 					+ "a bean of the type com.aliyun.openservices.log.common.auth.CredentialsProvider.";
-			return new StaticCredentialsProvider(new DefaultCredentials(
-					require(sls.accessKeyId(), "access-key-id", otherwise),
-					require(sls.accessKeySecret(), "access-key-secret", otherwise), textOrNull(sls.securityToken())));
+			return new StaticCredentialsProvider(
+					new DefaultCredentials(require(sls.accessKeyId(), "access-key-id", otherwise),
+							require(sls.accessKeySecret(), "access-key-secret", otherwise),
+							SlsSourceProperties.textOrNull(sls.securityToken())));
 		}
 
 		private static String require(@Nullable String value, String property, String otherwise) {
-			String text = textOrNull(value);
+			String text = SlsSourceProperties.textOrNull(value);
 			if (text == null) {
 				throw new ShardkeeperConfigurationException(
 						"'%s%s' is not set, but a topic has the source 'sls'.".formatted(PREFIX, property), otherwise);
 			}
 			return text;
-		}
-
-		private static @Nullable String textOrNull(@Nullable String value) {
-			return StringUtils.hasText(value) ? value.strip() : null;
 		}
 
 	}

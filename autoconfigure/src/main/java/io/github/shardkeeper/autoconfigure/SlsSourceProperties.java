@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationPropertiesSource;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.util.StringUtils;
 
 /**
  * Properties of the source {@code sls}. Immutable.
@@ -52,6 +53,11 @@ public record SlsSourceProperties(@Nullable String endpoint, @Nullable String pr
 				this.topics);
 	}
 
+	/** Returns a text without spaces around it, or {@code null} for none. */
+	static @Nullable String textOrNull(@Nullable String value) {
+		return StringUtils.hasText(value) ? value.strip() : null;
+	}
+
 	/**
 	 * Logstore that a topic reads.
 	 *
@@ -62,6 +68,11 @@ public record SlsSourceProperties(@Nullable String endpoint, @Nullable String pr
 	 */
 	@ConfigurationPropertiesSource
 	public record SlsTopicProperties(@Nullable String logstore, @Nullable String keyField) {
+
+		public SlsTopicProperties {
+			logstore = textOrNull(logstore);
+			keyField = textOrNull(keyField);
+		}
 
 	}
 

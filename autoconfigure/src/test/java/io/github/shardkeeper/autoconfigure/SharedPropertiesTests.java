@@ -122,6 +122,12 @@ class SharedPropertiesTests {
 			.containsKey(name);
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "kafka, shardkeeper.kafka.topics.visits.name", "sls, shardkeeper.sls.topics.visits.logstore" })
+	void emptyNameIsThatOfTheTopic(String source, String property) {
+		assertThat(settings(source, Map.of(property, ""), Set.of())).isEqualTo(settings(source, Map.of(), Set.of()));
+	}
+
 	@Test
 	void sourceIsCompared() {
 		assertThat(settings("kafka", Map.of(), Set.of()).conflictsWith(settings("redis", Map.of(), Set.of()))).isTrue();

@@ -172,7 +172,7 @@ public final class SettingsAgreement {
 			return (due != null) ? due : this.runtime.clock().now().plus(RETRY_PAUSE);
 		}
 		catch (StoreUnavailableException ex) {
-			// Said with health here, and in the log by whoever needs the store for more.
+			// Said with health here, and in the log by those who need the store for more.
 			logger.debug("The settings cannot be compared now", ex);
 			return this.runtime.clock().now().plus(RETRY_PAUSE);
 		}
