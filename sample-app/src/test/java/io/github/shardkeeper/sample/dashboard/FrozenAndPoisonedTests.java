@@ -75,7 +75,7 @@ class FrozenAndPoisonedTests {
 			browser.awaitText("#effects", "1 record would be skipped");
 			browser.click("#confirm", "Skip the record");
 			browser.awaitText("#effects", "Done.");
-			browser.click("#confirm", "Cancel");
+			browser.click("#confirm", "Close");
 			browser.await(() -> !browser.text("#problems").contains("Halted"), () -> browser.text("#problems"));
 
 			browser.awaitText("#verdict", "1 instance is gone");
