@@ -317,9 +317,10 @@ class KafkaShardReaderTests {
 		return this.consumers.get(this.consumers.size() - 1);
 	}
 
-	private void deliver(TopicPartition of, long offset) throws InterruptedException {
+	/** More than one poll: a refresh of the directory that ends just then wakes the reader. */
+	private void deliver(TopicPartition of, long offset) {
 		consumer().addRecord(each(of, offset));
-		this.reader.poll();
+		await().atMost(Duration.ofSeconds(10)).until(this.reader::poll);
 	}
 
 	private static ConsumerRecord<String, byte[]> each(TopicPartition of, long offset) {
