@@ -317,7 +317,10 @@ class KafkaShardReaderTests {
 		return this.consumers.get(this.consumers.size() - 1);
 	}
 
-	/** More than one poll: a refresh of the directory that ends just then wakes the reader. */
+	/**
+	 * More than one poll: a refresh of the directory that ends just then wakes the
+	 * reader.
+	 */
 	private void deliver(TopicPartition of, long offset) {
 		consumer().addRecord(each(of, offset));
 		await().atMost(Duration.ofSeconds(10)).until(this.reader::poll);
