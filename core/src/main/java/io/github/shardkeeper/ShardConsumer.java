@@ -78,10 +78,10 @@ public @interface ShardConsumer {
 	/**
 	 * Pause from the end of one call to the beginning of the next one for the same shard,
 	 * for example {@code 10s}, {@code 5m} or {@code PT1H}; a number without a unit is in
-	 * milliseconds. {@code 0s} is for methods that wait themselves. {@code ${…}} is
-	 * resolved. A method that takes no records needs this or {@link #cron()}, or
-	 * {@code shardkeeper.topics.<name>.schedule}, which has precedence; not allowed for
-	 * others.
+	 * milliseconds. {@code 0s} is for methods that wait themselves; the longest is
+	 * {@code 36500d}. {@code ${…}} is resolved. A method that takes no records needs this
+	 * or {@link #cron()}, or {@code shardkeeper.topics.<name>.schedule}, which has
+	 * precedence; not allowed for others.
 	 * @return the pause
 	 */
 	String interval() default "";
@@ -90,7 +90,9 @@ public @interface ShardConsumer {
 	 * Times of the calls for each shard, as a cron expression of Spring with six fields,
 	 * for example {@code 0 0 3 * * *} for every day at three o'clock. For methods that
 	 * take no records, on a topic without records
-	 * ({@code shardkeeper.topics.<name>.source: fixed}). {@code ${…}} is resolved.
+	 * ({@code shardkeeper.topics.<name>.source: fixed}). A call that has returned and is
+	 * committed is never made again for its time, also if clocks are set back.
+	 * {@code ${…}} is resolved.
 	 * @return the cron expression
 	 */
 	String cron() default "";

@@ -56,6 +56,10 @@ public interface ShardContext {
 	/**
 	 * Returns the time that the schedule of a shard without records has for the run that
 	 * is under way: the time that was due, also if the run began later or is repeated.
+	 * With a cron expression it is later than those of all finished runs of the shard,
+	 * whatever clocks show, unless the shard was moved by {@link ShardPositions} or the
+	 * store has lost their commits. With an interval it may be earlier than that of the
+	 * last run, if a clock was set back.
 	 * @return the time; empty outside of a run, and for handlers without a schedule
 	 */
 	default Optional<Instant> scheduledTime() {

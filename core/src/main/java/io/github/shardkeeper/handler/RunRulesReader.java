@@ -22,6 +22,8 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  */
 final class RunRulesReader {
 
+	private static final String POSSIBLE_INTERVAL = "Write a duration that is neither negative nor longer than 36500 days, such as '10s', '5m' or '500ms'.";
+
 	private final HandlerSignature signature;
 
 	private final String topic;
@@ -134,10 +136,9 @@ final class RunRulesReader {
 					"Remove the zone, or set a cron expression.");
 		}
 		if (configuredInterval != null) {
-			if (configuredInterval.isNegative()) {
+			if (!Every.isPossible(configuredInterval)) {
 				throw new ShardkeeperConfigurationException(
-						"'%s' is '%s'.".formatted(property("interval"), configuredInterval),
-						"Write a duration that is not negative, such as '10s', '5m' or '500ms'.");
+						"'%s' is '%s'.".formatted(property("interval"), configuredInterval), POSSIBLE_INTERVAL);
 			}
 			return new Every(configuredInterval);
 		}
@@ -163,10 +164,10 @@ final class RunRulesReader {
 		try {
 			parsed = DurationFormatterUtils.detectAndParse(interval);
 		}
-		catch (IllegalArgumentException ex) {
+		catch (IllegalArgumentException | ArithmeticException ex) {
 			throw invalidInterval(interval, ex);
 		}
-		if (parsed.isNegative()) {
+		if (!Every.isPossible(parsed)) {
 			throw invalidInterval(interval, null);
 		}
 		return Objects.requireNonNull(parsed);
@@ -175,7 +176,7 @@ final class RunRulesReader {
 	private ShardkeeperConfigurationException invalidInterval(String interval, @Nullable Throwable cause) {
 		return new ShardkeeperConfigurationException(
 				"The interval of the @ShardConsumer method %s is '%s'.".formatted(this.signature.name(), interval),
-				"Write a duration that is not negative, such as '10s', '5m' or '500ms'.", cause);
+				POSSIBLE_INTERVAL, cause);
 	}
 
 	private String name() {

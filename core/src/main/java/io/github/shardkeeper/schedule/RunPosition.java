@@ -46,6 +46,18 @@ public record RunPosition(Instant next, @Nullable Instant started, boolean faile
 		return new RunPosition(nextRun, null, false, this.started, end, trigger);
 	}
 
+	/**
+	 * Returns the latest time that the clock of an owner has shown, as far as it was
+	 * written down; {@code null} before the first run.
+	 */
+	public @Nullable Instant latest() {
+		return later(this.started, later(this.last, this.ended));
+	}
+
+	private static @Nullable Instant later(@Nullable Instant one, @Nullable Instant other) {
+		return (one == null || other != null && other.isAfter(one)) ? other : one;
+	}
+
 	/** Returns the position as the offset of its shard. */
 	public Offset toOffset() {
 		StringBuilder text = new StringBuilder("next=").append(this.next);

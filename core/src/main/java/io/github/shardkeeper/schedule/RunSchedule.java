@@ -7,7 +7,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
@@ -18,8 +17,10 @@ import io.github.shardkeeper.schedule.RunTrigger.Every;
 
 /**
  * The machine of one shard's schedule: which run is due, and the position to commit. All
- * times are of the wall clock. A clock that is set back repeats no run, but leaves out
- * one at most; a longer wait starts over. Confined to the shard's worker.
+ * times are of the wall clock, which may be set and differs between owners. The next time
+ * of a cron expression is later than those of all runs that were made, so that none is
+ * made again: if the clock is set back, it waits until the clock has caught up. An
+ * interval has no such times; its pause starts over. Confined to the shard's worker.
  */
 public final class RunSchedule {
 
@@ -36,11 +37,18 @@ public final class RunSchedule {
 	/** Whether the run was started by this owner and has not ended. */
 	private boolean underWay;
 
+	/**
+	 * The time after the run that is under way; {@code null} if that is decided at its
+	 * end.
+	 */
+	private @Nullable Instant following;
+
 	private final List<Skipped> skipped = new ArrayList<>();
 
 	/**
 	 * Creates the machine of a shard that was just acquired.
 	 * @param stored the committed position, {@code null} for none
+	 * @throws NoNextRunException if there is no next run
 	 */
 	public RunSchedule(RunRules rules, @Nullable RunPosition stored, Instant now) {
 		this.rules = rules;
@@ -52,24 +60,27 @@ public final class RunSchedule {
 			this.position = stored;
 		}
 		else {
-			this.position = stored.waitingFor(first(stored.ended(), now), by);
+			this.position = stored.waitingFor(first(stored, now), by);
 		}
 		this.before = this.position;
 	}
 
-	/** Returns the first run of a new schedule. */
-	private Instant first(@Nullable Instant ended, Instant now) {
+	/**
+	 * Returns the first run of a new schedule. It is after every run of an earlier one,
+	 * even if the clock was set back: the new one may have some of the same times.
+	 */
+	private Instant first(@Nullable RunPosition earlier, Instant now) {
 		Instant time = millis(now);
-		if (this.rules.trigger() instanceof Every every) {
-			return (ended != null) ? ended.plus(every.interval()) : time;
+		if (this.rules.trigger() instanceof Every) {
+			return (earlier != null && earlier.ended() != null) ? after(earlier.ended()) : time;
 		}
-		return after(time);
+		Instant latest = (earlier != null) ? earlier.latest() : null;
+		return after((latest != null && latest.isAfter(time)) ? latest : time);
 	}
 
 	/** Returns the run after a time: of a run for a cron, of its end for an interval. */
 	private Instant after(Instant time) {
-		return Objects.requireNonNull(this.rules.trigger().next(time),
-				() -> "'%s' has no time after %s".formatted(this.rules.trigger().text(), time));
+		return this.rules.trigger().next(time);
 	}
 
 	private static Instant millis(Instant time) {
@@ -98,6 +109,7 @@ public final class RunSchedule {
 	 * @param ready the time since which the run could have been started, but for a free
 	 * thread; at most now. Only the delay until then makes a run a missed one
 	 * @return the time of the next run if none is due, otherwise {@code null}
+	 * @throws NoNextRunException if there is no next run; the position stays
 	 */
 	public @Nullable Instant decide(Instant now, Instant ready) {
 		if (this.underWay || isToRepeat()) {
@@ -128,13 +140,16 @@ public final class RunSchedule {
 		return false;
 	}
 
-	/** Starts over if the next run is later than it can be: the clock was set back. */
+	/**
+	 * Starts over if the next run is later than it can be: the clock was set back. Runs
+	 * that were made while it was ahead are not made again.
+	 */
 	private void correct(Instant now) {
-		Instant time = millis(now);
-		Instant first = after(time);
-		Instant latest = (this.rules.trigger() instanceof Cron) ? after(first) : first.plusMillis(1);
-		if (this.position.next().isAfter(latest)) {
-			this.position = this.position.waitingFor(first, this.rules.trigger().text());
+		boolean cron = this.rules.trigger() instanceof Cron;
+		Instant latest = cron ? first(this.position, now) : after(millis(now));
+		// The end of a run was truncated, too.
+		if (this.position.next().isAfter(cron ? latest : latest.plusMillis(1))) {
+			this.position = this.position.waitingFor(latest, this.rules.trigger().text());
 		}
 	}
 
@@ -181,10 +196,22 @@ public final class RunSchedule {
 		}
 	}
 
-	/** Notes that the handler is about to be called for the run that is due. */
+	/**
+	 * Notes that the handler is about to be called for the run that is due.
+	 * @throws NoNextRunException if no run could follow this one, which is not begun
+	 */
 	public void begin(Instant now) {
+		Instant started = millis(now);
+		Instant time = this.position.next();
+		this.following = null;
+		if (this.rules.trigger() instanceof Cron) {
+			// Now: a run that has been made must not fail because none follows it.
+			this.following = after(time);
+			// An owner whose clock is behind may repeat a run before its time.
+			started = started.isBefore(time) ? time : started;
+		}
 		this.before = this.position;
-		this.position = this.position.startedAt(millis(now));
+		this.position = this.position.startedAt(started);
 		this.underWay = true;
 	}
 
@@ -197,7 +224,7 @@ public final class RunSchedule {
 	/** Notes that the handler has returned. */
 	public void succeeded(Instant now) {
 		Instant end = millis(now);
-		Instant next = after((this.rules.trigger() instanceof Every) ? end : this.position.next());
+		Instant next = (this.following != null) ? this.following : after(end);
 		this.position = this.position.endedAt(end, next, this.rules.trigger().text());
 		this.underWay = false;
 	}

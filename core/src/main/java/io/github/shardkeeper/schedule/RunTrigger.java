@@ -9,6 +9,7 @@ import java.time.ZoneOffset;
 import java.time.zone.ZoneOffsetTransition;
 import java.time.zone.ZoneRules;
 import java.util.Objects;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
@@ -26,9 +27,10 @@ public sealed interface RunTrigger {
 	/**
 	 * Returns the time of the run after another one: after its time for a cron
 	 * expression, after its end for an interval.
-	 * @return the time; {@code null} if there is none
+	 * @return the time; for a cron expression it is later than {@code after}
+	 * @throws NoNextRunException if a cron expression has none
 	 */
-	@Nullable Instant next(Instant after);
+	Instant next(Instant after);
 
 	/**
 	 * Pause from the end of a run to the start of the next one.
@@ -37,10 +39,19 @@ public sealed interface RunTrigger {
 	 */
 	record Every(Duration interval) implements RunTrigger {
 
+		/** Longest interval: after a longer one there may be no time to write down. */
+		private static final Duration LONGEST = Duration.ofDays(36_500);
+
 		public Every {
-			if (interval.isNegative()) {
-				throw new IllegalArgumentException("An interval of " + interval + ": it is at least 0");
+			if (!isPossible(interval)) {
+				throw new IllegalArgumentException("An interval of %s: it is at least 0 and at most %d days"
+					.formatted(interval, LONGEST.toDays()));
 			}
+		}
+
+		/** Returns whether an interval is neither negative nor too long. */
+		public static boolean isPossible(Duration interval) {
+			return !interval.isNegative() && interval.compareTo(LONGEST) <= 0;
 		}
 
 		@Override
@@ -70,13 +81,14 @@ public sealed interface RunTrigger {
 
 		private final String expression;
 
-		private final CronExpression cron;
+		private final Function<LocalDateTime, @Nullable LocalDateTime> cron;
 
 		private final ZoneId zone;
 
 		private final boolean everyHour;
 
-		private Cron(String expression, CronExpression cron, ZoneId zone) {
+		/** Creates a trigger of times without a zone, each of which has a next one. */
+		Cron(String expression, Function<LocalDateTime, @Nullable LocalDateTime> cron, ZoneId zone) {
 			this.expression = expression;
 			this.cron = cron;
 			this.zone = zone;
@@ -115,7 +127,7 @@ public sealed interface RunTrigger {
 						"The cron expression '%s' of %s never fires.".formatted(cron, where),
 						"Correct it: there is no date such as 31 February.");
 			}
-			return new Cron(cron.strip(), expression, zone(zone, where));
+			return new Cron(cron.strip(), expression::next, zone(zone, where));
 		}
 
 		private static ZoneId zone(@Nullable String zone, String where) {
@@ -129,9 +141,23 @@ public sealed interface RunTrigger {
 			}
 		}
 
+		/** Checks the answer: a schedule that does not get on would run for ever. */
 		@Override
-		public @Nullable Instant next(Instant after) {
-			return this.everyHour ? nextOfPassingHours(after) : nextOfHoursOnTheWall(after);
+		public Instant next(Instant after) {
+			Instant next = this.everyHour ? nextOfPassingHours(after) : nextOfHoursOnTheWall(after);
+			if (next == null || !next.isAfter(after)) {
+				throw new NoNextRunException(this, after, next);
+			}
+			return next;
+		}
+
+		private @Nullable LocalDateTime nextOnTheWall(LocalDateTime from) {
+			LocalDateTime next = this.cron.apply(from);
+			if (next != null && !next.isAfter(from)) {
+				throw new NoNextRunException(this, from.atZone(this.zone).toInstant(),
+						next.atZone(this.zone).toInstant());
+			}
+			return next;
 		}
 
 		/**
@@ -144,7 +170,7 @@ public sealed interface RunTrigger {
 			LocalDateTime from = LocalDateTime.ofInstant(after, offset);
 			ZoneOffsetTransition change = rules.nextTransition(after);
 			while (true) {
-				LocalDateTime next = this.cron.next(from);
+				LocalDateTime next = nextOnTheWall(from);
 				if (next == null) {
 					return null;
 				}
@@ -167,7 +193,7 @@ public sealed interface RunTrigger {
 				from = from.minus(last.getDuration());
 			}
 			Instant moved = null;
-			LocalDateTime next = this.cron.next(from);
+			LocalDateTime next = nextOnTheWall(from);
 			while (next != null) {
 				Instant instant = next.atZone(this.zone).toInstant();
 				ZoneOffsetTransition gap = rules.getTransition(next);
@@ -178,10 +204,10 @@ public sealed interface RunTrigger {
 					}
 					// A time right after the gap may be earlier.
 					moved = instant;
-					next = this.cron.next(gap.getDateTimeAfter().minusNanos(1));
+					next = nextOnTheWall(gap.getDateTimeAfter().minusNanos(1));
 				}
 				else {
-					next = this.cron.next(next);
+					next = nextOnTheWall(next);
 				}
 			}
 			return moved;

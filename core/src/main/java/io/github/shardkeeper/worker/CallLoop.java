@@ -12,10 +12,12 @@ import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.loop.WakeTimer;
 import io.github.shardkeeper.output.CallOutput;
+import io.github.shardkeeper.schedule.NoNextRunException;
 import io.github.shardkeeper.schedule.RunPosition;
 import io.github.shardkeeper.schedule.RunRules;
 import io.github.shardkeeper.schedule.RunSchedule.Skipped;
 import io.github.shardkeeper.schedule.RunSchedule;
+import io.github.shardkeeper.schedule.RunTrigger;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.shard.MovePhase;
@@ -85,7 +87,6 @@ final class CallLoop implements ShardOwnership.Loop {
 		// Before the time is read, and for this turn only: it is the one that was woken.
 		Instant woken = (this.runs != null) ? this.runs.takeWoken() : null;
 		MonotonicTime now = this.context.clock().now();
-		boolean waits = false;
 		if (mayCall(now)) {
 			this.nextCall = (this.runs != null) ? this.runs.begin(now, woken) : now;
 			if (this.runs != null && this.runs.isUnderWay()) {
@@ -93,15 +94,15 @@ final class CallLoop implements ShardOwnership.Loop {
 				if (stop != null) {
 					return stop;
 				}
-				waits = !this.runs.isMarked();
-				if (waits) {
-					// Records that were forwarded meanwhile are to be removed, too.
-					this.progress.commitSoon();
-				}
 			}
-			if (!waits && !now.isBefore(this.nextCall)) {
+			if (!waits() && !now.isBefore(this.nextCall)) {
 				call(now);
 				now = this.context.clock().now();
+				if (this.runs != null && mayCall(now)) {
+					// Before the commit, which then has the end of the one run and the
+					// begin of the next.
+					this.nextCall = this.runs.begin(now, null);
+				}
 			}
 		}
 		if (this.scope.lifecycle().isPaused()) {
@@ -121,10 +122,15 @@ final class CallLoop implements ShardOwnership.Loop {
 		// Without permission the time may be in the past, and would wake the worker in a
 		// busy loop; it is woken when calls are permitted again. A commit that the call
 		// waits for wakes it, too.
-		if (this.nextCall != null && !waits && isPermitted(now)) {
+		if (this.nextCall != null && !waits() && isPermitted(now)) {
 			this.callTimer.wakeAt(this.nextCall, now);
 		}
 		return Outcome.IDLE;
+	}
+
+	/** Returns whether a run has begun whose call waits for a commit. */
+	private boolean waits() {
+		return this.runs != null && this.runs.isUnderWay() && !this.runs.mayCall();
 	}
 
 	private boolean isPermitted(MonotonicTime now) {
@@ -163,7 +169,10 @@ final class CallLoop implements ShardOwnership.Loop {
 		this.scope.problems().callSucceeded();
 		this.scope.meters().count((meters) -> meters.handled(0, begun.until(now)));
 		this.scope.owned().reached(MovePhase.FIRST_RECORD, now);
-		this.nextCall = (this.runs != null) ? this.runs.succeeded(now) : now.plus(this.handler.interval());
+		if (this.runs != null) {
+			this.runs.succeeded(now);
+		}
+		this.nextCall = (this.runs != null) ? now : now.plus(this.handler.interval());
 	}
 
 	private void failed(HandlerCalls.Result result, Throwable failure, MonotonicTime begun, MonotonicTime now) {
@@ -223,6 +232,15 @@ final class CallLoop implements ShardOwnership.Loop {
 
 		private final RunSchedule schedule;
 
+		/** Whether the end of a run is committed at once. */
+		private final boolean commitsEnds;
+
+		/**
+		 * Number of the commit without which no run is called: it has the end of the last
+		 * run, and the begin of this one if the rules want that.
+		 */
+		private long required;
+
 		/**
 		 * Time at which the timer of runs has woken the worker, {@code null} since its
 		 * turn.
@@ -237,9 +255,13 @@ final class CallLoop implements ShardOwnership.Loop {
 			this.context = scope.context();
 			this.progress = progress;
 			this.commits = commits;
+			// An interval that is longer than that of commits needs no more of them.
+			this.commitsEnds = rules.marks() || rules.trigger() instanceof RunTrigger.Every every
+					&& every.interval().compareTo(scope.settings().commits().interval()) >= 0;
 			RunPosition stored = RunPosition.of(progress.begin());
 			this.schedule = new RunSchedule(rules, stored, wallTime());
 			this.position = this.schedule.position();
+			scope.problems().scheduledAt(this.position);
 			if (!this.position.equals(stored)) {
 				progress.moveTo(this.position.toOffset(), this.context.clock().now());
 			}
@@ -276,12 +298,22 @@ final class CallLoop implements ShardOwnership.Loop {
 			if (this.schedule.isUnderWay()) {
 				return now;
 			}
-			MonotonicTime next = next(time, (woken != null && woken.isBefore(time)) ? woken : time, now);
-			if (!now.isBefore(next)) {
-				this.schedule.begin(time);
-				moved(now, this.rules.marks());
+			try {
+				MonotonicTime next = next(time, (woken != null && woken.isBefore(time)) ? woken : time, now);
+				if (!now.isBefore(next)) {
+					this.schedule.begin(time);
+					moved(now, this.rules.marks());
+					if (this.rules.marksFirst()) {
+						this.required = this.commits.next();
+					}
+				}
+				this.scope.problems().scheduleContinues();
+				return next;
 			}
-			return next;
+			catch (NoNextRunException ex) {
+				this.scope.problems().scheduleStopped(ex);
+				return now.plus(MAX_WAIT);
+			}
 		}
 
 		private MonotonicTime next(Instant time, Instant ready, MonotonicTime now) {
@@ -318,18 +350,21 @@ final class CallLoop implements ShardOwnership.Loop {
 		}
 
 		/**
-		 * Returns whether the run that has begun may be called: the store knows of it.
+		 * Returns whether the run that has begun may be called: the store knows the end
+		 * of the last one, which is never called again, and of this one what the rules
+		 * want.
 		 */
-		boolean isMarked() {
-			return !this.rules.marksFirst() || this.commits.isIdle() && this.progress.commitDue() == null;
+		boolean mayCall() {
+			return this.commits.acknowledged() >= this.required;
 		}
 
-		/** Ends the run; returns when to look for the next one. */
-		MonotonicTime succeeded(MonotonicTime now) {
-			Instant time = wallTime();
-			this.schedule.succeeded(time);
-			moved(now, this.rules.marks());
-			return next(time, time, now);
+		/** Ends the run. */
+		void succeeded(MonotonicTime now) {
+			this.schedule.succeeded(wallTime());
+			moved(now, this.commitsEnds);
+			if (this.commitsEnds) {
+				this.required = this.commits.next();
+			}
 		}
 
 		void failed(MonotonicTime now) {
@@ -355,6 +390,7 @@ final class CallLoop implements ShardOwnership.Loop {
 			if (!next.equals(this.position)) {
 				this.position = next;
 				this.progress.moveTo(next.toOffset(), now);
+				this.scope.problems().scheduledAt(next);
 			}
 			if (soon) {
 				this.progress.commitSoon();

@@ -123,6 +123,11 @@ final class ShardCommits {
 		return this.acknowledgedCommit;
 	}
 
+	/** Returns the number of the commit that will contain what is uncommitted now. */
+	long next() {
+		return this.attempts + 1;
+	}
+
 	boolean isIdle() {
 		return this.sent == null;
 	}

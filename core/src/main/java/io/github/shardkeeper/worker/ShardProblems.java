@@ -1,6 +1,8 @@
 package io.github.shardkeeper.worker;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -17,6 +19,8 @@ import io.github.shardkeeper.UnreadableStateException;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.loop.WakeTimer;
 import io.github.shardkeeper.parking.ParkedKeys;
+import io.github.shardkeeper.schedule.NoNextRunException;
+import io.github.shardkeeper.schedule.RunPosition;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.PayloadConversionException;
 import io.github.shardkeeper.text.FailureText;
@@ -38,6 +42,12 @@ final class ShardProblems {
 	private static final Duration SAME_REFUSAL = Duration.ofSeconds(10);
 
 	private static final Duration LONG_DRAIN = Duration.ofSeconds(5);
+
+	/** Difference that may be between the clocks of two instances. */
+	private static final Duration SAME_TIME = Duration.ofSeconds(1);
+
+	/** A clock that is further behind does not catch up soon. */
+	private static final Duration WRONG_CLOCK = Duration.ofMinutes(1);
 
 	private static final int FRAMES_IN_PROBLEM = 3;
 
@@ -82,6 +92,12 @@ final class ShardProblems {
 	/** Why records that were sent are not forwarded, {@code null} if they are. */
 	private volatile @Nullable TurnProblem outboxProblem;
 
+	/** Why the schedule names no next run, {@code null} if it does. */
+	private volatile @Nullable String scheduleProblem;
+
+	/** Position in the schedule of a shard without records, otherwise {@code null}. */
+	private volatile @Nullable RunPosition scheduled;
+
 	ShardProblems(OwnedShard owned, String handlerName, WorkerContext context, ShardLifecycle lifecycle,
 			HandlerCalls calls, Runnable wake) {
 		this.owned = owned;
@@ -121,6 +137,10 @@ final class ShardProblems {
 		if (passing != null) {
 			return passing.at(now);
 		}
+		String stopped = this.scheduleProblem;
+		if (stopped != null) {
+			return ShardWorker.Problem.alarm(stopped);
+		}
 		String full = this.parkingProblem;
 		if (full != null) {
 			return ShardWorker.Problem.alarm(full);
@@ -132,7 +152,35 @@ final class ShardProblems {
 		if (unsent != null && !lasts) {
 			return unsent.at(now);
 		}
-		return (noted != null) ? new ShardWorker.Problem(noted.text(), lasts, null) : null;
+		return (noted != null) ? new ShardWorker.Problem(noted.text(), lasts, null) : clockBehind();
+	}
+
+	/**
+	 * Returns the problem of a clock that shows an earlier time than the last run has
+	 * seen: it was set back, or that of an earlier owner was ahead.
+	 */
+	private ShardWorker.@Nullable Problem clockBehind() {
+		RunPosition position = this.scheduled;
+		Instant latest = (position != null) ? position.latest() : null;
+		if (position == null || latest == null) {
+			return null;
+		}
+		Instant clock = this.context.wallClock().instant();
+		Duration behind = Duration.between(clock, latest);
+		if (behind.compareTo(SAME_TIME) <= 0) {
+			return null;
+		}
+		boolean waits = position.started() == null && position.next().isAfter(clock);
+		return new ShardWorker.Problem(("The clock of this machine shows %s, %d s before the last run of the shard, "
+				+ "which was at %s. %sSet the clocks of all instances (NTP). If this one is right, and an earlier one "
+				+ "was ahead, seek the shard to 'earliest': its schedule starts over from now, and its state is kept")
+			.formatted(seconds(clock), behind.toSeconds(), seconds(latest),
+					waits ? "The next run waits until this clock shows %s. ".formatted(position.next()) : ""),
+				behind.compareTo(WRONG_CLOCK) > 0, null);
+	}
+
+	private static Instant seconds(Instant time) {
+		return time.truncatedTo(ChronoUnit.SECONDS);
 	}
 
 	private String obstacle(ShardWorker.@Nullable Problem noted) {
@@ -217,6 +265,9 @@ final class ShardProblems {
 	 */
 	private String shown(Throwable failure) {
 		UnreadableStateException unreadable = FailurePolicy.unreadableState(failure);
+		if (failure instanceof NoNextRunException) {
+			return String.valueOf(failure.getMessage());
+		}
 		if (this.showsMessages) {
 			return (unreadable != null) ? String.valueOf(unreadable.getMessage()) : failure.toString();
 		}
@@ -277,6 +328,23 @@ final class ShardProblems {
 			this.parkingProblem = null;
 			logger.info("{} resumes: records may wait behind others of their keys again", this.owned);
 		}
+	}
+
+	/** Sets the position in the schedule: the clock is compared with its times. */
+	void scheduledAt(RunPosition position) {
+		this.scheduled = position;
+	}
+
+	/** Reports that no run is begun because the schedule does not name a next one. */
+	void scheduleStopped(NoNextRunException failure) {
+		if (this.scheduleProblem == null) {
+			logger.error("{} is held up", this.owned, failure);
+		}
+		this.scheduleProblem = failure.getMessage();
+	}
+
+	void scheduleContinues() {
+		this.scheduleProblem = null;
 	}
 
 	void turnSucceeded() {
@@ -358,6 +426,8 @@ final class ShardProblems {
 	}
 
 	void clear() {
+		this.scheduled = null;
+		this.scheduleProblem = null;
 		this.parkingProblem = null;
 		this.callProblem = null;
 		this.turnProblem = null;

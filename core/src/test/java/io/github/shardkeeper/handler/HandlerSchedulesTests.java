@@ -105,7 +105,13 @@ class HandlerSchedulesTests {
 		refused(new Daily(), "The zone 'Mars' of the @ShardConsumer method Daily.run(ShardContext)", "Europe/Berlin");
 		refused(new Pausing(), "has the zone 'Mars', but no cron expression", "Remove the zone");
 		this.configured = new TopicSchedule(null, null, Duration.ofSeconds(-1), null, null, null);
-		refused(new Pausing(), "'shardkeeper.topics.tenants.schedule.interval' is 'PT-1S'", "not negative");
+		refused(new Pausing(), "'shardkeeper.topics.tenants.schedule.interval' is 'PT-1S'",
+				"neither negative nor longer than 36500 days");
+		this.configured = new TopicSchedule(null, null, Duration.ofDays(36_501), null, null, null);
+		refused(new Pausing(), "'shardkeeper.topics.tenants.schedule.interval' is 'PT876024H'", "36500 days");
+		this.configured = TopicSchedule.NONE;
+		refused(new Endless(), "The interval of the @ShardConsumer method Endless.run() is '9999999999999d'",
+				"36500 days");
 	}
 
 	@Test
@@ -172,6 +178,14 @@ class HandlerSchedulesTests {
 	static class Pausing {
 
 		@ShardConsumer(value = "tenants", interval = "10s")
+		void run() {
+		}
+
+	}
+
+	static class Endless {
+
+		@ShardConsumer(value = "tenants", interval = "9999999999999d")
 		void run() {
 		}
 

@@ -2,6 +2,8 @@ package io.github.shardkeeper.schedule;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -15,6 +17,7 @@ import io.github.shardkeeper.schedule.RunSchedule.Skipped;
 import io.github.shardkeeper.schedule.RunTrigger.Cron;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** Decisions by a clock that the test sets. */
 class RunScheduleTests {
@@ -306,6 +309,25 @@ class RunScheduleTests {
 		assertThat(decide()).isNull();
 	}
 
+	@ParameterizedTest
+	@EnumSource(OnInterruption.class)
+	void clockThatIsSetBackByManyRunsRepeatsNone(OnInterruption onInterruption) {
+		begin(cron("*/3 * * * * *", onInterruption, MissedRuns.ALL));
+		this.now = MIDNIGHT.plusSeconds(90);
+		List<Instant> runs = runAll();
+		this.now = MIDNIGHT;
+		runs.addAll(runAll());
+		crash();
+		this.now = MIDNIGHT.plusSeconds(60);
+		runs.addAll(runAll());
+
+		assertThat(runs).hasSize(30);
+		assertThat(decide()).as("waits for the clock").isEqualTo(MIDNIGHT.plusSeconds(93));
+		this.now = MIDNIGHT.plusSeconds(99);
+		assertThat(runAll()).containsExactly(MIDNIGHT.plusSeconds(93), MIDNIGHT.plusSeconds(96),
+				MIDNIGHT.plusSeconds(99));
+	}
+
 	@Test
 	void scheduleBeginsAnewAfterAClockThatWasFarAhead() {
 		this.now = at("00:00").plus(Duration.ofDays(2000));
@@ -321,6 +343,91 @@ class RunScheduleTests {
 		this.now = at("00:10");
 		crash();
 		assertThat(decide()).isEqualTo(at("01:10"));
+	}
+
+	@Test
+	void cronWaitsForTheTimeOfARunThatWasMadeWhileTheClockWasFarAhead() {
+		Instant ahead = MIDNIGHT.plus(Duration.ofDays(2000));
+		this.now = ahead;
+		run(Duration.ofMinutes(1));
+		this.now = at("00:10");
+		crash();
+
+		assertThat(decide()).isEqualTo(ahead.plus(Duration.ofHours(1)));
+	}
+
+	/** They were left out by mistake, and none of them was made. */
+	@Test
+	void runsThatWereLeftOutWhileTheClockWasFarAheadAreMade() {
+		begin(cron(HOURLY, OnInterruption.REPEAT, MissedRuns.SKIP));
+		set("01:00");
+		run(Duration.ofMinutes(1));
+		this.now = MIDNIGHT.plus(Duration.ofDays(2000)).plusSeconds(1200);
+		assertThat(decide()).isAfter(this.now);
+		set("01:10");
+		crash();
+
+		assertThat(decide()).isEqualTo(at("02:00"));
+	}
+
+	/** Both have a run at 01:00. */
+	@Test
+	void otherCronRepeatsNoFinishedRunWhileTheClockIsBehind() {
+		set("01:00");
+		run(Duration.ofMinutes(1));
+		set("00:40");
+		this.rules = cron("0 0/30 * * * *", OnInterruption.REPEAT, MissedRuns.ALL);
+		crash();
+
+		assertThat(decide()).isEqualTo(at("01:30"));
+	}
+
+	/** The first run was repeated by an owner whose clock is behind its time. */
+	@Test
+	void otherCronRepeatsNoRunThatWasMadeBeforeItsTime() {
+		set("01:00");
+		decide();
+		this.schedule.begin(this.now);
+		set("00:40");
+		crash();
+		assertThat(decide()).isNull();
+		run(Duration.ofMinutes(1));
+		this.rules = cron("0 0/30 * * * *", OnInterruption.REPEAT, MissedRuns.ALL);
+		crash();
+
+		assertThat(decide()).isEqualTo(at("01:30"));
+	}
+
+	@Test
+	void latestTimeIsThatOfTheClocksSoFar() {
+		assertThat(this.schedule.position().latest()).isNull();
+		set("01:20");
+		decide();
+		this.schedule.begin(this.now);
+		assertThat(this.schedule.position().latest()).isEqualTo(at("01:20"));
+		set("01:25");
+		this.schedule.succeeded(this.now);
+		assertThat(this.schedule.position().latest()).isEqualTo(at("01:25"));
+		set("01:10");
+		this.schedule = new RunSchedule(this.rules, this.schedule.position(), this.now);
+		assertThat(this.schedule.position().latest()).isEqualTo(at("01:25"));
+	}
+
+	/** Otherwise a run that was made would have no end, and be made again. */
+	@Test
+	void runThatNoneFollowsIsNotBegun() {
+		LocalDateTime only = LocalDateTime.of(2026, 11, 23, 1, 0);
+		Cron cron = new Cron(HOURLY, (from) -> from.isBefore(only) ? only : null, ZoneOffset.UTC);
+		begin(new RunRules(cron, OnInterruption.REPEAT, MissedRuns.SKIP, RunRules.MISSED_AFTER));
+		set("01:00");
+		RunPosition before = this.schedule.position();
+
+		assertThatExceptionOfType(NoNextRunException.class).isThrownBy(() -> {
+			decide();
+			this.schedule.begin(this.now);
+		}).withMessageContaining("names no time after 2026-11-23T01:00:00Z");
+		assertThat(this.schedule.isUnderWay()).isFalse();
+		assertThat(this.schedule.position()).isEqualTo(before);
 	}
 
 	private Instant decide() {

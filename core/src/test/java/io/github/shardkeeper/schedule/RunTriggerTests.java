@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -92,10 +93,33 @@ class RunTriggerTests {
 		}
 	}
 
+	/** A schedule that names the same time again would run for ever. */
+	@ParameterizedTest
+	@CsvSource({ "0 0 * * * *, 0", "0 0 * * * *, -1800", "0 0 3 * * *, 0", "0 0 3 * * *, -1800" })
+	@Timeout(value = 10, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+	void timeThatIsNotLaterIsNoNextTime(String expression, long seconds) {
+		Cron cron = new Cron(expression, (from) -> from.plusSeconds(seconds), BERLIN);
+		Instant after = Instant.parse("2026-07-01T01:00:00Z");
+
+		assertThatExceptionOfType(NoNextRunException.class).isThrownBy(() -> cron.next(after))
+			.withMessage(
+					"The schedule 'cron %s Europe/Berlin' names no time after %s, but %s, so no run is begun. "
+							+ "Write another expression, or a zone without changes of its clock, such as UTC",
+					expression, after, after.plusSeconds(seconds));
+	}
+
+	@Test
+	void scheduleThatEndsHasNoNextTime() {
+		assertThatExceptionOfType(NoNextRunException.class)
+			.isThrownBy(() -> new Cron("0 0 3 * * *", (from) -> null, BERLIN).next(Instant.EPOCH))
+			.withMessageContaining("names no time after 1970-01-01T00:00:00Z, so no run");
+	}
+
 	@Test
 	void intervalCountsFromTheEndOfARun() {
 		assertThat(new Every(Duration.ofSeconds(10)).next(Instant.EPOCH)).isEqualTo(Instant.EPOCH.plusSeconds(10));
 		assertThatIllegalArgumentException().isThrownBy(() -> new Every(Duration.ofSeconds(-1)));
+		assertThatIllegalArgumentException().isThrownBy(() -> new Every(Duration.ofDays(36_501)));
 	}
 
 	@ParameterizedTest

@@ -99,21 +99,35 @@ final class ConsumingShard {
 		}, false, schedule, wallClock);
 	}
 
+	/** The same, with a handler that the test has made. */
+	static ConsumingShard withoutRecords(ShardHandler handler, InstantSource wallClock) {
+		return new ConsumingShard(handler, new TestSettings(), new BufferBudget(Long.MAX_VALUE), (created) -> {
+		}, wallClock);
+	}
+
 	private ConsumingShard(Object bean, TestSettings settings, BufferBudget budget, Consumer<ConsumingShard> created,
 			boolean hasRecords, TopicSchedule schedule, InstantSource wallClock) {
-		created.accept(this);
+		this(detect(bean, hasRecords, schedule), settings, budget, created, wallClock);
+	}
+
+	private static ShardHandler detect(Object bean, boolean hasRecords, TopicSchedule schedule) {
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		beans.registerSingleton("handler", bean);
-		JsonMapper mapper = new JsonMapper();
-		this.handler = new ShardHandlerDetector(new AnnotatedBeans(beans), new JsonPayloadConverter(mapper),
+		return new ShardHandlerDetector(new AnnotatedBeans(beans), new JsonPayloadConverter(new JsonMapper()),
 				MessageArguments.NONE, null, (topic) -> schedule)
 			.detect(Map.of("orders", 2), (topic) -> hasRecords)
 			.get("orders");
+	}
+
+	private ConsumingShard(ShardHandler handler, TestSettings settings, BufferBudget budget,
+			Consumer<ConsumingShard> created, InstantSource wallClock) {
+		created.accept(this);
+		this.handler = handler;
 		settings.get().check(this.handler);
 		this.lease.renew(this.clock.now(), this.clock.now());
 		this.context = new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock, wallClock,
-				this.threads, this.threads.timer(), mapper, ConsumerMeters.NONE, budget, (topic) -> settings.get(),
-				ConsumerEvents.NONE,
+				this.threads, this.threads.timer(), new JsonMapper(), ConsumerMeters.NONE, budget,
+				(topic) -> settings.get(), ConsumerEvents.NONE,
 				(shard, token, fence, completed) -> this.ended.add(completed ? "completed" : "released"), true,
 				new Outputs(this.targets, MAX_SENT, 1_000_000));
 		restart();
@@ -126,10 +140,14 @@ final class ConsumingShard {
 
 	/** The same under a token that is higher than those before. */
 	void restart(Token token) {
+		begin(token);
+		run();
+	}
+
+	private void begin(Token token) {
 		this.tokens = token.value();
 		this.worker = new ShardWorker(SHARD, token, MemberId.of("me", "1"), this.handler, this.context,
 				CompletableFuture.completedFuture(null));
-		run();
 	}
 
 	ShardHandler handler() {

@@ -2,19 +2,26 @@ package io.github.shardkeeper.worker;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDateTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.handler.ScheduledHandlers;
 import io.github.shardkeeper.schedule.RunPosition;
+import io.github.shardkeeper.schedule.RunRules;
 import io.github.shardkeeper.schedule.RunRules.MissedRuns;
 import io.github.shardkeeper.schedule.RunRules.OnInterruption;
+import io.github.shardkeeper.schedule.RunTrigger;
+import io.github.shardkeeper.schedule.TestTriggers;
 import io.github.shardkeeper.schedule.TopicSchedule;
 import io.github.shardkeeper.shard.Offset;
 
@@ -279,6 +286,165 @@ class ScheduledCallsTests {
 		assertThat(this.bean.calls).containsExactly("01:01");
 	}
 
+	@ParameterizedTest
+	@EnumSource(OnInterruption.class)
+	void clockThatIsSetBackEndsNoFinishedRunAgain(OnInterruption onInterruption) {
+		begin(new TopicSchedule("*/3 * * * * *", null, null, onInterruption, MissedRuns.ALL, null));
+		passInSteps(30);
+		assertThat(this.bean.times).hasSize(30).last().isEqualTo(MIDNIGHT.plusSeconds(90));
+		this.time = MIDNIGHT;
+		passInSteps(15);
+		this.shard.restart();
+		passInSteps(15);
+
+		assertThat(this.bean.times).as("after the clock has caught up").hasSize(30);
+		passInSteps(2);
+		assertThat(this.bean.times).hasSize(32).doesNotHaveDuplicates().isSorted();
+		assertThat(this.shard.checkpoint().state()).isEqualTo(Map.of("count", "32"));
+	}
+
+	@Test
+	void clockBehindTheLastRunIsAProblemUntilItHasCaughtUp() {
+		begin(new TopicSchedule("*/3 * * * * *", null, null, null, null, null));
+		passInSteps(30);
+		assertThat(this.shard.worker().problem()).isNull();
+		this.time = MIDNIGHT;
+
+		assertThat(this.shard.worker().problem()).isEqualTo(ShardWorker.Problem
+			.alarm("The clock of this machine shows 2026-11-23T00:00:00Z, 90 s before the last run of the shard, which was "
+					+ "at 2026-11-23T00:01:30Z. The next run waits until this clock shows 2026-11-23T00:01:33Z. Set the "
+					+ "clocks of all instances (NTP). If this one is right, and an earlier one was ahead, seek the shard "
+					+ "to 'earliest': its schedule starts over from now, and its state is kept"));
+		this.time = MIDNIGHT.plusSeconds(45);
+		assertThat(this.shard.worker().problem()).as("catches up soon")
+			.satisfies((problem) -> assertThat(problem.alarm()).isFalse())
+			.asString()
+			.contains("45 s before");
+		this.time = MIDNIGHT.plusSeconds(89);
+		assertThat(this.shard.worker().problem()).as("clocks of two instances").isNull();
+	}
+
+	@Test
+	void seekStartsOverAScheduleWhoseClockWasAhead() {
+		begin(hourly(null, null));
+		this.time = MIDNIGHT.plus(Duration.ofDays(2000));
+		pass(HOUR);
+		this.time = MIDNIGHT.plus(HOUR);
+		pass(HOUR);
+		assertThat(this.bean.calls).hasSize(1);
+		assertThat(this.shard.worker().problem()).asString().contains("seek the shard to 'earliest'");
+		this.shard.checkpoints().seek(ConsumingShard.SHARD, new Offset("beginning"), false);
+		this.shard.worker().attend();
+		this.shard.run();
+		assertThat(this.shard.worker().problem()).isNull();
+		pass(HOUR);
+
+		assertThat(this.bean.times).last().isEqualTo(MIDNIGHT.plus(HOUR.multipliedBy(3)));
+		assertThat(this.shard.checkpoint().state()).isEqualTo(Map.of("count", "2"));
+	}
+
+	@Test
+	void pauseOfAnIntervalStartsOverIfTheClockIsSetBack() {
+		begin(new TopicSchedule(null, null, Duration.ofMinutes(10), null, null, null));
+		pass(Duration.ofMinutes(5));
+		this.time = MIDNIGHT.minus(HOUR);
+		pass(MINUTE);
+		assertThat(this.shard.worker().problem()).asString()
+			.contains("3540 s before the last run", "The next run waits until this clock shows 2026-11-22T23:11:00Z");
+		pass(Duration.ofMinutes(10));
+
+		assertThat(this.bean.calls).containsExactly("00:00", "23:11");
+		assertThat(this.shard.worker().problem()).isNull();
+	}
+
+	/** Otherwise the worker would decide for ever, or repeat the run that it has made. */
+	@Test
+	void scheduleWithoutALaterTimeBeginsNoRunAndRepeatsNone() {
+		this.bean.clock = () -> this.time.toString().substring(11, 16);
+		LocalDateTime last = LocalDateTime.of(2026, 11, 23, 2, 0);
+		RunTrigger stopping = TestTriggers.cron((from) -> from.isBefore(last) ? from.plusHours(1) : from);
+		this.shard = ConsumingShard.withoutRecords(
+				ScheduledHandlers.of("orders", this.bean,
+						new RunRules(stopping, OnInterruption.SKIP, MissedRuns.ALL, RunRules.MISSED_AFTER)),
+				() -> this.time);
+		pass(HOUR);
+		pass(HOUR);
+		pass(HOUR);
+
+		assertThat(this.bean.calls).containsExactly("01:00");
+		assertThat(this.shard.checkpoint().state()).isEqualTo(Map.of("count", "1"));
+		assertThat(position().ended()).isEqualTo(MIDNIGHT.plus(HOUR));
+		assertThat(this.shard.worker().problem()).satisfies((problem) -> assertThat(problem.alarm()).isTrue())
+			.asString()
+			.contains(
+					"The schedule 'cron 0 0 * * * * Z' names no time after 2026-11-23T02:59:59Z, but 2026-11-23T02:59:59Z",
+					"Write another expression");
+		this.shard.restart();
+		assertThat(this.shard.worker().problem()).asString().contains("names no time after");
+		this.shard.worker().drain();
+		this.shard.run();
+		assertThat(this.shard.ended()).containsExactly("released");
+	}
+
+	/** What was not committed would be repeated after a crash. */
+	@ParameterizedTest
+	@EnumSource(OnInterruption.class)
+	void eachRunOfABurstWaitsForTheCommitOfTheLastOne(OnInterruption onInterruption) {
+		begin(hourly(onInterruption, MissedRuns.ALL));
+		pass(Duration.ofSeconds(5));
+		this.shard.worker().abandon();
+		this.shard.run();
+		this.time = this.time.plus(HOUR.multipliedBy(3));
+		this.shard.checkpoints().holdAnswers();
+		this.shard.restart();
+		if (onInterruption == OnInterruption.SKIP) {
+			this.shard.checkpoints().answer();
+		}
+		pass(Duration.ZERO);
+		pass(Duration.ZERO);
+		assertThat(this.bean.times).containsExactly(MIDNIGHT.plus(HOUR));
+		while (this.bean.times.size() == 1 && this.shard.checkpoints().heldAnswers() > 0) {
+			this.shard.checkpoints().answer();
+			pass(Duration.ZERO);
+		}
+
+		assertThat(this.bean.times).containsExactly(MIDNIGHT.plus(HOUR), MIDNIGHT.plus(HOUR.multipliedBy(2)));
+		assertThat(this.shard.checkpoints().committed()).extracting((offset) -> RunPosition.of(offset).ended())
+			.as("the end of the first one")
+			.last()
+			.isNotNull();
+	}
+
+	/** A request per run, as long as one follows the other. */
+	@Test
+	void endOfARunAndBeginOfTheNextAreOneCommit() {
+		begin(hourly(OnInterruption.SKIP, MissedRuns.ALL));
+		pass(Duration.ofSeconds(5));
+		this.shard.worker().abandon();
+		this.shard.run();
+		this.time = this.time.plus(HOUR.multipliedBy(4));
+		int before = this.shard.checkpoints().sent().size();
+		this.shard.restart();
+		for (int i = 0; i < 4; i++) {
+			pass(Duration.ZERO);
+		}
+
+		assertThat(this.bean.times).hasSize(4);
+		assertThat(this.shard.checkpoints().sent().subList(before, this.shard.checkpoints().sent().size()))
+			.as("one for the begin of the first")
+			.hasSize(1 + 4);
+	}
+
+	@Test
+	void endOfALongIntervalIsCommittedAtOnce() {
+		begin(new TopicSchedule(null, null, Duration.ofSeconds(5), null, null, null));
+		assertThat(position().ended()).isEqualTo(MIDNIGHT);
+		begin(new TopicSchedule(null, null, Duration.ofSeconds(4), null, null, null));
+		assertThat(this.shard.checkpoint().offset()).as("several runs share a commit").isNull();
+		pass(Duration.ofSeconds(5));
+		assertThat(position().ended()).isNotNull();
+	}
+
 	@Test
 	void interruptedCallIsRepeatedHere() {
 		begin(hourly(OnInterruption.REPEAT, MissedRuns.SKIP));
@@ -330,6 +496,13 @@ class ScheduledCallsTests {
 	private void pass(Duration duration) {
 		this.time = this.time.plus(duration);
 		this.shard.pass(duration);
+	}
+
+	/** As {@link #pass}, in steps of 3 s. */
+	private void passInSteps(int steps) {
+		for (int i = 0; i < steps; i++) {
+			pass(Duration.ofSeconds(3));
+		}
 	}
 
 	/** While the handler runs, another owner begins some time later. */
