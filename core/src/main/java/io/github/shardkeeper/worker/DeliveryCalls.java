@@ -121,7 +121,8 @@ final class DeliveryCalls {
 	}
 
 	private Result callWithOne(Delivery delivery, MonotonicTime begun, boolean concurrently) {
-		Object converted = convert(delivery.first());
+		TrackedRecord record = delivery.first();
+		Object converted = concurrently ? this.scope.turns().convert(begun, () -> convert(record)) : convert(record);
 		if (converted instanceof Unreadable unreadable) {
 			return notCalled(delivery, List.of(unreadable), null, begun);
 		}
@@ -167,7 +168,8 @@ final class DeliveryCalls {
 			output.close();
 		}
 		List<NewRecord> sends = (output != null && attempt == null) ? output.records() : List.of();
-		return new Result(delivery, unreadable, call, sends, begun, this.context.clock().now(), attempt);
+		MonotonicTime ended = concurrently ? this.context.clock().now() : this.scope.calls().exclusiveEnded();
+		return new Result(delivery, unreadable, call, sends, begun, ended, attempt);
 	}
 
 	/** Returns the handler's argument, or an {@link Unreadable}. */

@@ -29,6 +29,9 @@ final class HandlerCalls {
 
 	private volatile @Nullable MonotonicTime exclusiveSince;
 
+	/** End of the last exclusive call; published by {@link #exclusiveSince}. */
+	private MonotonicTime exclusiveEnded;
+
 	/** Concurrent calls, the oldest first. */
 	private final Queue<ConcurrentCall> concurrent = new ConcurrentLinkedQueue<>();
 
@@ -40,6 +43,7 @@ final class HandlerCalls {
 		this.owned = owned;
 		this.lifecycle = lifecycle;
 		this.clock = context.clock();
+		this.exclusiveEnded = this.clock.now();
 		this.meter = context.measuresWork() ? new Meter() : null;
 	}
 
@@ -50,7 +54,7 @@ final class HandlerCalls {
 			return callAlone(state, now, code, true);
 		}
 		finally {
-			callEnds();
+			callEnds(this.exclusiveEnded);
 		}
 	}
 
@@ -69,7 +73,7 @@ final class HandlerCalls {
 			}, true);
 		}
 		finally {
-			callEnds();
+			callEnds(this.clock.now());
 			this.concurrent.remove(running);
 		}
 	}
@@ -88,6 +92,15 @@ final class HandlerCalls {
 		this.exclusiveSince = now;
 		try {
 			return call(this.exclusive, state, code, onlyWhileHeld);
+		}
+		finally {
+			exclusiveEnds();
+		}
+	}
+
+	private void exclusiveEnds() {
+		try {
+			this.exclusiveEnded = this.clock.now();
 		}
 		finally {
 			this.exclusiveSince = null;
@@ -145,6 +158,19 @@ final class HandlerCalls {
 		return (since != null || oldest == null) ? since : oldest.since();
 	}
 
+	/** Returns the end of the last call on the worker's own thread, which asks. */
+	MonotonicTime exclusiveEnded() {
+		return this.exclusiveEnded;
+	}
+
+	/**
+	 * Returns since when no call runs on the worker's own thread, {@code null} while one
+	 * does: the end of the last one, or the time at which the worker was created.
+	 */
+	@Nullable MonotonicTime idleSince() {
+		return (this.exclusiveSince == null) ? this.exclusiveEnded : null;
+	}
+
 	/** Returns the stack of the oldest running call, empty if none runs. */
 	List<StackTraceElement> stack() {
 		List<StackTraceElement> stack = this.exclusive.stack();
@@ -174,9 +200,9 @@ final class HandlerCalls {
 		}
 	}
 
-	private void callEnds() {
+	private void callEnds(MonotonicTime now) {
 		if (this.meter != null) {
-			this.meter.add(-1, this.clock.now());
+			this.meter.add(-1, now);
 		}
 	}
 

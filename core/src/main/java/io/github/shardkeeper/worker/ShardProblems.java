@@ -64,6 +64,8 @@ final class ShardProblems {
 
 	private final HandlerCalls calls;
 
+	private final ShardTurns turns;
+
 	private final Runnable wake;
 
 	private final WakeTimer timer;
@@ -98,13 +100,17 @@ final class ShardProblems {
 	/** Position in the schedule of a shard without records, otherwise {@code null}. */
 	private volatile @Nullable RunPosition scheduled;
 
+	/** Begin of the overdue turn that was logged last. */
+	private volatile @Nullable MonotonicTime loggedTurn;
+
 	ShardProblems(OwnedShard owned, String handlerName, WorkerContext context, ShardLifecycle lifecycle,
-			HandlerCalls calls, Runnable wake) {
+			HandlerCalls calls, ShardTurns turns, Runnable wake) {
 		this.owned = owned;
 		this.handlerName = handlerName;
 		this.context = context;
 		this.lifecycle = lifecycle;
 		this.calls = calls;
+		this.turns = turns;
 		this.wake = wake;
 		this.timer = new WakeTimer(context.timer(), wake);
 		ConsumerSettings settings = context.settings(owned.shard().topic());
@@ -117,7 +123,8 @@ final class ShardProblems {
 		MonotonicTime handover = this.lifecycle.drainingSince();
 		MonotonicTime since = (handover != null) ? handover : this.lifecycle.seekingSince();
 		Duration draining = (since != null) ? since.until(now) : Duration.ZERO;
-		ShardWorker.Problem noted = recorded(now);
+		ShardWorker.Problem overdue = overdueTurn(now);
+		ShardWorker.Problem noted = (overdue != null) ? overdue : recorded(now);
 		if (draining.compareTo(LONG_DRAIN) <= 0) {
 			ShardWorker.Problem longCall = longCall(now);
 			return (noted != null && (noted.alarm() || longCall == null)) ? noted : longCall;
@@ -181,6 +188,23 @@ final class ShardProblems {
 
 	private static Instant seconds(Instant time) {
 		return time.truncatedTo(ChronoUnit.SECONDS);
+	}
+
+	/** Returns the problem of work that is not a call and does not return. */
+	private ShardWorker.@Nullable Problem overdueTurn(MonotonicTime now) {
+		ShardTurns.Overdue overdue = this.turns.overdue(now);
+		if (overdue == null) {
+			return null;
+		}
+		if (!overdue.since().equals(this.loggedTurn)) {
+			this.loggedTurn = overdue.since();
+			logger.error("The worker of {} has been outside of the calls of {} for {} s", this.owned, this.handlerName,
+					overdue.since().until(now).toSeconds(), new CallStack("It is here", overdue.stack()));
+		}
+		return ShardWorker.Problem.alarm(
+				("The worker of this shard has been outside of the calls of %s for %d s; it is at %s. Limit the time "
+						+ "that a converter, source or store of your own takes; if none of them is there, report this")
+					.formatted(this.handlerName, overdue.since().until(now).toSeconds(), innermost(overdue.stack())));
 	}
 
 	private String obstacle(ShardWorker.@Nullable Problem noted) {

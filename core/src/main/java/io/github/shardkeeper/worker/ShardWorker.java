@@ -50,6 +50,8 @@ public final class ShardWorker {
 
 	private final HandlerCalls calls;
 
+	private final ShardTurns turns;
+
 	private final ShardProblems problems;
 
 	/** Stays when a seek moves the shard: what was sent is committed. */
@@ -110,12 +112,14 @@ public final class ShardWorker {
 		this.lifecycle.pause(paused);
 		this.owned = new OwnedShard(shard, token, member, context);
 		this.calls = new HandlerCalls(this.owned, this.lifecycle, context);
-		this.problems = new ShardProblems(this.owned, handler.name(), context, this.lifecycle, this.calls, this::wake);
+		this.turns = new ShardTurns(this.calls, context.clock());
+		this.problems = new ShardProblems(this.owned, handler.name(), context, this.lifecycle, this.calls, this.turns,
+				this::wake);
 		this.task = new SerialTask(context.executor(), this::turn, this.problems::noThread);
 		this.outbox = new ShardOutbox(context.group(), shard, token, context.outputs(),
 				context.outboxUsage(shard.topic()), this::wake);
 		this.scope = new ShardScope(this.owned, handler, context.settings(shard.topic()), context, this.lifecycle,
-				this.calls, this.problems, context.meters(shard.topic()), this.outbox, this::wake);
+				this.calls, this.turns, this.problems, context.meters(shard.topic()), this.outbox, this::wake);
 		this.acquisition = new ShardAcquisition(this.owned, context.checkpoints(), context.acquisitions(), this::wake);
 		context.budget().join();
 		this.predecessorEnded = predecessorEnded;
@@ -245,6 +249,7 @@ public final class ShardWorker {
 
 	private boolean turn() {
 		try {
+			this.turns.begin();
 			return step();
 		}
 		catch (StoreUnavailableException ex) {
@@ -252,6 +257,9 @@ public final class ShardWorker {
 		}
 		catch (Throwable ex) {
 			this.problems.unexpected(ex);
+		}
+		finally {
+			this.turns.end();
 		}
 		return false;
 	}

@@ -144,6 +144,11 @@ final class ConsumingShard {
 		run();
 	}
 
+	/** A new owner has not run yet. */
+	void restartLater() {
+		begin(new Token(this.tokens + 1));
+	}
+
 	private void begin(Token token) {
 		this.tokens = token.value();
 		this.worker = new ShardWorker(SHARD, token, MemberId.of("me", "1"), this.handler, this.context,

@@ -26,6 +26,9 @@ public class TestReader implements ShardReader {
 
 	private boolean failsNextResume;
 
+	private Runnable onStart = () -> {
+	};
+
 	/** Lets the next resume throw. */
 	public void failNextResume() {
 		this.failsNextResume = true;
@@ -34,6 +37,11 @@ public class TestReader implements ShardReader {
 	/** Lets the next start throw. */
 	public void failNextStart() {
 		this.failsNextStart = true;
+	}
+
+	/** From now on this is done when a shard is started. */
+	public void onStart(Runnable onStart) {
+		this.onStart = onStart;
 	}
 
 	/** Delivers records with the numbers for offsets and payloads like {@code r1}. */
@@ -88,6 +96,7 @@ public class TestReader implements ShardReader {
 			this.failsNextStart = false;
 			throw new IllegalStateException("caused by the test");
 		}
+		this.onStart.run();
 		this.sinks.put(shard, sink);
 		this.calls.add("start after " + after);
 	}
