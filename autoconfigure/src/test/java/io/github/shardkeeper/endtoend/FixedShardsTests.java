@@ -2,15 +2,19 @@ package io.github.shardkeeper.endtoend;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
@@ -41,6 +45,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.fixed.ShardNames;
 import io.github.shardkeeper.test.EmbeddedGroup;
+import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -127,6 +132,54 @@ class FixedShardsTests {
 			assertThat(shard(two, "globex").schedule().nextRun()).isAfter(Instant.now().plusSeconds(3000));
 			assertThat(states(two, "globex")).isEqualTo((expected == 2) ? Map.of("runs", 1L) : Map.of());
 		}
+	}
+
+	/**
+	 * The killed instance goes on for as long as its lease lasts, and commits nothing.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "repeat, 2", "skip, 1" })
+	@Tag("proof")
+	void killRepeatsNoFinishedRunOfABurst(String onInterruption, int most) {
+		List<String> names = IntStream.range(0, 30).mapToObj((number) -> "tenant-" + number).toList();
+		try (EmbeddedGroup group = EmbeddedGroup.onRedis(TIMES)) {
+			KnownGroup.begin(group.name());
+			String[] properties = { "shardkeeper.topics.tenants.source=fixed",
+					"shardkeeper.topics.tenants.names=" + String.join(",", names),
+					"shardkeeper.topics.tenants.schedule.cron=* * * * * *",
+					"shardkeeper.topics.tenants.schedule.missed-runs=all",
+					"shardkeeper.topics.tenants.schedule.on-interruption=" + onInterruption };
+			try (ConfigurableApplicationContext before = group.start(Application.class, "before", properties)) {
+				eventually(() -> assertThat(report(before).shards()).hasSize(names.size())
+					.allSatisfy((shard) -> assertThat(shard.schedule()).isNotNull()));
+			}
+			names.forEach((name) -> missRuns(group.name(), name));
+			runs.reset();
+			group.start(Application.class, "one", properties);
+			eventually(() -> assertThat(runs.times).hasSizeGreaterThan(500));
+			group.kill("one");
+			ConfigurableApplicationContext two = group.start(Application.class, "two", properties);
+			eventually(() -> assertThat(report(two).shards()).allSatisfy((shard) -> {
+				assertThat(shard.owner()).startsWith("two");
+				assertThat(shard.schedule().nextRun()).isAfter(Instant.now().minusSeconds(5));
+			}));
+
+			Map<String, Long> calls = runs.times.stream()
+				.collect(Collectors.groupingBy((run) -> run, Collectors.counting()));
+			assertThat(calls.values()).as("calls of each run").allMatch((times) -> times <= most);
+			assertThat(calls.values().stream().filter((times) -> times > 1)).as("runs that were repeated")
+				.hasSizeLessThanOrEqualTo(names.size());
+			assertThat(calls).hasSizeGreaterThan(90 * names.size());
+		}
+	}
+
+	/** Sets a shard back by more than a minute and a half: its runs are missed. */
+	private static void missRuns(String group, String name) {
+		String key = "%s:{%s/tenants/%s}:checkpoint".formatted(group, group, name);
+		Instant next = Instant.now().minusSeconds(98).truncatedTo(ChronoUnit.SECONDS);
+		EmbeddedRedis.shared()
+			.call((redis) -> redis.hset(key, "offset",
+					redis.hget(key, "offset").replaceFirst("next=[^;]+", "next=" + next)));
 	}
 
 	@Test
@@ -293,6 +346,9 @@ class FixedShardsTests {
 
 		private final List<String> ended = new CopyOnWriteArrayList<>();
 
+		/** Shard and time of each run that was begun. */
+		private final Queue<String> times = new ConcurrentLinkedQueue<>();
+
 		private final List<String> overlaps = new CopyOnWriteArrayList<>();
 
 		private final Set<String> revoked = ConcurrentHashMap.newKeySet();
@@ -307,6 +363,7 @@ class FixedShardsTests {
 
 		void reset() {
 			this.begun.clear();
+			this.times.clear();
 			this.ended.clear();
 			this.overlaps.clear();
 			this.revoked.clear();
@@ -323,6 +380,7 @@ class FixedShardsTests {
 				this.overlaps.add(name + " on " + other + " and " + shard.member());
 			}
 			this.begun.add(name);
+			shard.scheduledTime().ifPresent((time) -> this.times.add(name + " " + time));
 		}
 
 		void end(ShardContext shard) {
