@@ -856,7 +856,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param zone Time zone of the cron expression, such as Europe/Berlin. Defaults to
 	 * that of the annotation, or else UTC.
 	 * @param interval Pause from the end of a call to the next one for the same shard.
-	 * Replaces interval and cron of the annotation. Not negative. Defaults to that of the
+	 * Replaces interval and cron of the annotation. 0s to 36500d. Defaults to that of the
 	 * annotation.
 	 * @param onInterruption Treatment of a call that was interrupted by a crash, the end
 	 * of the lease or a move. Defaults to repeat. Only for topics without records.
