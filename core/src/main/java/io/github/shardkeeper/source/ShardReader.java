@@ -64,6 +64,18 @@ public interface ShardReader extends ShardReadControl, AutoCloseable {
 		default void ended() {
 		}
 
+		/**
+		 * Returns whether this instance owns the shard for its group now. A source that
+		 * shows positions in a system of its own asks before each write: an instance that
+		 * was frozen has pending writes of shards that others own by now, and nobody owns
+		 * the shards of a broadcast topic. No fence: the instance may freeze after the
+		 * answer. Answers from memory, on any thread.
+		 * @return whether it does
+		 */
+		default boolean isOwned() {
+			return true;
+		}
+
 	}
 
 }

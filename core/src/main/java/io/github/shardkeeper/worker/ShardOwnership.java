@@ -222,6 +222,11 @@ final class ShardOwnership {
 			ShardOwnership.this.scope.wake().run();
 		}
 
+		@Override
+		public boolean isOwned() {
+			return ShardOwnership.this.context.isCoordinated() && ShardOwnership.this.owned.isHeld();
+		}
+
 	}
 
 	/**

@@ -269,6 +269,11 @@ public final class WorkerContext {
 		return this.events;
 	}
 
+	/** Returns whether its shards are those of the group, each with one owner. */
+	boolean isCoordinated() {
+		return this.coordinated;
+	}
+
 	/** Reports a phase of the move of a shard, if its shards move. */
 	void reached(OwnedShard shard, MovePhase phase, MonotonicTime at) {
 		if (this.coordinated) {
