@@ -1,27 +1,32 @@
 package io.github.shardkeeper.sls;
 
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.HeldPositions;
 import io.github.shardkeeper.text.PrintableLogger;
+import io.github.shardkeeper.time.MonotonicClock;
+import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Writes committed positions to an SLS consumer group, for the console and for a way back
- * to plain consumers; nothing is read from it. Creates the consumer group if it is
- * missing. A cursor cannot point into the logs of an answer, so the position written is
- * that of the cursor at or before the commit: up to an answer of logs less. Writes every
- * few seconds, on the thread {@code shardkeeper-sls-progress}, and once more when it is
- * closed. A failure delays nothing but the position shown. Thread-safe.
+ * Writes the positions of the shards that are held to an SLS consumer group, for the
+ * console and for a way back to plain consumers; nothing is read from it. Creates the
+ * consumer group if it is missing. {@link HeldPositions} decides when a position is
+ * written; each is written by a request of its own, on the thread
+ * {@code shardkeeper-sls-progress}. A cursor cannot point into the logs of an answer, so
+ * the position written is that of the cursor at or before the commit: up to an answer of
+ * logs less. A failure delays nothing but the position shown. Thread-safe.
  */
 final class ConsumerGroupProgress implements AutoCloseable {
 
@@ -33,48 +38,63 @@ final class ConsumerGroupProgress implements AutoCloseable {
 
 	private final String consumerGroup;
 
-	private final Duration interval;
+	private final Duration delay;
+
+	private final MonotonicClock clock;
+
+	private final HeldPositions<String> positions;
 
 	private final ScheduledThreadPoolExecutor executor = Threads.scheduler("shardkeeper-sls-progress", 1);
 
-	/** Cursors to write; guarded by this. */
-	private final Map<ShardId, String> waiting = new HashMap<>();
+	/** The next round; guarded by this, as are the two below. */
+	private @Nullable ScheduledFuture<?> scheduled;
 
-	/** Guarded by this. */
-	private boolean scheduled;
+	private @Nullable MonotonicTime scheduledAt;
+
+	/** End of the pause after a failure. */
+	private @Nullable MonotonicTime pausedUntil;
 
 	/** Confined to the thread, like the others below. */
-	private final Map<ShardId, String> written = new HashMap<>();
-
 	private final Set<String> created = new HashSet<>();
 
 	private boolean failed;
 
-	/** Whether the rest has to wait, because a quota is exceeded. */
-	private boolean throttled;
-
 	/** Rounds with a failure, in a row. */
 	private int failures;
 
-	ConsumerGroupProgress(SlsClient client, String consumerGroup, Duration interval) {
+	/**
+	 * Creates it for shards that are not read yet.
+	 * @param delay the time between an acquisition or a commit and its write
+	 * @param refresh the time after which a position is written again
+	 */
+	ConsumerGroupProgress(SlsClient client, String consumerGroup, Duration delay, Duration refresh,
+			MonotonicClock clock) {
 		this.client = client;
 		this.consumerGroup = consumerGroup;
-		this.interval = interval;
+		this.delay = delay;
+		this.clock = clock;
+		this.positions = new HeldPositions<>(delay, refresh);
+	}
+
+	/** Notes that a shard is read from an offset on. Does not wait. */
+	void started(ShardId shard, @Nullable Offset after, BooleanSupplier owned) {
+		this.positions.started(shard, (after != null) ? cursor(after) : null, owned, this.clock.now());
+		schedule();
 	}
 
 	/** Notes a committed offset. Does not wait. */
 	void committed(ShardId shard, Offset offset) {
 		String cursor = cursor(offset);
-		if (cursor == null) {
-			return;
+		if (cursor != null) {
+			this.positions.committed(shard, cursor, this.clock.now());
+			schedule();
 		}
-		synchronized (this) {
-			this.waiting.put(shard, cursor);
-			if (!this.scheduled && !this.executor.isShutdown()) {
-				this.scheduled = true;
-				this.executor.schedule(this::writeAll, this.interval.toNanos(), TimeUnit.NANOSECONDS);
-			}
-		}
+	}
+
+	/** Notes that a shard is not read any more. Does not wait. */
+	void stopped(ShardId shard) {
+		this.positions.stopped(shard, this.clock.now());
+		schedule();
 	}
 
 	private static @Nullable String cursor(Offset offset) {
@@ -88,56 +108,80 @@ final class ConsumerGroupProgress implements AutoCloseable {
 		}
 	}
 
-	private void writeAll() {
-		Map<ShardId, String> due;
-		synchronized (this) {
-			this.scheduled = false;
-			due = Map.copyOf(this.waiting);
-			this.waiting.clear();
+	private synchronized void schedule() {
+		MonotonicTime due = this.positions.nextDue();
+		if (due == null) {
+			return;
 		}
-		Map<ShardId, String> left = new HashMap<>(due);
+		MonotonicTime paused = this.pausedUntil;
+		MonotonicTime at = (paused != null && due.isBefore(paused)) ? paused : due;
+		if (this.scheduled != null && this.scheduledAt != null && !at.isBefore(this.scheduledAt)) {
+			return;
+		}
+		if (this.scheduled != null) {
+			this.scheduled.cancel(false);
+		}
 		try {
-			due.forEach((shard, cursor) -> {
-				if (!this.throttled && write(shard, cursor)) {
-					left.remove(shard);
+			this.scheduledAt = at;
+			this.scheduled = this.executor.schedule(this::writeDue, this.clock.now().until(at).toNanos(),
+					TimeUnit.NANOSECONDS);
+		}
+		catch (RejectedExecutionException ex) {
+			logger.debug("Closed", ex);
+		}
+	}
+
+	private void writeDue() {
+		synchronized (this) {
+			this.scheduled = null;
+			this.pausedUntil = null;
+		}
+		boolean failing = false;
+		try {
+			for (HeldPositions.Due<String> due = next(); due != null; due = next()) {
+				SlsFailure failure = write(due);
+				if (failure == null) {
+					continue;
 				}
-			});
+				failing = true;
+				this.positions.failed(due, this.clock.now().plus(this.delay));
+				if (failure.kind() == SlsFailure.Kind.THROTTLED || failure.kind() == SlsFailure.Kind.NO_ANSWER) {
+					// More requests would fail, too.
+					break;
+				}
+			}
 		}
 		finally {
-			this.throttled = false;
-			this.failures = left.isEmpty() ? 0 : this.failures + 1;
-			if (!left.isEmpty()) {
-				writeLater(left);
-			}
+			pause(failing);
+			schedule();
 		}
 	}
 
-	private synchronized void writeLater(Map<ShardId, String> left) {
-		left.forEach(this.waiting::putIfAbsent);
-		if (!this.scheduled && !this.executor.isShutdown()) {
-			this.scheduled = true;
-			Duration pause = RetryPause.after(this.failures, this.interval.multipliedBy(2), LONGEST_PAUSE);
-			this.executor.schedule(this::writeAll, pause.toNanos(), TimeUnit.NANOSECONDS);
-		}
+	private HeldPositions.@Nullable Due<String> next() {
+		return this.positions.next(this.clock.now());
 	}
 
-	/** Writes a position; returns whether that is done. */
-	private boolean write(ShardId shard, String cursor) {
-		if (cursor.equals(this.written.get(shard))) {
-			return true;
-		}
+	private synchronized void pause(boolean failing) {
+		this.failures = failing ? this.failures + 1 : 0;
+		this.pausedUntil = failing
+				? this.clock.now().plus(RetryPause.after(this.failures, this.delay.multipliedBy(2), LONGEST_PAUSE))
+				: null;
+	}
+
+	/** Writes a position; returns why that has failed, {@code null} if it has not. */
+	private @Nullable SlsFailure write(HeldPositions.Due<String> due) {
+		String topic = due.shard().topic();
 		try {
-			if (!this.created.contains(shard.topic())) {
-				this.client.createConsumerGroup(shard.topic(), this.consumerGroup);
-				this.created.add(shard.topic());
+			if (!this.created.contains(topic)) {
+				this.client.createConsumerGroup(topic, this.consumerGroup);
+				this.created.add(topic);
 			}
-			this.client.updateCheckpoint(shard, this.consumerGroup, cursor);
-			this.written.put(shard, cursor);
+			this.client.updateCheckpoint(due.shard(), this.consumerGroup, due.position());
 			if (this.failed) {
 				logger.info("Positions are written to the SLS consumer group '{}' again", this.consumerGroup);
 			}
 			this.failed = false;
-			return true;
+			return null;
 		}
 		catch (SlsFailure ex) {
 			if (!this.failed) {
@@ -145,23 +189,22 @@ final class ConsumerGroupProgress implements AutoCloseable {
 						this.consumerGroup, ex.getMessage());
 			}
 			this.failed = true;
-			// More requests would only exceed the quota again.
-			this.throttled = ex.kind() == SlsFailure.Kind.THROTTLED;
 			if (ex.kind() == SlsFailure.Kind.NO_CONSUMER_GROUP) {
-				this.created.remove(shard.topic());
+				this.created.remove(topic);
 			}
-			return false;
+			return ex;
 		}
 	}
 
-	/** Writes what waits, within the time limit of a few requests. */
+	/** Writes what is left, within the time limit of a few requests. */
 	@Override
 	public void close() {
 		synchronized (this) {
 			if (this.executor.isShutdown()) {
 				return;
 			}
-			this.executor.execute(this::writeAll);
+			this.positions.stoppedAll(this.clock.now());
+			this.executor.execute(this::writeDue);
 			this.executor.shutdown();
 		}
 		try {

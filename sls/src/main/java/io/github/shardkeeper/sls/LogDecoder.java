@@ -28,7 +28,7 @@ final class LogDecoder {
 
 	private final SlsOffset.Place from;
 
-	private final String next;
+	private final @Nullable String next;
 
 	private final List<SourceRecord> records = new ArrayList<>();
 

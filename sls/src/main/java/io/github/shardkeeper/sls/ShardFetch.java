@@ -33,8 +33,14 @@ final class ShardFetch {
 
 	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
 
-	/** Short interruptions and quotas that are exceeded for a moment are no problem. */
+	/** Short interruptions are no problem. */
 	private static final int FAILURES_OF_A_PROBLEM = 3;
+
+	/** Under a quota, requests are refused all the time, and the shard is read. */
+	private static final Duration THROTTLED_FOR_A_PROBLEM = Duration.ofSeconds(30);
+
+	/** Number of log groups that are worth a request before the poll interval. */
+	private static final int WORTH_A_REQUEST = 16;
 
 	private final ShardId shard;
 
@@ -49,6 +55,8 @@ final class ShardFetch {
 	private final LongSupplier nanoTime;
 
 	private final int maxCount;
+
+	private final Duration pollInterval;
 
 	/** Place of the next request, {@code null} until it is resolved. */
 	private SlsOffset.@Nullable Place place;
@@ -72,6 +80,12 @@ final class ShardFetch {
 
 	private int failures;
 
+	/** Time of the first of these failures because of a quota, {@code null} for none. */
+	private @Nullable Long throttledSinceNanos;
+
+	/** {@code null} before the first answer, and after a failure. */
+	private @Nullable Reached reached;
+
 	ShardFetch(ShardId shard, @Nullable Offset after, SlsClient client, ShardLists lists, SlsSettings settings,
 			LongSupplier nanoTime) {
 		this.shard = shard;
@@ -82,6 +96,7 @@ final class ShardFetch {
 		this.logstore = (known != null) ? known : new SlsSettings.Logstore(shard.topic(), null, ResetPolicy.STOP);
 		this.nanoTime = nanoTime;
 		this.maxCount = settings.fetchCount();
+		this.pollInterval = settings.pollInterval();
 		this.count = Math.min(FIRST_COUNT, this.maxCount);
 	}
 
@@ -90,6 +105,7 @@ final class ShardFetch {
 		try {
 			Result result = read();
 			this.failures = 0;
+			this.throttledSinceNanos = null;
 			return result;
 		}
 		catch (SlsFailure ex) {
@@ -100,11 +116,33 @@ final class ShardFetch {
 		}
 	}
 
+	/** Returns how far the shard is read, {@code null} if that may be outdated. */
+	@Nullable Reached reached() {
+		return this.reached;
+	}
+
 	private Result failed(SlsFailure failure) {
+		this.reached = null;
 		this.failures++;
-		boolean visible = failure.kind() == SlsFailure.Kind.REFUSED || failure.kind() == SlsFailure.Kind.NO_SHARD
-				|| this.failures >= FAILURES_OF_A_PROBLEM;
-		return new Failed(failure, RetryPause.after(this.failures, FIRST_PAUSE, LONGEST_PAUSE), visible);
+		return new Failed(failure, RetryPause.after(this.failures, FIRST_PAUSE, LONGEST_PAUSE), isVisible(failure));
+	}
+
+	private boolean isVisible(SlsFailure failure) {
+		return switch (failure.kind()) {
+			case REFUSED, NO_SHARD -> true;
+			case THROTTLED -> isThrottledForLong();
+			default -> this.failures >= FAILURES_OF_A_PROBLEM;
+		};
+	}
+
+	private boolean isThrottledForLong() {
+		long now = this.nanoTime.getAsLong();
+		Long since = this.throttledSinceNanos;
+		if (since == null) {
+			this.throttledSinceNanos = now;
+			return false;
+		}
+		return now - since >= THROTTLED_FOR_A_PROBLEM.toNanos();
 	}
 
 	private Result read() {
@@ -167,27 +205,58 @@ final class ShardFetch {
 		if (this.fromBeginning && !records.isEmpty()) {
 			return foundBeginning(from.cursor());
 		}
-		this.readAtNanos = this.nanoTime.getAsLong();
+		long now = this.nanoTime.getAsLong();
+		Duration sinceLast = Duration.ofNanos(now - this.readAtNanos);
+		this.readAtNanos = now;
 		this.fresh = false;
 		this.behind = pulled.count() > 0;
 		adapt(pulled);
-		if (!this.behind && pulled.next().equals(from.cursor())) {
-			if (this.skip > 0) {
-				logger.warn("{}: its checkpoint {} is {} logs after the last one; continuing with the next log",
-						this.shard, this.after, this.skip);
-				this.skip = 0;
-				// Logs that do not exist were counted.
-				this.place = SlsOffset.Place.origin(from.cursor());
-			}
-			if (readOnly && this.client.end(this.shard).equals(from.cursor())) {
-				return new Ended();
-			}
-			return new Fetched(List.of(), true);
+		String next = (pulled.next() != null) ? pulled.next() : from.cursor();
+		if (next.equals(from.cursor())) {
+			return this.behind ? stayed(records) : atEnd(from, readOnly);
 		}
+		Duration pause = pulled.atEnd() && !readOnly ? pauseAtEnd(pulled.count(), sinceLast) : Duration.ZERO;
+		this.reached = new Reached(next, pulled.atEnd(), pulled.nextEpochSecond());
 		int done = (int) Math.min(this.skip, records.size());
 		this.skip -= done;
-		this.place = from.after(records.size(), pulled.next());
-		return new Fetched(records.subList(done, records.size()), false);
+		this.place = from.after(records.size(), next);
+		return new Fetched(records.subList(done, records.size()), pause);
+	}
+
+	/** The answer names no place after its logs: they come again. */
+	private Result stayed(List<SourceRecord> records) {
+		this.reached = null;
+		int done = (int) Math.min(this.skip, records.size());
+		this.skip = Math.max(this.skip, records.size());
+		return new Fetched(records.subList(done, records.size()), this.pollInterval);
+	}
+
+	private Result atEnd(SlsOffset.Place from, boolean readOnly) {
+		this.reached = new Reached(from.cursor(), true, 0);
+		if (this.skip > 0) {
+			logger.warn("{}: its checkpoint {} is {} logs after the last one; continuing with the next log", this.shard,
+					this.after, this.skip);
+			this.skip = 0;
+			// Logs that do not exist were counted.
+			this.place = SlsOffset.Place.origin(from.cursor());
+		}
+		if (readOnly && this.client.end(this.shard).equals(from.cursor())) {
+			return new Ended();
+		}
+		return new Fetched(List.of(), this.pollInterval);
+	}
+
+	/**
+	 * Returns the time until a read is worth a request, if log groups arrive as they have
+	 * since the shard was at its end before.
+	 */
+	private Duration pauseAtEnd(int count, Duration sinceLast) {
+		boolean wasAtEnd = this.reached != null && this.reached.atEnd();
+		if (count == 0 || !wasAtEnd) {
+			return this.pollInterval;
+		}
+		Duration worth = sinceLast.multipliedBy(WORTH_A_REQUEST).dividedBy(count);
+		return (worth.compareTo(this.pollInterval) < 0) ? worth : this.pollInterval;
 	}
 
 	/**
@@ -279,9 +348,9 @@ final class ShardFetch {
 	 * Records, in order.
 	 *
 	 * @param records the records; may be empty
-	 * @param atEnd whether there is nothing more to read now
+	 * @param pause the time until the next read
 	 */
-	record Fetched(List<SourceRecord> records, boolean atEnd) implements Result {
+	record Fetched(List<SourceRecord> records, Duration pause) implements Result {
 
 	}
 
@@ -318,6 +387,17 @@ final class ShardFetch {
 	 * @param visible whether it is a problem of the shard
 	 */
 	record Failed(SlsFailure failure, Duration pause, boolean visible) implements Result {
+
+	}
+
+	/**
+	 * How far a shard is read. Immutable.
+	 *
+	 * @param cursor the cursor after the last log
+	 * @param atEnd whether the shard had no more logs
+	 * @param epochSecond the time of the cursor; 0 if it is not known
+	 */
+	record Reached(String cursor, boolean atEnd, long epochSecond) {
 
 	}
 

@@ -147,6 +147,9 @@ final class SlsAppender implements AutoCloseable {
 		/** Requests in a row that exceeded a quota; confined to the thread that sends. */
 		private int throttled;
 
+		/** The last of them, {@code null} for none. */
+		private @Nullable SlsFailure throttle;
+
 		Lane(ShardId shard) {
 			this.shard = shard;
 		}
@@ -176,6 +179,7 @@ final class SlsAppender implements AutoCloseable {
 			try {
 				take(batch);
 				this.throttled = sendAll(batch) ? this.throttled + 1 : 0;
+				this.throttle = (this.throttled > 0) ? this.throttle : null;
 			}
 			catch (StoreUnavailableException ex) {
 				batch.forEach((waiting) -> waiting.fail("Not sent to %s. %s".formatted(this.shard, ex.getMessage()), ex,
@@ -226,8 +230,9 @@ final class SlsAppender implements AutoCloseable {
 			for (Waiting waiting : batch) {
 				String hashKey = shards.hashKey(this.shard, waiting.key);
 				if (isLate(waiting)) {
-					waiting.fail("Not sent to %s within %s: requests take too long, or a quota is exceeded"
-						.formatted(this.shard, SlsAppender.this.client.timeout()), null, false);
+					SlsFailure last = this.throttle;
+					waiting.fail("Not sent to %s within %s: %s".formatted(this.shard, SlsAppender.this.client.timeout(),
+							(last != null) ? last.getMessage() : "requests take too long"), last, false);
 				}
 				else if (hashKey == null) {
 					waiting.fail("Not sent to %s: the logstore has no shard for its keys that can be written to"
@@ -275,6 +280,7 @@ final class SlsAppender implements AutoCloseable {
 			}
 			catch (SlsFailure ex) {
 				if (ex.kind() == SlsFailure.Kind.THROTTLED) {
+					this.throttle = ex;
 					return false;
 				}
 				boolean refused = ex.isRefusal();

@@ -17,6 +17,7 @@ import com.aliyun.openservices.log.request.GetCursorRequest;
 import com.aliyun.openservices.log.request.PullLogsRequest;
 import com.aliyun.openservices.log.response.PullLogsResponse;
 import com.aliyun.openservices.log.util.LZ4Encoder;
+import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.shard.ShardId;
 
@@ -106,6 +107,16 @@ final class SlsClient implements AutoCloseable {
 		return cursor;
 	}
 
+	/**
+	 * Returns the time at which the log group of a cursor was received, in seconds since
+	 * 1970.
+	 */
+	long cursorTime(ShardId shard, String cursor) {
+		return call("get the time of a cursor of %s".formatted(shard),
+				() -> this.client.GetCursorTime(this.settings.project(), logstore(shard.topic()), number(shard), cursor)
+					.GetCursorTime());
+	}
+
 	/** Reads up to {@code count} log groups. */
 	Pulled pull(ShardId shard, String cursor, int count) {
 		String what = "read %s".formatted(shard);
@@ -114,14 +125,12 @@ final class SlsClient implements AutoCloseable {
 			PullLogsResponse response = this.client
 				.pullLogs(new PullLogsRequest(this.settings.project(), logstore, number(shard), count, cursor));
 			String next = response.getNextCursor();
-			if (next == null || next.isEmpty()) {
-				throw SlsFailure.malformed(what, "it has no next cursor");
-			}
 			// Not parsed by the client: it decodes text with the default charset of the
 			// JVM, and returns what it cannot parse as empty.
 			byte[] logGroups = (response.getRawSize() > 0)
 					? LZ4Encoder.decompressFromLhLz4Chunk(response.getRawData(), response.getRawSize()) : new byte[0];
-			return new Pulled(logGroups, response.getCount(), next);
+			return new Pulled(logGroups, response.getCount(), (next != null && !next.isEmpty()) ? next : null,
+					response.isEndOfCursor(), response.getCursorTime());
 		});
 	}
 
@@ -198,10 +207,13 @@ final class SlsClient implements AutoCloseable {
 	 * Answer of a read.
 	 *
 	 * @param logGroups the encoded list of log groups
-	 * @param count the number of log groups
-	 * @param next the cursor after the last of them
+	 * @param count the number of log groups, which may be fewer than there are
+	 * @param next the cursor after the last of them; {@code null} if that of the request
+	 * remains
+	 * @param atEnd whether the shard had no more log groups
+	 * @param nextEpochSecond the time of the next cursor; 0 if it is not known
 	 */
-	record Pulled(byte[] logGroups, int count, String next) {
+	record Pulled(byte[] logGroups, int count, @Nullable String next, boolean atEnd, long nextEpochSecond) {
 
 	}
 

@@ -22,7 +22,8 @@ final class SlsFailure extends StoreUnavailableException {
 	private final Kind kind;
 
 	private SlsFailure(Kind kind, String message, @Nullable Throwable cause) {
-		super(message, cause, kind != Kind.NO_ANSWER && kind != Kind.SERVER);
+		// What is throttled passes by itself: nobody has to fix anything first.
+		super(message, cause, kind != Kind.NO_ANSWER && kind != Kind.SERVER && kind != Kind.THROTTLED);
 		this.kind = kind;
 	}
 
@@ -54,6 +55,10 @@ final class SlsFailure extends StoreUnavailableException {
 							+ "'security-token', or what the CredentialsProvider bean returns, and the permissions")
 						.formatted(what, reason, codes(ex, code)),
 					null);
+		}
+		if (kind == Kind.THROTTLED) {
+			return new SlsFailure(kind, "SLS throttles requests to %s (%s): %s%s".formatted(what, codes(ex, code),
+					ex.getMessage(), relief(code)), ex);
 		}
 		return new SlsFailure(kind,
 				"SLS refused to %s (%s): %s%s".formatted(what, codes(ex, code), ex.getMessage(), advice(code)), ex);
@@ -118,6 +123,12 @@ final class SlsFailure extends StoreUnavailableException {
 		};
 	}
 
+	private static String relief(String code) {
+		return code.startsWith("Shard")
+				? ". If this lasts, split the shard, or have fewer applications read and write it"
+				: ". If this lasts, raise the quota of the project, or have fewer applications use it";
+	}
+
 	enum Kind {
 
 		/** No connection, or no answer in time. The request may have been executed. */
@@ -126,7 +137,7 @@ final class SlsFailure extends StoreUnavailableException {
 		/** The service failed. The request may have been executed. */
 		SERVER,
 
-		/** A quota is exceeded. */
+		/** A quota is exceeded. The request was not executed, and may be repeated. */
 		THROTTLED,
 
 		/** The cursor is not valid, or has expired. */

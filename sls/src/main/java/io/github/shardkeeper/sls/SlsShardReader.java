@@ -10,7 +10,6 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 
 import org.jspecify.annotations.Nullable;
@@ -43,9 +42,9 @@ final class SlsShardReader implements ShardReader {
 
 	private final BiFunction<ShardId, @Nullable Offset, ShardFetch> fetches;
 
-	private final BiConsumer<ShardId, Offset> progress;
+	private final ShardAges ages;
 
-	private final Duration pollInterval;
+	private final @Nullable ConsumerGroupProgress progress;
 
 	private final ScheduledThreadPoolExecutor executor;
 
@@ -57,11 +56,11 @@ final class SlsShardReader implements ShardReader {
 	/** Readings with records, an end or a failure to process. */
 	private final BlockingQueue<Reading> ready = new LinkedBlockingQueue<>();
 
-	SlsShardReader(BiFunction<ShardId, @Nullable Offset, ShardFetch> fetches, BiConsumer<ShardId, Offset> progress,
-			SlsSettings settings, Watch listing) {
+	SlsShardReader(BiFunction<ShardId, @Nullable Offset, ShardFetch> fetches, ShardAges ages,
+			@Nullable ConsumerGroupProgress progress, SlsSettings settings, Watch listing) {
 		this.fetches = fetches;
+		this.ages = ages;
 		this.progress = progress;
-		this.pollInterval = settings.pollInterval();
 		this.executor = Threads.scheduler("shardkeeper-sls-reader", settings.threads());
 		this.listing = listing;
 	}
@@ -70,12 +69,22 @@ final class SlsShardReader implements ShardReader {
 	public synchronized void start(ShardId shard, @Nullable Offset after, RecordSink sink) {
 		Reading reading = new Reading(shard, this.fetches.apply(shard, after), sink);
 		this.readings.put(shard, reading);
+		this.ages.reached(shard, null);
+		if (this.progress != null) {
+			this.progress.started(shard, after, sink::isOwned);
+		}
 		schedule(reading, Duration.ZERO);
 	}
 
 	@Override
 	public synchronized void stop(ShardId shard) {
-		this.readings.remove(shard);
+		if (this.readings.remove(shard) == null) {
+			return;
+		}
+		this.ages.reached(shard, null);
+		if (this.progress != null) {
+			this.progress.stopped(shard);
+		}
 	}
 
 	@Override
@@ -130,7 +139,7 @@ final class SlsShardReader implements ShardReader {
 		return this.readings.values().stream().filter(Reading::isActive).allMatch((reading) -> reading.unanswered);
 	}
 
-	/** Processes what was read; returns the failure, if it failed. */
+	/** Processes what was read; returns the failure, if the service has not answered. */
 	private synchronized @Nullable SlsFailure process(Reading reading) {
 		if (this.readings.get(reading.shard) != reading) {
 			// Stopped, or restarted, meanwhile.
@@ -141,7 +150,7 @@ final class SlsShardReader implements ShardReader {
 			reading.result = null;
 			reading.failed(failed);
 			schedule(reading, failed.pause());
-			return failed.failure();
+			return reading.unanswered ? failed.failure() : null;
 		}
 		reading.answered();
 		if (result instanceof ShardFetch.Stopped stopped) {
@@ -181,10 +190,10 @@ final class SlsShardReader implements ShardReader {
 				return;
 			}
 		}
-		boolean atEnd = reading.result instanceof ShardFetch.Fetched fetched && fetched.atEnd();
+		Duration pause = (reading.result instanceof ShardFetch.Fetched fetched) ? fetched.pause() : Duration.ZERO;
 		reading.result = null;
 		if (!reading.paused) {
-			schedule(reading, atEnd ? this.pollInterval : Duration.ZERO);
+			schedule(reading, pause);
 		}
 	}
 
@@ -207,6 +216,9 @@ final class SlsShardReader implements ShardReader {
 			ShardFetch.Result result = reading.fetch.next();
 			synchronized (this) {
 				reading.read(result);
+				if (this.readings.get(reading.shard) == reading) {
+					this.ages.reached(reading.shard, reading.fetch.reached());
+				}
 			}
 			this.ready.add(reading);
 		}
@@ -219,7 +231,9 @@ final class SlsShardReader implements ShardReader {
 
 	@Override
 	public void committed(ShardId shard, Offset offset) {
-		this.progress.accept(shard, offset);
+		if (this.progress != null) {
+			this.progress.committed(shard, offset);
+		}
 	}
 
 	@Override
@@ -236,7 +250,7 @@ final class SlsShardReader implements ShardReader {
 	@Override
 	public void close() {
 		synchronized (this) {
-			this.readings.clear();
+			List.copyOf(this.readings.keySet()).forEach(this::stop);
 		}
 		this.executor.shutdownNow();
 		this.listing.close();
@@ -302,7 +316,8 @@ final class SlsShardReader implements ShardReader {
 			this.unanswered = kind == SlsFailure.Kind.NO_ANSWER || kind == SlsFailure.Kind.SERVER;
 			if (failed.visible()) {
 				if (this.problem == null) {
-					logger.warn("{} cannot be read; retrying. {}", this.shard, failed.failure().getMessage());
+					logger.warn((kind == SlsFailure.Kind.THROTTLED) ? "{} is throttled; retrying. {}"
+							: "{} cannot be read; retrying. {}", this.shard, failed.failure().getMessage());
 				}
 				this.problem = failed.failure().getMessage();
 			}

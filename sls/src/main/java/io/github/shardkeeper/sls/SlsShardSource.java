@@ -27,6 +27,7 @@ import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.text.PrintableLogger;
+import io.github.shardkeeper.time.MonotonicClock;
 
 /**
  * Topics on Aliyun LogHub (SLS): a topic is a logstore, its shards are those of the
@@ -73,7 +74,9 @@ public final class SlsShardSource implements ShardSource, ShardAppender {
 
 	private static final Logger logger = PrintableLogger.of(SlsShardSource.class);
 
-	private static final Duration PROGRESS_INTERVAL = Duration.ofSeconds(3);
+	private static final Duration PROGRESS_DELAY = Duration.ofSeconds(3);
+
+	private static final Duration PROGRESS_REFRESH = Duration.ofMinutes(1);
 
 	private final SlsSettings settings;
 
@@ -82,6 +85,8 @@ public final class SlsShardSource implements ShardSource, ShardAppender {
 	private final ShardLists lists;
 
 	private final SlsAppender appender;
+
+	private final ShardAges ages;
 
 	private final @Nullable ConsumerGroupProgress progress;
 
@@ -100,9 +105,10 @@ public final class SlsShardSource implements ShardSource, ShardAppender {
 		this.client = new SlsClient(settings, credentials);
 		this.lists = new ShardLists(this.client, settings, System::nanoTime);
 		this.appender = new SlsAppender(this.client, this.lists, settings, System::nanoTime, System::currentTimeMillis);
+		this.ages = new ShardAges(this.client, System::currentTimeMillis);
 		String consumerGroup = settings.consumerGroup();
-		this.progress = (consumerGroup != null)
-				? new ConsumerGroupProgress(this.client, consumerGroup, PROGRESS_INTERVAL) : null;
+		this.progress = (consumerGroup != null) ? new ConsumerGroupProgress(this.client, consumerGroup, PROGRESS_DELAY,
+				PROGRESS_REFRESH, MonotonicClock.SYSTEM) : null;
 		this.positions = Threads.scheduler("shardkeeper-sls-positions", settings.threads());
 	}
 
@@ -129,13 +135,19 @@ public final class SlsShardSource implements ShardSource, ShardAppender {
 
 	@Override
 	public ShardReader openReader() {
-		ConsumerGroupProgress shown = this.progress;
 		return new SlsShardReader((shard, after) -> new ShardFetch(shard, after, this.client, this.lists, this.settings,
-				System::nanoTime), (shard, offset) -> {
-					if (shown != null) {
-						shown.committed(shard, offset);
-					}
-				}, this.settings, this.lists.use());
+				System::nanoTime), this.ages, this.progress, this.settings, this.lists.use());
+	}
+
+	/**
+	 * Tells the age of the next log, not the number of logs. Asks SLS only about a shard
+	 * that is not read here, or of which not everything that was read is committed.
+	 */
+	@Override
+	public @Nullable Lag lag(ShardId shard, Offset committed) {
+		Objects.requireNonNull(shard, "shard must not be null");
+		Objects.requireNonNull(committed, "committed must not be null");
+		return this.ages.lag(shard, committed);
 	}
 
 	@Override

@@ -160,7 +160,7 @@ class LogFormatTests {
 	}
 
 	private static SlsClient.Pulled pulled(byte[] list, int count) {
-		return new SlsClient.Pulled(list, count, NEXT);
+		return new SlsClient.Pulled(list, count, NEXT, false, 0);
 	}
 
 	private static byte[] group(List<byte[]> logs) {

@@ -32,6 +32,7 @@ import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.sls.testsupport.SlsTestServer;
 import io.github.shardkeeper.sls.testsupport.SlsTestServer.Call;
 import io.github.shardkeeper.sls.testsupport.SlsTestServer.Fault;
+import io.github.shardkeeper.sls.testsupport.SlsTestServer.Quota;
 import io.github.shardkeeper.source.ResetPolicy;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.ShardReader;
@@ -309,27 +310,69 @@ class SlsReadingTests {
 		assertThat(this.reader.problems().get(ShardId.of("visits", 9))).contains("ShardNotExist");
 	}
 
+	/** Most requests are refused, and yet everything is read: nobody is called. */
 	@ParameterizedTest
-	@ValueSource(strings = { "ReadQuotaExceed", "ShardReadQuotaExceed", "ProjectQuotaExceed" })
-	@Tag("proof")
-	void exceededQuotaDelaysOnlyItsShard(String code) {
+	@ValueSource(strings = { "ReadQuotaExceed", "ShardReadQuotaExceed" })
+	void shardIsReadUnderAQuota(String code, CapturedOutput output) {
 		open(settings(ResetPolicy.EARLIEST));
-		append(ZERO, "r1");
 		append(ONE, "o1");
-		try (Fault quota = this.server.fail((call) -> isRead(call, 0), 403, code, "quota exceeded")) {
+		try (Quota quota = this.server.limit((call) -> isRead(call, 0), code, "quota exceeded")) {
 			RecordingSink zero = start(ZERO, null);
-			assertThat(payloads(start(ONE, null).await(1))).containsExactly("o1");
-			await().until(() -> this.reader.problems().containsKey(ZERO));
-			assertThat(this.reader.problems()).containsOnlyKeys(ZERO);
-			assertThat(this.reader.problems().get(ZERO)).contains(code);
-			int hits = quota.hits();
-			assertThat(hits).as("pauses grow").isLessThan(8);
-			quota.end();
-
-			assertThat(payloads(zero.await(1))).containsExactly("r1");
-			assertThat(this.reader.problems()).isEmpty();
+			await().until(() -> quota.refusals() > 0);
+			assertThat(payloads(start(ONE, null).await(1))).as("delays no other").containsExactly("o1");
+			append(ZERO, "r0");
+			// The first answer with a log tells the position of the first log.
+			quota.permit(1);
+			for (int i = 0; i < 4; i++) {
+				quota.permit(1);
+				assertThat(payloads(zero.await(1))).containsExactly("r" + i);
+				int refusals = quota.refusals();
+				await().until(() -> quota.refusals() > refusals);
+				assertThat(this.reader.problems()).isEmpty();
+				append(ZERO, "r" + (i + 1));
+			}
 		}
 		assertThat(this.failures).isEmpty();
+		assertThat(output).doesNotContain("WARN");
+	}
+
+	/** It answers, so an outage before is over. */
+	@Test
+	void throttledServiceIsNotAway() {
+		this.source = settings(ResetPolicy.EARLIEST).open();
+		this.reader = this.source.openReader();
+		start(ZERO, null);
+		try (Fault fault = this.server.fail((call) -> true, 503, "ServerBusy", "busy");
+				Quota quota = this.server.limit((call) -> isRead(call, 0), "ReadQuotaExceed", "quota exceeded")) {
+			await().until(() -> isAway());
+			fault.end();
+
+			await().until(() -> this.reader.poll());
+			assertThat(quota.refusals()).isPositive();
+		}
+		startPoller();
+	}
+
+	private boolean isAway() throws InterruptedException {
+		try {
+			this.reader.poll();
+			return false;
+		}
+		catch (SlsFailure ex) {
+			return true;
+		}
+	}
+
+	@Test
+	void throttledListOfShardsIsNoProblemOfATopicThatIsKnown() {
+		open(settings(ResetPolicy.EARLIEST));
+		await().until(() -> this.source.topics().get("visits").equals(TopicShards.count(2)));
+		try (Quota quota = this.server.limit((call) -> call.operation().equals("ListShards"), "ReadQuotaExceed",
+				"quota exceeded")) {
+			await().until(() -> quota.refusals() > 1);
+
+			assertThat(this.source.problems()).isEmpty();
+		}
 	}
 
 	@Test
@@ -539,8 +582,7 @@ class SlsReadingTests {
 				throw thrown;
 			}
 			return System.nanoTime();
-		}), (shard, offset) -> {
-		}, settings, lists.use());
+		}), new ShardAges(client, System::currentTimeMillis), null, settings, lists.use());
 		startPoller();
 		RecordingSink zero = start(ZERO, null);
 		await().until(() -> this.reader.problems().containsKey(ZERO));
@@ -715,45 +757,6 @@ class SlsReadingTests {
 		assertThat(this.server.consumerGroup("access", "shop-visits"))
 			.isEqualTo(Map.of(0, this.server.endCursor("access", 0)));
 		assertThat(output).contains("Positions are not written to the SLS consumer group 'shop-visits'");
-	}
-
-	@Test
-	@Tag("proof")
-	void positionsAreWrittenLessOftenWhileAQuotaIsExceeded() {
-		SlsSettings settings = settings(ResetPolicy.EARLIEST).settings();
-		try (SlsClient client = new SlsClient(settings, TestSource.credentials());
-				Fault quota = this.server.fail((call) -> call.operation().equals("UpdateCheckpoint"), 403,
-						"ProjectQuotaExceed", "quota exceeded");
-				ConsumerGroupProgress progress = new ConsumerGroupProgress(client, "shop-visits",
-						Duration.ofMillis(100))) {
-			long begun = System.nanoTime();
-			progress.committed(ZERO, SlsOffset.before(this.server.endCursor("access", 0)).toOffset());
-			progress.committed(ONE, SlsOffset.before(this.server.endCursor("access", 1)).toOffset());
-			await().until(() -> quota.hits() >= 4);
-
-			// One request of a round, after 0.1 s and at least 0.1, 0.2 and 0.4 s more.
-			assertThat(Duration.ofNanos(System.nanoTime() - begun)).isGreaterThan(Duration.ofMillis(750));
-			assertThat(this.server.count("CreateConsumerGroup")).as("it still exists").isOne();
-			quota.end();
-			await().until(() -> this.server.consumerGroup("access", "shop-visits").size() == 2);
-			assertThat(this.server.count("CreateConsumerGroup")).isOne();
-		}
-	}
-
-	@Test
-	void consumerGroupThatWasDeletedIsCreatedAgain() {
-		SlsSettings settings = settings(ResetPolicy.EARLIEST).settings();
-		try (SlsClient client = new SlsClient(settings, TestSource.credentials());
-				ConsumerGroupProgress progress = new ConsumerGroupProgress(client, "shop-visits",
-						Duration.ofMillis(20))) {
-			progress.committed(ZERO, SlsOffset.before(this.server.endCursor("access", 0)).toOffset());
-			await().until(() -> this.server.consumerGroup("access", "shop-visits").containsKey(0));
-			this.server.deleteConsumerGroup("access", "shop-visits");
-			progress.committed(ONE, SlsOffset.before(this.server.endCursor("access", 1)).toOffset());
-
-			await().until(() -> this.server.consumerGroup("access", "shop-visits").containsKey(1));
-			assertThat(this.server.count("CreateConsumerGroup")).isEqualTo(2);
-		}
 	}
 
 	private TestSource settings(ResetPolicy policy) {

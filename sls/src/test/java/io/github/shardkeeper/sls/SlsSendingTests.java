@@ -135,7 +135,12 @@ class SlsSendingTests {
 		this.source = settings().timeout(Duration.ofSeconds(2)).open();
 		try (Fault quota = this.server.fail((call) -> call.operation().equals("PutLogs"), 403, "ShardWriteQuotaExceed",
 				"quota")) {
-			assertThat(failure(record(ZERO, null, "r1")).mayHaveBeenAppended()).isFalse();
+			SendFailedException failure = failure(record(ZERO, null, "r1"));
+			assertThat(failure.mayHaveBeenAppended()).isFalse();
+			assertThat(failure)
+				.hasMessageStartingWith("Not sent to visits/0 within PT2S: SLS throttles requests to append")
+				.hasMessageContaining("ShardWriteQuotaExceed")
+				.hasMessageContaining("split the shard");
 			assertThat(quota.hits()).isBetween(1, 13);
 		}
 	}

@@ -26,6 +26,8 @@ final class TestSource {
 
 	private Duration timeout = Duration.ofSeconds(10);
 
+	private Duration pollInterval = Duration.ofMillis(50);
+
 	private Duration shardListInterval = Duration.ofMillis(100);
 
 	private String region;
@@ -64,6 +66,11 @@ final class TestSource {
 		return this;
 	}
 
+	TestSource pollInterval(Duration interval) {
+		this.pollInterval = interval;
+		return this;
+	}
+
 	TestSource shardListInterval(Duration interval) {
 		this.shardListInterval = interval;
 		return this;
@@ -90,7 +97,7 @@ final class TestSource {
 	}
 
 	SlsSettings settings() {
-		return new SlsSettings(SlsTestServer.ENDPOINT, this.project, this.topics, Duration.ofMillis(50),
+		return new SlsSettings(SlsTestServer.ENDPOINT, this.project, this.topics, this.pollInterval,
 				this.shardListInterval, this.fetchCount, this.threads, this.timeout, this.region, this.server.proxy(),
 				this.consumerGroup);
 	}

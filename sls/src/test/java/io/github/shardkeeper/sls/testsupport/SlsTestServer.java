@@ -75,7 +75,15 @@ public final class SlsTestServer implements AutoCloseable {
 
 	private final JsonMapper json = JsonMapper.builder().build();
 
+	private final List<Quota> quotas = new CopyOnWriteArrayList<>();
+
 	private volatile boolean refuseExpiredCursors;
+
+	private volatile int mostLogGroups = Integer.MAX_VALUE;
+
+	private volatile boolean withoutNextCursor;
+
+	private volatile boolean withoutEnd;
 
 	private HttpServer server;
 
@@ -200,6 +208,38 @@ public final class SlsTestServer implements AutoCloseable {
 		this.refuseExpiredCursors = true;
 	}
 
+	/** Answers a read with fewer log groups than it asks for, although there are more. */
+	public void answerWithAtMost(int logGroups) {
+		this.mostLogGroups = logGroups;
+	}
+
+	/**
+	 * Names no next cursor in answers to reads, from now on or not any more: the reader
+	 * keeps its own.
+	 */
+	public void leaveOutNextCursor(boolean leaveOut) {
+		this.withoutNextCursor = leaveOut;
+	}
+
+	/** Does not say whether an answer has reached the end, nor its time. */
+	public void leaveOutEnd() {
+		this.withoutEnd = true;
+	}
+
+	/**
+	 * Limits matching calls: without a permit, they are answered as the service does when
+	 * a quota is exceeded.
+	 * @param which the calls that count
+	 * @param code the service's code, such as {@code ShardReadQuotaExceed}
+	 * @param message the service's message
+	 * @return the quota, without permits, until it is closed
+	 */
+	public Quota limit(Predicate<Call> which, String code, String message) {
+		Quota quota = new Quota(which, code, message);
+		this.quotas.add(quota);
+		return quota;
+	}
+
 	/** Moves the clock of the service, by which it judges the time of a request. */
 	public void moveClock(long seconds) {
 		this.clockOffsetSeconds.set(seconds);
@@ -299,9 +339,14 @@ public final class SlsTestServer implements AutoCloseable {
 		if (logstore == null) {
 			throw new Refusal(404, "LogStoreNotExist", "logstore " + call.logstore + " does not exist");
 		}
+		for (Quota quota : this.quotas) {
+			quota.take(call);
+		}
 		switch (call.operation) {
 			case "ListShards" -> json(exchange, logstore.list());
 			case "GetCursor" -> json(exchange, Map.of("cursor", cursor(logstore, call, request)));
+			case "GetCursorTime" -> json(exchange, Map.of("cursor_time",
+					logstore.shard(call.shard).time(String.valueOf(request.parameter("cursor")))));
 			case "PullLogs" -> pull(exchange, logstore.shard(call.shard), request);
 			case "PutLogs" -> {
 				logstore.writable(request.parameter("key")).append(logGroup(request));
@@ -359,7 +404,12 @@ public final class SlsTestServer implements AutoCloseable {
 			return new Call("split".equals(request.parameter("action")) ? "SplitShard" : "MergeShards", logstore, shard,
 					"");
 		}
-		return new Call("cursor".equals(request.parameter("type")) ? "GetCursor" : "PullLogs", logstore, shard, "");
+		String operation = switch (String.valueOf(request.parameter("type"))) {
+			case "cursor" -> "GetCursor";
+			case "cursor_time" -> "GetCursorTime";
+			default -> "PullLogs";
+		};
+		return new Call(operation, logstore, shard, "");
 	}
 
 	private static String cursor(TestLogstore logstore, Call call, Request request) {
@@ -377,13 +427,17 @@ public final class SlsTestServer implements AutoCloseable {
 		if (count < 1 || count > 1000) {
 			throw new Refusal(400, "ParameterInvalid", "count must be in [1, 1000]");
 		}
-		TestShard.Answer answer = shard.pull(String.valueOf(request.parameter("cursor")), count, MAX_ANSWER_BYTES,
-				this.refuseExpiredCursors);
+		TestShard.Answer answer = shard.pull(String.valueOf(request.parameter("cursor")),
+				Math.min(count, this.mostLogGroups), MAX_ANSWER_BYTES, this.refuseExpiredCursors);
 		if (!"lz4".equals(request.header("accept-encoding"))
 				|| !"application/x-protobuf".equals(request.header("accept"))) {
 			throw new Refusal(400, "InvalidAcceptEncoding", "only lz4 here");
 		}
-		exchange.getResponseHeaders().set("x-log-cursor", answer.next());
+		exchange.getResponseHeaders().set("x-log-cursor", this.withoutNextCursor ? "" : answer.next());
+		if (!this.withoutEnd) {
+			exchange.getResponseHeaders().set("x-log-end-of-cursor", answer.atEnd() ? "1" : "0");
+			exchange.getResponseHeaders().set("x-log-cursor-time", Long.toString(answer.nextSeconds()));
+		}
 		exchange.getResponseHeaders().set("x-log-count", Integer.toString(answer.count()));
 		exchange.getResponseHeaders().set("x-log-bodyrawsize", Integer.toString(answer.logGroups().length));
 		exchange.getResponseHeaders().set("x-log-compresstype", "lz4");
@@ -527,6 +581,49 @@ public final class SlsTestServer implements AutoCloseable {
 			if (this.held != null) {
 				this.held.countDown();
 			}
+		}
+
+	}
+
+	/** A quota of some calls, until it is closed. Thread-safe. */
+	public final class Quota implements AutoCloseable {
+
+		private final Predicate<Call> which;
+
+		private final String code;
+
+		private final String message;
+
+		private final AtomicInteger permits = new AtomicInteger();
+
+		private final AtomicInteger refusals = new AtomicInteger();
+
+		private Quota(Predicate<Call> which, String code, String message) {
+			this.which = which;
+			this.code = code;
+			this.message = message;
+		}
+
+		private void take(Call call) {
+			if (this.which.test(call) && this.permits.getAndUpdate((left) -> Math.max(0, left - 1)) == 0) {
+				this.refusals.incrementAndGet();
+				throw new Refusal(403, this.code, this.message);
+			}
+		}
+
+		/** Permits more calls. */
+		public void permit(int calls) {
+			this.permits.addAndGet(calls);
+		}
+
+		/** Returns the number of calls that were refused. */
+		public int refusals() {
+			return this.refusals.get();
+		}
+
+		@Override
+		public void close() {
+			SlsTestServer.this.quotas.remove(this);
 		}
 
 	}

@@ -81,6 +81,21 @@ final class TestShard {
 		return cursor(first);
 	}
 
+	/** Returns the time at which the log group of a cursor was received. */
+	synchronized long time(String cursor) {
+		int index = index(cursor);
+		if (index < this.expired || index > this.logGroups.size()) {
+			throw new Refusal(400, "InvalidCursor", "Invalid Cursor " + cursor);
+		}
+		return seconds(index);
+	}
+
+	/** The end has the time of the log group before it. */
+	private long seconds(int index) {
+		return this.receivedSeconds.isEmpty() ? this.createTime
+				: this.receivedSeconds.get(Math.min(index, this.receivedSeconds.size() - 1));
+	}
+
 	synchronized Answer pull(String cursor, int count, long maxBytes, boolean refuseExpired) {
 		int from = index(cursor);
 		if (from < 0 || from > this.logGroups.size() || refuseExpired && from < this.expired) {
@@ -103,7 +118,7 @@ final class TestShard {
 			next++;
 			included++;
 		}
-		return new Answer(answer.toByteArray(), included, cursor(next));
+		return new Answer(answer.toByteArray(), included, cursor(next), next == this.logGroups.size(), seconds(next));
 	}
 
 	private String cursor(int index) {
@@ -127,8 +142,10 @@ final class TestShard {
 	 * @param logGroups the encoded list of log groups
 	 * @param count their number
 	 * @param next the cursor after them
+	 * @param atEnd whether the shard has no more
+	 * @param nextSeconds the time of the next cursor
 	 */
-	record Answer(byte[] logGroups, int count, String next) {
+	record Answer(byte[] logGroups, int count, String next, boolean atEnd, long nextSeconds) {
 
 	}
 
