@@ -20,6 +20,9 @@ import io.github.shardkeeper.source.ShardSource.Lag;
  */
 final class ShardAges {
 
+	/** Not 0 records: of the topic's other shards, the number is unknown. */
+	private static final Lag AT_END = new Lag(null, Duration.ZERO);
+
 	private final SlsClient client;
 
 	private final LongSupplier currentTimeMillis;
@@ -48,10 +51,10 @@ final class ShardAges {
 			String cursor = (resumed != null) ? resumed.cursor() : this.client.begin(shard);
 			ShardFetch.Reached read = this.reached.get(shard);
 			if (read != null && read.cursor().equals(cursor)) {
-				return read.atEnd() ? Lag.NONE : since(read.epochSecond());
+				return read.atEnd() ? AT_END : since(read.epochSecond());
 			}
 			// What is read and not committed is after it.
-			return (read == null && this.client.end(shard).equals(cursor)) ? Lag.NONE
+			return (read == null && this.client.end(shard).equals(cursor)) ? AT_END
 					: since(this.client.cursorTime(shard, cursor));
 		}
 		catch (SlsFailure ex) {

@@ -30,6 +30,8 @@ class ShardAgesTests {
 
 	private static final Instant START = Instant.parse("2026-11-21T10:00:00Z");
 
+	private static final Lag AT_END = new Lag(null, Duration.ZERO);
+
 	private final SlsTestServer server = new SlsTestServer();
 
 	private final AtomicLong millis = new AtomicLong(START.toEpochMilli());
@@ -71,7 +73,7 @@ class ShardAgesTests {
 		assertThat(this.server.calls()).hasSize(requests);
 		SourceRecord last = read(fetch, 1).get(0);
 		requests = this.server.calls().size();
-		assertThat(lag(last)).as("the answer has reached the end").isEqualTo(Lag.NONE);
+		assertThat(lag(last)).as("the answer has reached the end").isEqualTo(AT_END);
 		assertThat(this.server.calls()).hasSize(requests);
 	}
 
@@ -98,7 +100,7 @@ class ShardAgesTests {
 
 		assertThat(lag(read.get(0))).isEqualTo(new Lag(null, Duration.ofSeconds(90)));
 		assertThat(lag(read.get(1))).isEqualTo(new Lag(null, Duration.ofSeconds(90)));
-		assertThat(lag(read.get(2))).isEqualTo(Lag.NONE);
+		assertThat(lag(read.get(2))).isEqualTo(AT_END);
 	}
 
 	@Test
@@ -111,7 +113,7 @@ class ShardAgesTests {
 
 		assertThat(this.ages.lag(SHARD, new Offset("begin"))).isEqualTo(new Lag(null, Duration.ofSeconds(90)));
 		assertThat(lag(read.get(0))).isEqualTo(new Lag(null, Duration.ofSeconds(60)));
-		assertThat(lag(read.get(1))).isEqualTo(Lag.NONE);
+		assertThat(lag(read.get(1))).isEqualTo(AT_END);
 	}
 
 	/** Otherwise a shard that cannot be read would have no lag. */
@@ -120,7 +122,7 @@ class ShardAgesTests {
 		append(Duration.ofSeconds(10), "r0");
 		ShardFetch fetch = fetch(null);
 		SourceRecord first = read(fetch, 1).get(0);
-		assertThat(lag(first)).isEqualTo(Lag.NONE);
+		assertThat(lag(first)).isEqualTo(AT_END);
 		append(Duration.ofSeconds(40), "r1");
 		this.millis.addAndGet(100_000);
 		try (Fault fault = this.server.fail((call) -> call.operation().equals("PullLogs"), 403, "ShardReadQuotaExceed",
