@@ -5,7 +5,7 @@
 --          2 what the producer has appended last to it: string of the batch's number and its entry ids, with spaces
 --            between them; of an id with the same millis as the one before, only the part after them
 --          3, 4 only if records have ids that Redis does not remember itself: two hashes that take turns, id -> entry
---            id; '' -> when it was begun (millis)
+--            id; '' -> number of its turn and when that has begun (millis), with a space between them
 -- ARGV     1 number of the batch under its producer, 2 time for which ids are remembered (millis), 3 number of ids in a
 --          hash after which the other one takes its turn; then for each record producer and id for Redis' own XADD with
 --          IDMP, or '' and the id, or '' and '' for none; number of texts that follow; names and values of its fields
@@ -73,20 +73,27 @@ local function remember()
   redis.call('SET', PRODUCER, table.concat(stored, ' '), 'PX', KEEP_PRODUCER)
 end
 
--- Which hash takes new ids.
+-- Which hash takes new ids: that of the later turn. Times do not tell, because several turns may begin in the same
+-- millisecond, and a clock may be set back.
 local current = 1
-local begun = {0, 0}
-local beginHash = false
+local mark
+local beginTurn = false
 if withIds then
   local time = redis.call('TIME')
   local nowMillis = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  local turns, begun = {0, 0}, {0, 0}
   for i = 1, 2 do
-    begun[i] = tonumber(redis.call('HGET', IDS[i], '') or '0')
+    local turn, millis = string.match(redis.call('HGET', IDS[i], '') or '', '^(%d+) (%d+)$')
+    turns[i], begun[i] = tonumber(turn or '0'), tonumber(millis or '0')
   end
-  current = begun[2] > begun[1] and 2 or 1
-  if begun[current] == 0 or nowMillis - begun[current] >= retention or redis.call('HLEN', IDS[current]) > most then
-    current = begun[current] == 0 and current or 3 - current
-    beginHash = text(nowMillis)
+  current = turns[2] > turns[1] and 2 or 1
+  local turn = turns[current]
+  beginTurn = turn == 0 or nowMillis - begun[current] >= retention or redis.call('HLEN', IDS[current]) > most
+  if beginTurn then
+    current = turn == 0 and current or 3 - current
+    mark = text(turn + 1) .. ' ' .. text(nowMillis)
+  else
+    mark = text(turn) .. ' ' .. text(math.min(begun[current], nowMillis))
   end
 end
 
@@ -94,13 +101,11 @@ end
 -- behind that counts: Redis undoes nothing, and looks at the memory only until the first write.
 redis.call('XLEN', STREAM)
 remember()
-if beginHash then
+if beginTurn then
   redis.call('UNLINK', IDS[current])
-  redis.call('HSET', IDS[current], '', beginHash)
-elseif withIds then
-  redis.call('HSET', IDS[current], '', text(begun[current]))
 end
 if withIds then
+  redis.call('HSET', IDS[current], '', mark)
   redis.call('PEXPIRE', IDS[current], text(2 * retention))
 end
 

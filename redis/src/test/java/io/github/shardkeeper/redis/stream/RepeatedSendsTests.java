@@ -25,7 +25,10 @@ import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
+import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.JsonPayloadConverter;
+import io.github.shardkeeper.source.OnceAppender;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.template.KeyedShardTemplate;
 import io.github.shardkeeper.template.SendObserver;
 import io.github.shardkeeper.template.SendSettings;
@@ -72,15 +75,22 @@ class RepeatedSendsTests {
 		this.redis.close();
 	}
 
-	private KeyedShardTemplate template(int retries, RecordIds ids) {
+	private RedisStreamSource source(RecordIds ids) {
 		LettuceConnectionFactory factory = new LettuceConnectionFactory("127.0.0.1", this.network.port());
 		factory.afterPropertiesSet();
 		RedisStreamSource source = new RedisStreamSource(new RedisConnector(factory), "sends", Map.of("orders", 1),
 				TIME_LIMIT, ReplicaWait.NONE, ids);
+		this.opened.add(source);
+		this.opened.add(factory::destroy);
+		return source;
+	}
+
+	private KeyedShardTemplate template(int retries, RecordIds ids) {
+		RedisStreamSource source = source(ids);
 		KeyedShardTemplate template = new KeyedShardTemplate(SendTopics.of(source::topics, source),
 				new JsonPayloadConverter(new JsonMapper()), new SendSettings(100_000, 1000, 1_000_000, retries),
 				Map.of(), null, SendObserver.NONE);
-		this.opened.addAll(List.of(template, source, factory::destroy));
+		this.opened.add(0, template);
 		await().atMost(PATIENCE)
 			.ignoreExceptionsInstanceOf(SendFailedException.class)
 			.until(() -> template.shardFor("orders", "k") != null);
@@ -215,6 +225,61 @@ class RepeatedSendsTests {
 		assertThat(stream()).hasSize(30);
 		template.send("orders", number(0).withId("id-0"));
 		assertThat(stream()).as("a window that is too short").hasSize(31);
+	}
+
+	/** The turns of the two hashes begin in the same millisecond then. */
+	@Test
+	void idThatIsRepeatedAtOnceIsRememberedHoweverManyFollow() {
+		RedisStreamSource source = source(new RecordIds(Duration.ofHours(1), 1));
+		await().atMost(PATIENCE).ignoreExceptions().until(() -> source.appendOnce(batch(0, 0)).join() != null);
+		List<CompletableFuture<OnceAppender.Appended>> sent = new ArrayList<>();
+		for (int i = 1; i < 400; i++) {
+			sent.add(source.appendOnce(batch(i, i / 2)));
+		}
+		sent.forEach(CompletableFuture::join);
+
+		assertThat(stream()).containsExactlyElementsOf(IntStream.range(0, 200).mapToObj((i) -> MARKER + i).toList());
+	}
+
+	/** Each from a producer of its own, so that all are sent at once. */
+	private static OnceAppender.Batch batch(int producer, int number) {
+		NewRecord newRecord = new NewRecord(ShardId.of("orders", 0), "k", (MARKER + number).getBytes(), Map.of(),
+				"id-" + number);
+		return new OnceAppender.Batch("producer-" + producer, 1, List.of(newRecord));
+	}
+
+	@Test
+	void idIsRememberedAlthoughTheClockWasSetBack() {
+		KeyedShardTemplate template = template(0, new RecordIds(Duration.ofHours(2), 2));
+		template.send("orders", number(0).withId("id-0"));
+		template.send("orders", number(1).withId("id-1"));
+		this.commands.keys("sends:*:ids:*").forEach((key) -> {
+			String begun = String.valueOf(this.commands.opsForHash().get(key, ""));
+			this.commands.opsForHash().put(key, "", begun.replaceAll("[0-9]+$", "4070908800000"));
+		});
+		for (int i = 2; i < 20; i++) {
+			template.send("orders", number(i).withId("id-" + i));
+			template.send("orders", number(i).withId("id-" + i));
+			template.send("orders", number(i - 1).withId("id-" + (i - 1)));
+		}
+
+		assertThat(stream()).containsExactlyElementsOf(IntStream.range(0, 20).mapToObj((i) -> MARKER + i).toList());
+	}
+
+	/** Not only after a day, if the clock was a day ahead. */
+	@Test
+	void idIsForgottenAfterItsTimeAlthoughTheClockWasSetBack() {
+		KeyedShardTemplate template = template(0, new RecordIds(Duration.ofMillis(200), 100_000));
+		template.send("orders", number(1).withId("id"));
+		this.commands.keys("sends:*:ids:*").forEach((key) -> {
+			String begun = String.valueOf(this.commands.opsForHash().get(key, ""));
+			this.commands.opsForHash().put(key, "", begun.replaceAll("[0-9]+$", "4070908800000"));
+		});
+
+		await().atMost(PATIENCE).until(() -> {
+			template.send("orders", number(1).withId("id"));
+			return stream().size() > 1;
+		});
 	}
 
 	private long idsStored() {
