@@ -19,6 +19,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.testsupport.CapturesOutput;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
@@ -87,6 +88,21 @@ class CommitModeTests {
 
 		assertThat(shard.ended()).hasSize(1);
 		assertThat(shard.reader().committed()).isEmpty();
+	}
+
+	/** A source that shows positions elsewhere asks before it does. */
+	@Test
+	void readerIsToldWhetherTheShardIsOwned() {
+		ConsumingShard shard = new ConsumingShard(new Counting(), new TestSettings());
+		ShardReader.RecordSink sink = shard.reader().sink(ConsumingShard.SHARD);
+		assertThat(sink.isOwned()).isTrue();
+		// As when the process is frozen for longer than the lease.
+		shard.clock().advance(Duration.ofDays(2));
+		assertThat(sink.isOwned()).isFalse();
+		shard.renewLease();
+		assertThat(sink.isOwned()).isTrue();
+		shard.worker().abandon();
+		assertThat(sink.isOwned()).as("it has another owner").isFalse();
 	}
 
 	@Test

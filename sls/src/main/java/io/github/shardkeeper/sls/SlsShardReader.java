@@ -24,11 +24,11 @@ import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Reads shards on the threads {@code shardkeeper-sls-reader-<n>}, each shard with one
- * request at a time: at once while it brings records, at the poll interval while it does
- * not, and after a growing pause when it fails. A shard waits for others only while all
- * threads wait for answers. Records wait for {@link #poll()}, which passes them on. Of a
- * shard that is paused, at most one answer is kept. Thread-safe, except {@link #poll()},
- * which one thread calls.
+ * request at a time: at once until its end, then after the pause that the
+ * {@link ShardFetch} chooses, and after a growing pause when it fails. A shard waits for
+ * others only while all threads wait for answers. Records wait for {@link #poll()}, which
+ * passes them on. Of a shard that is paused, at most one answer is kept. Thread-safe,
+ * except {@link #poll()}, which one thread calls.
  */
 final class SlsShardReader implements ShardReader {
 
