@@ -251,7 +251,7 @@ public final class PollingShardReader implements ShardReader {
 			List<SourceRecord> records = fetched.records;
 			if (!records.isEmpty()) {
 				position.paused = !position.sink.offer(records);
-				position.after = records.get(records.size() - 1).offset();
+				position.after = records.get(records.size() - 1).position();
 				return true;
 			}
 			if (fetched.last) {

@@ -15,7 +15,7 @@ import io.github.shardkeeper.source.SourceRecord;
 
 /**
  * Window of records that are taken up. All records below it are done, its first one is
- * not; the last one below it is the offset to commit. Done records inside it are
+ * not; the last one below it is the position to commit. Done records inside it are
  * committed too, so that no owner handles them again. Confined to the shard's worker.
  */
 final class OffsetWindow {
@@ -84,10 +84,10 @@ final class OffsetWindow {
 			this.doneInside++;
 			return;
 		}
-		this.position = taken.offset();
+		this.position = taken.position();
 		this.records.remove();
 		for (TrackedRecord next = this.records.peek(); next != null && next.isDone(); next = this.records.peek()) {
-			this.position = next.offset();
+			this.position = next.position();
 			this.records.remove();
 			this.doneInside--;
 		}
@@ -109,7 +109,7 @@ final class OffsetWindow {
 		}
 	}
 
-	/** Returns the last offset below the window, {@code null} for none. */
+	/** Returns the last position below the window, {@code null} for none. */
 	@Nullable Offset position() {
 		return this.position;
 	}
@@ -184,7 +184,7 @@ final class OffsetWindow {
 				boolean isDone = isOfCall || this.done.get(i) || next.isWritten();
 				first &= isDone;
 				if (first) {
-					after = next.offset();
+					after = next.position();
 				}
 				else if (isDone) {
 					ahead.add(next.identity());

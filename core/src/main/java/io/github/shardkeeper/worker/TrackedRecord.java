@@ -21,6 +21,8 @@ final class TrackedRecord {
 
 	private final Offset identity;
 
+	private final Offset position;
+
 	/** {@code null} once it is handled. */
 	private @Nullable SourceRecord source;
 
@@ -49,6 +51,7 @@ final class TrackedRecord {
 		this.source = source;
 		this.offset = source.offset();
 		this.identity = source.identity();
+		this.position = source.position();
 		this.queued = queued;
 	}
 
@@ -64,6 +67,11 @@ final class TrackedRecord {
 	/** Returns what identifies it in every read of the shard. */
 	Offset identity() {
 		return this.identity;
+	}
+
+	/** Returns what the checkpoint keeps once it and all before it are done. */
+	Offset position() {
+		return this.position;
 	}
 
 	SourceRecord source() {

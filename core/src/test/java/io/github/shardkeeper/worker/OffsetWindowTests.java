@@ -72,6 +72,26 @@ class OffsetWindowTests {
 		assertThat(second.ahead()).isEmpty();
 	}
 
+	/** A source may add what its offsets are one of. */
+	@Test
+	void checkpointKeepsThePositionOfTheLastRecord() {
+		OffsetWindow window = new OffsetWindow(100, null, Set.of());
+		TrackedRecord one = window.take(positioned(1));
+		TrackedRecord two = window.take(positioned(2));
+		assertThat(window.snapshot().positionAfter(List.of(one)).offset()).isEqualTo(new Offset("1 of a log"));
+		window.done(two);
+		assertThat(window.ahead()).containsExactlyElementsOf(offsets(2));
+		window.done(one);
+
+		assertThat(window.position()).isEqualTo(new Offset("2 of a log"));
+		assertThat(two.offset()).as("what handlers see").isEqualTo(new Offset("2"));
+	}
+
+	private static SourceRecord positioned(int number) {
+		Offset offset = new Offset(Integer.toString(number));
+		return new SourceRecord(offset, null, new byte[0], Map.of(), 0, offset, new Offset(number + " of a log"));
+	}
+
 	/** A call commits its records itself, while earlier ones are handled by others. */
 	@Test
 	void recordsOfACallMoveThePositionOnlyWithAllBeforeThem() {

@@ -418,7 +418,7 @@ public abstract class ShardSourceContract {
 		assertThat(identities).doesNotHaveDuplicates();
 		for (int done = 1; done < 6; done++) {
 			this.reader.stop(SHARD);
-			assertThat(start(SHARD, first.get(done - 1).offset()).await(6 - done)).as("after record %d", done)
+			assertThat(start(SHARD, first.get(done - 1).position()).await(6 - done)).as("after record %d", done)
 				.extracting(SourceRecord::identity)
 				.isEqualTo(identities.subList(done, 6));
 		}
@@ -625,17 +625,19 @@ public abstract class ShardSourceContract {
 	void repeatedRestartsNeitherSkipNorRepeatRecords() {
 		List<Offset> offsets = append(SHARD, 1, 50);
 		Offset after = null;
+		Offset last = null;
 		List<String> handled = new ArrayList<>();
 		while (handled.size() < 50) {
 			RecordingSink sink = start(SHARD, after);
 			SourceRecord next = sink.await(1).get(0);
 			this.reader.stop(SHARD);
 			handled.add(new String(next.payload()));
-			after = next.offset();
+			after = next.position();
+			last = next.offset();
 		}
 
 		assertThat(handled).containsExactlyElementsOf(payloads(1, 50));
-		assertThat(after).isEqualTo(offsets.get(49));
+		assertThat(last).isEqualTo(offsets.get(49));
 	}
 
 	@Test
