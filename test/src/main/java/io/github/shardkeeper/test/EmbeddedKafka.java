@@ -368,6 +368,30 @@ public final class EmbeddedKafka implements AutoCloseable {
 		launch(List.of(node(broker)));
 	}
 
+	/**
+	 * Kills all brokers, removes the last records of a partition from their disks, and
+	 * starts them again: what remains of acknowledged records after a disk was restored
+	 * from an older copy, or after an unclean election. Records that were sent in one
+	 * batch are lost together.
+	 * @param topic the topic
+	 * @param partition the partition
+	 * @param first the offset of the first record to lose
+	 * @return the offset of the first record that is lost, the next one to be given
+	 * @throws IllegalArgumentException if the partition does not have the record
+	 */
+	public long loseRecords(String topic, int partition, long first) {
+		kill();
+		try {
+			return this.brokers.stream()
+				.mapToLong((broker) -> broker.loseRecords(topic, partition, first))
+				.min()
+				.orElseThrow();
+		}
+		finally {
+			launch(this.brokers);
+		}
+	}
+
 	/** Freezes all brokers ({@code SIGSTOP}). Their connections stay open. */
 	public void freeze() {
 		this.brokers.forEach(KafkaNode::freeze);

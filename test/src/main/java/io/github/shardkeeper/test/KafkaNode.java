@@ -3,11 +3,15 @@ package io.github.shardkeeper.test;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +21,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -43,7 +49,18 @@ final class KafkaNode {
 			</configuration>
 			""";
 
+	private static final Pattern SEGMENT_FILE = Pattern.compile("\\d{20}\\..+");
+
+	/**
+	 * The beginning of a record batch: first offset (8 bytes), length of what follows
+	 * (4), epoch (4), version (1), checksum (4), attributes (2) and the distance to the
+	 * last offset (4).
+	 */
+	private static final int BATCH_HEAD = 27;
+
 	private final String name;
+
+	private final Path data;
 
 	private final Path settings;
 
@@ -76,10 +93,11 @@ final class KafkaNode {
 		this.classPath = classPath;
 		Path directory = clusterDirectory.resolve(name);
 		this.settings = directory.resolve("server.properties");
+		this.data = directory.resolve("data");
 		Path logback = directory.resolve("logback.xml");
 		Properties all = new Properties();
 		all.putAll(settings);
-		all.put("log.dirs", directory.resolve("data").toString());
+		all.put("log.dirs", this.data.toString());
 		try {
 			Files.createDirectories(directory);
 			Files.writeString(logback, LOGBACK);
@@ -199,6 +217,57 @@ final class KafkaNode {
 			running.destroyForcibly().onExit().join();
 			thaw();
 		}
+	}
+
+	/**
+	 * Removes the records from an offset on, and those in one batch with the first of
+	 * them, while the process does not run; returns the offset of the first one removed.
+	 */
+	long loseRecords(String topic, int partition, long first) {
+		Path directory = this.data.resolve(topic + "-" + partition);
+		try (Stream<Path> files = Files.list(directory)) {
+			List<Path> all = files.filter(Files::isRegularFile).toList();
+			Path segment = all.stream()
+				.filter((file) -> file.toString().endsWith(".log") && offset(file) <= first)
+				.max(Comparator.comparingLong(KafkaNode::offset))
+				.orElseThrow(() -> new IllegalArgumentException(
+						"%s-%d has no record with the offset %d".formatted(topic, partition, first)));
+			long lost = truncate(segment, first);
+			for (Path file : all) {
+				// Indexes and snapshots are derived from the records.
+				if (!file.equals(segment) && SEGMENT_FILE.matcher(file.getFileName().toString()).matches()
+						&& offset(file) >= offset(segment)) {
+					Files.delete(file);
+				}
+			}
+			return lost;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/** The name of a file is the offset of its first record. */
+	private static long offset(Path file) {
+		String name = file.getFileName().toString();
+		return Long.parseLong(name.substring(0, name.indexOf('.')));
+	}
+
+	/** Cuts a file of record batches before the one that has a record. */
+	private static long truncate(Path segment, long first) throws IOException {
+		try (FileChannel channel = FileChannel.open(segment, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+			ByteBuffer head = ByteBuffer.allocate(BATCH_HEAD);
+			for (long at = 0; channel.read(head.clear(), at) == BATCH_HEAD;) {
+				long base = head.getLong(0);
+				int length = head.getInt(Long.BYTES);
+				if (base + head.getInt(BATCH_HEAD - Integer.BYTES) >= first) {
+					channel.truncate(at);
+					return base;
+				}
+				at += Long.BYTES + Integer.BYTES + length;
+			}
+		}
+		throw new IllegalArgumentException("%s has no record with the offset %d".formatted(segment, first));
 	}
 
 	/** Stops the process ({@code SIGSTOP}), until it is thawed or this JVM has ended. */
