@@ -415,9 +415,9 @@ function lagText(lag) {
 	return parts.join(", ");
 }
 
-/** Rate of the committed offset, where offsets are numbers. */
+/** Rate of the committed offset, where offsets are numbers, in Kafka with epoch and topic behind them. */
 function rates(points) {
-	return differences(points, /^(\d{1,15})$/);
+	return differences(points, /^(\d{1,15})(?:$|:\d+:[\w-]{22}$)/);
 }
 
 /** How many seconds of records are handled in a second, where offsets are times: those of Redis streams. */

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -16,6 +17,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
+import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -36,10 +38,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.kafka.ReadPosition.Invalidity;
+import io.github.shardkeeper.kafka.ReadPosition.Verification;
 import io.github.shardkeeper.kafka.TopicDirectory.Described;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.source.NumericOffsets;
 import io.github.shardkeeper.source.ResetPolicy;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource.Watch;
@@ -160,14 +163,14 @@ final class KafkaShardReader implements ShardReader {
 						.formatted(shard));
 			return;
 		}
-		long last;
+		KafkaOffset last = KafkaOffset.BEGINNING;
 		try {
-			last = (after != null) ? NumericOffsets.number(after) : NumericOffsets.BEFORE_ALL;
+			last = (after != null) ? KafkaOffset.parse(after) : last;
 		}
 		catch (IllegalArgumentException ex) {
 			this.unreadable.put(shard,
-					"The checkpoint of %s is not of Kafka: '%s' is no offset of a Kafka partition; one is a number like 1042. Set its position with ShardPositions, or use another group or topic"
-						.formatted(shard, after));
+					"The checkpoint of %s is not of Kafka: %s. Set its position with ShardPositions, or use another group or topic"
+						.formatted(shard, ex.getMessage()));
 			return;
 		}
 		ReadPosition position = new ReadPosition(shard, partition, last, sink, this.directory.number());
@@ -195,14 +198,15 @@ final class KafkaShardReader implements ShardReader {
 
 	@Override
 	public void committed(ShardId shard, Offset offset) {
+		KafkaOffset committed = KafkaOffset.parse(offset);
 		ReadPosition position = this.positions.get(shard);
 		if (position != null) {
-			position.committed(NumericOffsets.number(offset));
+			position.committed(committed.last());
 		}
 		GroupMirror group = this.mirror;
 		TopicPartition partition = (group != null) ? this.directory.partition(shard) : null;
 		if (group != null && partition != null) {
-			group.committed(partition, NumericOffsets.number(offset) + 1);
+			group.committed(partition, committed.last() + 1);
 		}
 	}
 
@@ -372,19 +376,26 @@ final class KafkaShardReader implements ShardReader {
 		this.rearrange = false;
 		List<ReadPosition> readable = new ArrayList<>();
 		List<ReadPosition> added = new ArrayList<>();
-		List<ReadPosition> ofAnotherTopic = new ArrayList<>();
+		List<ReadPosition> unverified = new ArrayList<>();
+		Map<ReadPosition, Described> invalid = new LinkedHashMap<>();
 		MonotonicTime earliest = null;
 		for (ReadPosition position : this.byPartition.values()) {
+			// Asked first: what is read next is then at least as new.
+			boolean awaited = position.hasAwaitedTopic() && this.directory.failure() == null;
 			Described described = this.directory.described(position.partition().topic());
 			boolean listed = described != null && position.partition().partition() < described.partitions();
-			if (position.isDue(now) && listed && described != null) {
+			if (position.isDue(now) && listed && described != null && isDecided(position, described, awaited)) {
+				if (position.invalidity() != null || position.isOfAnotherTopic(described.id())) {
+					readable.add(position);
+					invalid.put(position, described);
+					continue;
+				}
+				position.setTopicId(described.id());
+				if (position.verification() != Verification.DONE) {
+					unverified.add(position);
+					continue;
+				}
 				readable.add(position);
-				if (position.isOfAnotherTopic(described.id()) && !position.isAtBeginning()) {
-					ofAnotherTopic.add(position);
-				}
-				else {
-					position.setTopicId(described.id());
-				}
 				if (!position.isAssigned()) {
 					added.add(position);
 				}
@@ -395,25 +406,83 @@ final class KafkaShardReader implements ShardReader {
 			}
 		}
 		this.nextRetry = earliest;
+		verify(unverified);
 		Set<TopicPartition> partitions = new HashSet<>();
 		readable.forEach((position) -> partitions.add(position.partition()));
 		current.assign(partitions);
 		added.forEach((position) -> seek(current, position));
 		this.assigned = readable.size();
 		this.paused = (int) readable.stream().filter(ReadPosition::isPaused).count();
-		ofAnotherTopic.forEach((position) -> reset(current, position, "its Kafka topic was deleted and created again",
-				NumericOffsets.BEFORE_ALL, true, now));
+		invalid.forEach((position, described) -> reset(current, position, described, now));
 		if (this.assigned == 0) {
 			this.silentSince = now;
 		}
+	}
+
+	/**
+	 * Returns whether it is known if the position is one of the topic that there is now.
+	 * If it seems to be of another one, or is not in the partition, what is known of the
+	 * topic may be too old for a checkpoint: Kafka is asked once more before a reset.
+	 */
+	private boolean isDecided(ReadPosition position, Described described, boolean awaited) {
+		boolean anotherTopic = position.isOfAnotherTopic(described.id());
+		if (awaited || !anotherTopic && (position.invalidity() == null || position.isAtBeginning())) {
+			return true;
+		}
+		// If that fails, the directory notifies its listeners once it succeeds again.
+		if (!position.isAwaitingTopic()) {
+			CompletableFuture<Void> refresh = this.directory.requestRefresh();
+			position.awaitTopic(refresh);
+			refresh.thenRun(() -> execute(() -> this.rearrange = true));
+		}
+		return false;
+	}
+
+	/** Compares new positions with the ends of their logs; does not wait. */
+	private void verify(List<ReadPosition> unverified) {
+		Map<TopicPartition, ReadPosition> asked = new HashMap<>();
+		for (ReadPosition position : unverified) {
+			if (position.verification() == Verification.WANTED) {
+				position.verify();
+				asked.put(position.partition(), position);
+			}
+		}
+		if (asked.isEmpty()) {
+			return;
+		}
+		try {
+			this.offsets.ends(asked.keySet()).forEach((partition, end) -> {
+				ReadPosition position = asked.get(partition);
+				if (position != null) {
+					end.whenComplete((found, failure) -> execute(() -> verified(position, found, failure)));
+				}
+			});
+		}
+		catch (StoreUnavailableException ex) {
+			asked.values().forEach((position) -> verified(position, null, ex));
+		}
+	}
+
+	private void verified(ReadPosition position, @Nullable ListOffsetsResultInfo end, @Nullable Throwable failure) {
+		if (end != null) {
+			position.verified(end);
+		}
+		else {
+			position.notVerified(
+					"The end of the Kafka partition %s cannot be found; retrying. Kafka: %s"
+						.formatted(position.partition(), (failure != null) ? this.failures.message(failure) : ""),
+					this.clock.now());
+		}
+		this.rearrange = true;
 	}
 
 	private static void seek(Consumer<String, byte[]> current, ReadPosition position) {
 		Set<TopicPartition> partition = Set.of(position.partition());
 		position.setAssigned(true);
 		// Also to 0, for the beginning: asking for it waits for the fetch under way,
-		// twice.
-		current.seek(position.partition(), position.next());
+		// twice. If it is told the epoch, the client asks the leader where that has
+		// ended.
+		current.seek(position.partition(), position.resumeAt());
 		if (position.isPaused()) {
 			current.pause(partition);
 		}
@@ -476,6 +545,10 @@ final class KafkaShardReader implements ShardReader {
 		if (!read.isBefore(this.nextGapCheck)) {
 			this.nextGapCheck = read.plus(this.gapInterval);
 			this.byPartition.values().forEach(ReadPosition::moveOverGap);
+			this.byPartition.values()
+				.stream()
+				.filter((position) -> position.isAssigned() && position.mustTellEpoch())
+				.forEach((position) -> seek(current, position));
 		}
 		if (this.brokers.isDue(read)) {
 			this.brokers.check(awaitedLeaders(), current.metrics(), read);
@@ -513,7 +586,7 @@ final class KafkaShardReader implements ShardReader {
 			}
 			catch (RuntimeException | Error ex) {
 				// The records of the others are lost if this one ends the loop.
-				current.seek(partition, position.next());
+				current.seek(partition, position.resumeAt());
 				read.remove(partition);
 				failure = ex;
 			}
@@ -522,7 +595,7 @@ final class KafkaShardReader implements ShardReader {
 		read.forEach((partition, next) -> {
 			ReadPosition position = this.byPartition.get(partition);
 			if (position != null) {
-				position.skipTo(next.offset());
+				position.skipTo(next);
 			}
 		});
 		if (failure instanceof Error error) {
@@ -565,7 +638,7 @@ final class KafkaShardReader implements ShardReader {
 	private boolean failed(Consumer<String, byte[]> current, RuntimeException failure) {
 		MonotonicTime now = this.clock.now();
 		if (failure instanceof InvalidOffsetException invalid) {
-			invalid.partitions().forEach((partition) -> reset(current, partition, invalid, now));
+			invalid.partitions().forEach((partition) -> invalidate(partition, invalid));
 			return true;
 		}
 		if (failure instanceof TopicAuthorizationException denied) {
@@ -616,31 +689,30 @@ final class KafkaShardReader implements ShardReader {
 		this.rearrange = true;
 	}
 
-	private void reset(Consumer<String, byte[]> current, TopicPartition partition, InvalidOffsetException failure,
-			MonotonicTime now) {
+	private void invalidate(TopicPartition partition, InvalidOffsetException failure) {
 		ReadPosition position = this.byPartition.get(partition);
 		if (position == null || !position.isAssigned()) {
 			return;
 		}
 		OffsetAndMetadata divergence = (failure instanceof LogTruncationException truncated)
 				? truncated.divergentOffsets().get(partition) : null;
-		if (divergence != null) {
-			reset(current, position, "the partition has lost records that were read", divergence.offset(), false, now);
-		}
-		else {
-			reset(current, position, "the offset is not in the partition", NumericOffsets.BEFORE_ALL, false, now);
-		}
+		position.invalidate(new Invalidity((divergence != null) ? "the partition has lost records that were read"
+				: "the offset is not in the partition", divergence));
+		this.rearrange = true;
 	}
 
-	/**
-	 * Applies the reset policy.
-	 * @param first the first offset that can be new, -1 for that of the partition
-	 * @param anotherTopic whether the records are those of another Kafka topic
-	 */
-	private void reset(Consumer<String, byte[]> current, ReadPosition position, String reason, long first,
-			boolean anotherTopic, MonotonicTime now) {
+	/** Applies the reset policy to a position that is not one of the topic as it is. */
+	private void reset(Consumer<String, byte[]> current, ReadPosition position, Described described,
+			MonotonicTime now) {
 		TopicPartition partition = position.partition();
 		ShardId shard = position.shard();
+		boolean anotherTopic = position.isOfAnotherTopic(described.id());
+		Invalidity invalidity = position.invalidity();
+		String reason = (anotherTopic || invalidity == null)
+				? "its Kafka topic was deleted and created again, or is that of another cluster (its id was %s, and is %s)"
+					.formatted(position.topicId(), described.id())
+				: invalidity.reason();
+		OffsetAndMetadata divergence = (anotherTopic || invalidity == null) ? null : invalidity.divergence();
 		long begin;
 		long end;
 		try {
@@ -652,13 +724,20 @@ final class KafkaShardReader implements ShardReader {
 			return;
 		}
 		if (position.isAtBeginning()) {
-			position.begin(begin);
-			current.seek(partition, begin);
+			position.setTopicId(described.id());
+			if (anotherTopic) {
+				// Records that were done ahead are others now.
+				position.reset(new OffsetAndMetadata(begin), true);
+			}
+			else {
+				position.begin(begin);
+			}
+			seek(current, position);
 			return;
 		}
 		long wanted = position.next();
-		String what = "%s was to be read from offset %d of the Kafka partition %s, but %s, which has the offsets from %d to before %d"
-			.formatted(shard, wanted, partition, reason, begin, end);
+		String what = "%s was to be read from offset %d of the Kafka partition %s, which has the offsets from %d to before %d, but %s"
+			.formatted(shard, wanted, partition, begin, end, reason);
 		ResetPolicy policy = this.directory.reset(shard.topic());
 		String setting = "'shardkeeper.topics.%s.reset: %s'".formatted(shard.topic(),
 				policy.name().toLowerCase(Locale.ROOT));
@@ -669,36 +748,24 @@ final class KafkaShardReader implements ShardReader {
 			this.rearrange = true;
 			return;
 		}
-		long resumed = (policy == ResetPolicy.LATEST) ? end : Math.max(begin, first);
-		logger.warn("{}. Reading resumes at offset {} ({}). {}", what, resumed, setting, (resumed > wanted)
-				? "Up to %d records are lost".formatted(resumed - wanted) : "It is unknown how many records are lost");
+		OffsetAndMetadata resumed = (divergence != null && divergence.offset() >= begin) ? divergence
+				: new OffsetAndMetadata((policy == ResetPolicy.LATEST) ? end : begin);
+		logger.warn("{}. Reading resumes at offset {} ({}). {}", what, resumed.offset(), setting,
+				loss(wanted, resumed.offset(), resumed == divergence));
 		// Before the beginning there is only what the topic has removed itself.
-		boolean removed = first == NumericOffsets.BEFORE_ALL && !anotherTopic && wanted < begin;
+		boolean removed = divergence == null && !anotherTopic && wanted < begin;
+		position.setTopicId(described.id());
 		position.reset(resumed, !removed);
-		if (anotherTopic) {
-			setTopicId(position);
-		}
-		else {
-			refreshTopicId(position);
-		}
-		current.seek(partition, resumed);
+		seek(current, position);
 	}
 
-	private void setTopicId(ReadPosition position) {
-		Described described = this.directory.described(position.partition().topic());
-		if (described != null) {
-			position.setTopicId(described.id());
+	private static String loss(long wanted, long resumed, boolean diverged) {
+		if (diverged) {
+			return "Up to %d records that were handled are lost in Kafka; what handlers did with them stays, also in the state"
+				.formatted(wanted - resumed);
 		}
-	}
-
-	/**
-	 * Learns the id of the topic again: if it was created again and the directory does
-	 * not know that yet, its records would be read twice.
-	 */
-	private void refreshTopicId(ReadPosition position) {
-		CompletableFuture<Void> refresh = this.directory.requestRefresh();
-		position.forgetTopicId(refresh);
-		refresh.thenRun(() -> execute(() -> this.rearrange = true));
+		return (resumed > wanted) ? "Up to %d records are lost".formatted(resumed - wanted)
+				: "It is unknown how many records are lost";
 	}
 
 	@Override

@@ -31,7 +31,6 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
-import io.github.shardkeeper.source.NumericOffsets;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
@@ -39,18 +38,22 @@ import io.github.shardkeeper.source.ShardSource;
 /**
  * Topics in Kafka; a shard is a partition. The shard id is the number of the partition,
  * or {@code <Kafka topic>-<partition>} in a topic that reads several Kafka topics by a
- * pattern. An offset is the offset in the partition; {@code -1} is before all records.
+ * pattern. An offset is the offset in the partition; {@code -1} is before all records. In
+ * checkpoints it is followed by what it is one of, as in
+ * {@code 1042:7:sT3RkZ0bQXqJ3nVx7oWq2A}: the epoch of the leader that wrote the record,
+ * and the id of the Kafka topic. Both forms are valid as a position.
  * <p>
  * A record's key and headers are text: bytes that are not UTF-8 become {@code base64:}
  * and their Base64 form. A record without a value has an empty payload and the header
  * {@value #TOMBSTONE}. The timestamp is the one that the topic is configured with, the
  * time of sending or of appending.
  * <p>
- * Reading uses no Kafka group. What is <em>not</em> guaranteed: that a topic which was
- * deleted and created again while no instance was reading the shard is recognized; if it
- * has more records than before, reading resumes at the old offset. Nor that a position
- * beyond the end is waited for: the {@link io.github.shardkeeper.source.ResetPolicy}
- * applies, as to a log that was truncated. Thread-safe. Connects when it is first used.
+ * Reading uses no Kafka group. A checkpoint of a topic that was deleted and created
+ * again, or of another cluster, is recognized by the id, and records that the brokers
+ * have lost by the epoch; then the {@link io.github.shardkeeper.source.ResetPolicy}
+ * applies. What is <em>not</em> guaranteed: that either is recognized for a position that
+ * is a number alone, nor that a position beyond the end is waited for. Thread-safe.
+ * Connects when it is first used.
  */
 public final class KafkaShardSource implements ShardSource, ShardAppender, ShardTopics {
 
@@ -154,24 +157,41 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 	public Map<ShardId, Offset> before(StartPosition position, Collection<ShardId> shards) {
 		Objects.requireNonNull(position, "position must not be null");
 		Objects.requireNonNull(shards, "shards must not be null");
-		Map<ShardId, Long> latest = Map.of();
-		Map<ShardId, Long> earlier = Map.of();
 		if (position instanceof StartPosition.Latest) {
-			latest = ask(shards, OffsetSpec.latest());
+			return found(ask(shards, OffsetSpec.latest()));
 		}
-		else if (position instanceof StartPosition.At at) {
+		if (position instanceof StartPosition.At at) {
 			// Before the times: a record that is appended meanwhile must not be skipped.
-			latest = ask(shards, OffsetSpec.latest());
-			earlier = ask(shards, OffsetSpec.forTimestamp(Math.max(0, at.time().toEpochMilli())));
+			Map<ShardId, Long> latest = ask(shards, OffsetSpec.latest());
+			Map<ShardId, Long> earlier = ask(shards, OffsetSpec.forTimestamp(Math.max(0, at.time().toEpochMilli())));
 			// Without a record of the time or later, the next one to be appended is the
 			// first.
-			Map<ShardId, Long> ends = latest;
-			earlier.replaceAll((shard, offset) -> (offset == NO_RECORD) ? ends.getOrDefault(shard, offset) : offset);
+			earlier.replaceAll((shard, offset) -> (offset == NO_RECORD) ? latest.getOrDefault(shard, offset) : offset);
+			return found(earlier);
 		}
-		Map<ShardId, Long> last = latest;
-		Map<ShardId, Long> times = earlier;
-		return NumericOffsets.before(position, shards, (shard) -> last.getOrDefault(shard, NumericOffsets.BEFORE_ALL),
-				(shard, time) -> times.getOrDefault(shard, NumericOffsets.BEFORE_ALL));
+		KafkaOffset before = KafkaOffset.BEGINNING;
+		if (position instanceof StartPosition.From from) {
+			before = KafkaOffset.parse(from.first()).previous();
+		}
+		else if (position instanceof StartPosition.After after) {
+			before = KafkaOffset.parse(after.last());
+		}
+		Map<ShardId, Offset> offsets = new HashMap<>();
+		for (ShardId shard : shards) {
+			offsets.put(shard, before.toOffset());
+		}
+		return offsets;
+	}
+
+	/** Returns offsets that were found in the topics as they are now. */
+	private Map<ShardId, Offset> found(Map<ShardId, Long> last) {
+		Map<ShardId, Offset> offsets = new HashMap<>();
+		last.forEach((shard, offset) -> {
+			TopicDirectory.Described topic = this.directory.described(requirePartition(shard).topic());
+			offsets.put(shard,
+					new KafkaOffset(offset, null, (topic != null) ? KafkaOffset.known(topic.id()) : null).toOffset());
+		});
+		return offsets;
 	}
 
 	/** Counts offsets: also those of records that compaction has removed. */
@@ -179,7 +199,7 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 	public Lag lag(ShardId shard, Offset committed) {
 		Objects.requireNonNull(shard, "shard must not be null");
 		Objects.requireNonNull(committed, "committed must not be null");
-		long handled = NumericOffsets.number(committed);
+		long handled = KafkaOffset.parse(committed).last();
 		long last = ask(List.of(shard), OffsetSpec.latest()).getOrDefault(shard, handled);
 		return (last <= handled) ? Lag.NONE : new Lag(last - handled, null);
 	}

@@ -1,9 +1,12 @@
 package io.github.shardkeeper.kafka;
 
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.CompletionStage;
 
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
+import org.apache.kafka.clients.admin.ListOffsetsResult;
 import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.common.IsolationLevel;
@@ -28,6 +31,21 @@ final class OffsetLookup {
 	/** Returns the end of what the consumer can read. */
 	long end(TopicPartition partition) {
 		return ask(Map.of(partition, OffsetSpec.latest())).getOrDefault(partition, 0L);
+	}
+
+	/**
+	 * Asks for the ends of logs and the epochs of their leaders; does not wait. A future
+	 * completes exceptionally if there is no answer in time.
+	 */
+	Map<TopicPartition, CompletionStage<ListOffsetsResultInfo>> ends(Collection<TopicPartition> partitions) {
+		Map<TopicPartition, OffsetSpec> latest = new HashMap<>();
+		partitions.forEach((partition) -> latest.put(partition, OffsetSpec.latest()));
+		// Not those of the last completed transactions, which may be before a position.
+		ListOffsetsResult result = this.admin.client()
+			.listOffsets(latest, KafkaAdmin.limited(new ListOffsetsOptions(IsolationLevel.READ_UNCOMMITTED)));
+		Map<TopicPartition, CompletionStage<ListOffsetsResultInfo>> ends = new HashMap<>();
+		partitions.forEach((partition) -> ends.put(partition, result.partitionResult(partition).toCompletionStage()));
+		return ends;
 	}
 
 	/**

@@ -3,13 +3,17 @@ package io.github.shardkeeper.kafka;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Future;
 
+import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.NumericOffsets;
 import io.github.shardkeeper.source.ShardReader.RecordSink;
@@ -44,6 +48,12 @@ final class ReadPosition {
 	private long next;
 
 	/**
+	 * Epoch of the leader that wrote the record before the next one, {@code null} if it
+	 * is not known.
+	 */
+	private @Nullable Integer epoch;
+
+	/**
 	 * Last offset of which the worker knows: where it has begun, of a record or of a
 	 * move.
 	 */
@@ -63,9 +73,19 @@ final class ReadPosition {
 	/** Whether it is not read until it is started again. */
 	private boolean halted;
 
+	/** Id of the topic that it is of, {@code null} if it is not known. */
 	private @Nullable Uuid topicId;
 
-	/** Refresh of the directory that tells the id of the topic. */
+	/** Why reading cannot go on here, {@code null} if it can. */
+	private @Nullable Invalidity invalidity;
+
+	/** Whether the checkpoint was compared with the end of the log. */
+	private Verification verification;
+
+	/** Whether the client is told the epoch. */
+	private boolean tellsEpoch = true;
+
+	/** Refresh of the directory that shows whether the topic is another one. */
 	private @Nullable Future<?> refresh;
 
 	private @Nullable MonotonicTime retryAt;
@@ -74,13 +94,16 @@ final class ReadPosition {
 
 	private @Nullable MonotonicTime lastFailure;
 
-	/** Creates a position; {@code after} is the last offset to skip. */
-	ReadPosition(ShardId shard, TopicPartition partition, long after, RecordSink sink, long directoryNumber) {
+	/** Creates a position after the one of a checkpoint. */
+	ReadPosition(ShardId shard, TopicPartition partition, KafkaOffset after, RecordSink sink, long directoryNumber) {
 		this.shard = shard;
 		this.partition = partition;
-		this.next = after + 1;
-		this.known = after;
-		this.committed = after;
+		this.next = after.last() + 1;
+		this.epoch = after.epoch();
+		this.topicId = after.topicId();
+		this.verification = (this.epoch != null) ? Verification.WANTED : Verification.DONE;
+		this.known = after.last();
+		this.committed = after.last();
 		this.sink = sink;
 		this.directoryNumber = directoryNumber;
 	}
@@ -106,8 +129,15 @@ final class ReadPosition {
 	/** Offers records to the sink, and advances only if it takes them. */
 	void offer(List<ConsumerRecord<String, byte[]>> read) {
 		List<SourceRecord> records = new ArrayList<>(read.size());
+		Integer written = this.epoch;
+		String suffix = KafkaOffset.suffix(written, this.topicId);
 		for (ConsumerRecord<String, byte[]> each : read) {
-			records.add(convert(each));
+			Integer own = each.leaderEpoch().orElse(null);
+			if (!Objects.equals(own, written)) {
+				written = own;
+				suffix = KafkaOffset.suffix(written, this.topicId);
+			}
+			records.add(convert(each, suffix));
 		}
 		boolean room;
 		synchronized (this) {
@@ -115,20 +145,34 @@ final class ReadPosition {
 		}
 		this.known = read.get(read.size() - 1).offset();
 		this.next = this.known + 1;
+		this.epoch = written;
+		this.tellsEpoch = true;
 		this.active = true;
 		this.paused = !room;
 		this.retryDelay = FIRST_RETRY;
 	}
 
-	private static SourceRecord convert(ConsumerRecord<String, byte[]> each) {
+	private static SourceRecord convert(ConsumerRecord<String, byte[]> each, String suffix) {
 		byte[] value = each.value();
-		return new SourceRecord(NumericOffsets.of(each.offset()), each.key(), (value != null) ? value : EMPTY,
-				RecordText.headers(each.headers(), value == null), each.timestamp());
+		Offset offset = NumericOffsets.of(each.offset());
+		return new SourceRecord(offset, each.key(), (value != null) ? value : EMPTY,
+				RecordText.headers(each.headers(), value == null), each.timestamp(), offset,
+				new Offset(offset.value() + suffix));
 	}
 
 	/** Returns the next offset to read; 0 if all records are to be read. */
 	long next() {
 		return this.next;
+	}
+
+	/** Returns where the consumer has to go on. */
+	OffsetAndMetadata resumeAt() {
+		return this.tellsEpoch ? at(this.next).next() : new OffsetAndMetadata(this.next);
+	}
+
+	/** Returns the position before an offset. */
+	private KafkaOffset at(long offset) {
+		return new KafkaOffset(offset - 1, this.epoch, this.topicId);
 	}
 
 	/** Returns whether reading begins at the first record that exists. */
@@ -138,14 +182,18 @@ final class ReadPosition {
 
 	/** Starts reading at an offset, which is the first record that exists. */
 	void begin(long offset) {
+		this.invalidity = null;
 		this.next = offset;
 		this.known = offset - 1;
 		this.committed = this.known;
 	}
 
 	/** Notes that the consumer has found no record before an offset. */
-	void skipTo(long offset) {
-		this.next = Math.max(this.next, offset);
+	void skipTo(OffsetAndMetadata found) {
+		if (found.offset() > this.next) {
+			this.next = found.offset();
+			this.epoch = found.leaderEpoch().orElse(this.epoch);
+		}
 	}
 
 	/** Notes the offset of a checkpoint. Thread-safe. */
@@ -169,21 +217,83 @@ final class ReadPosition {
 		}
 		synchronized (this) {
 			if (!this.stopped) {
-				this.sink.movedTo(NumericOffsets.of(last), false);
+				this.sink.movedTo(at(this.next).toOffset(), false);
 			}
 		}
 		this.known = last;
 	}
 
 	/** Moves reading to an offset because the next record does not exist any more. */
-	void reset(long offset, boolean offsetsReused) {
+	void reset(OffsetAndMetadata to, boolean offsetsReused) {
+		this.invalidity = null;
+		this.verification = Verification.DONE;
+		this.tellsEpoch = true;
+		this.next = to.offset();
+		this.epoch = to.leaderEpoch().orElse(null);
+		this.known = this.next - 1;
 		synchronized (this) {
 			if (!this.stopped) {
-				this.sink.movedTo(NumericOffsets.of(offset - 1), offsetsReused);
+				this.sink.movedTo(at(this.next).toOffset(), offsetsReused);
 			}
 		}
-		this.next = offset;
-		this.known = offset - 1;
+	}
+
+	Verification verification() {
+		return this.verification;
+	}
+
+	/** Notes that the leader was asked for the end of the log. */
+	void verify() {
+		this.verification = Verification.UNDER_WAY;
+	}
+
+	/** Notes that there was no answer, and that the leader is asked again soon. */
+	void notVerified(String reason, MonotonicTime now) {
+		this.verification = Verification.WANTED;
+		this.problem = reason;
+		this.retryAt = now.plus(FIRST_RETRY);
+	}
+
+	/**
+	 * Compares the checkpoint with the end of the log. If the leader still has the epoch
+	 * of the checkpoint, it has all records up to its end, and the client need not ask,
+	 * which would take it as long as the fetch under way. It must not be told a higher
+	 * epoch than that of the leader: it would take the leader's for outdated, and wait
+	 * for ever for one as high.
+	 */
+	void verified(ListOffsetsResultInfo end) {
+		this.verification = Verification.DONE;
+		Integer leaderEpoch = end.leaderEpoch().orElse(null);
+		if (leaderEpoch == null || this.epoch == null) {
+			return;
+		}
+		this.tellsEpoch = leaderEpoch > this.epoch || this.next > end.offset();
+		if (leaderEpoch < this.epoch) {
+			invalidate(new Invalidity(
+					"it was written under the leader epoch %d, and the leader has the epoch %d, so the brokers have lost it"
+						.formatted(this.epoch, leaderEpoch),
+					null));
+		}
+	}
+
+	/**
+	 * Returns once whether the client has to be told the epoch now, because no record has
+	 * told it: without one, it does not ask a new leader.
+	 */
+	boolean mustTellEpoch() {
+		boolean untold = !this.tellsEpoch;
+		this.tellsEpoch = true;
+		return untold;
+	}
+
+	/** Notes that the next record cannot be read, and why. */
+	void invalidate(Invalidity reason) {
+		this.invalidity = reason;
+	}
+
+	/** Returns why reading cannot go on here, {@code null} if it can. */
+	@Nullable Invalidity invalidity() {
+		return this.invalidity;
 	}
 
 	boolean isPaused() {
@@ -252,25 +362,53 @@ final class ReadPosition {
 		return true;
 	}
 
-	/** Returns whether the topic is another one than before. */
+	/** Returns whether the topic is another one than that of the position. */
 	boolean isOfAnotherTopic(Uuid current) {
-		Uuid known = this.topicId;
-		return known != null && !known.equals(current);
+		return this.topicId != null && KafkaOffset.known(current) != null && !this.topicId.equals(current);
 	}
 
-	/** Notes which topic is read, unless a refresh is awaited to know that. */
+	/** Notes of which topic the position is. */
 	void setTopicId(Uuid current) {
-		Future<?> awaited = this.refresh;
-		if (awaited == null || awaited.isDone()) {
-			this.topicId = current;
-			this.refresh = null;
-		}
+		this.topicId = KafkaOffset.known(current);
+		this.refresh = null;
 	}
 
-	/** Forgets which topic is read until a refresh tells it. */
-	void forgetTopicId(Future<?> until) {
-		this.topicId = null;
+	/** Returns the id of the topic that it is of, {@code null} if it is not known. */
+	@Nullable Uuid topicId() {
+		return this.topicId;
+	}
+
+	/** Waits with reading until a refresh tells which topic there is now. */
+	void awaitTopic(Future<?> until) {
 		this.refresh = until;
+	}
+
+	/** Returns whether it waits for a refresh, or for the next one that succeeds. */
+	boolean isAwaitingTopic() {
+		return this.refresh != null;
+	}
+
+	/** Returns whether the refresh has ended that it waits for. */
+	boolean hasAwaitedTopic() {
+		return this.refresh != null && this.refresh.isDone();
+	}
+
+	/** Whether a checkpoint was compared with the end of the log. */
+	enum Verification {
+
+		WANTED, UNDER_WAY, DONE
+
+	}
+
+	/**
+	 * A reason for which the next record cannot be read.
+	 *
+	 * @param reason the reason, in words
+	 * @param divergence where the log of the partition has begun to differ from what was
+	 * read; {@code null} if that is not known
+	 */
+	record Invalidity(String reason, @Nullable OffsetAndMetadata divergence) {
+
 	}
 
 }

@@ -23,6 +23,7 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.Test;
 
@@ -87,8 +88,8 @@ class KafkaReadingTests {
 					"b1", "open");
 			assertThat(committed.source().before(StartPosition.LATEST, List.of(SHARD)))
 				.as("a record that may be committed later is not skipped")
-				.containsEntry(SHARD, new Offset("6"));
-			assertThat(all.source().before(StartPosition.LATEST, List.of(SHARD))).containsEntry(SHARD, new Offset("7"));
+				.isEqualTo(Map.of(SHARD, position(6)));
+			assertThat(all.source().before(StartPosition.LATEST, List.of(SHARD))).isEqualTo(Map.of(SHARD, position(7)));
 			producer.commitTransaction();
 			assertThat(PolledSource.payloads(sink.await(1))).containsExactly("open");
 		}
@@ -122,7 +123,7 @@ class KafkaReadingTests {
 			RecordingSink sink = source.start(SHARD, null);
 			sink.await(2);
 			source.reader().committed(SHARD, new Offset("1"));
-			await().untilAsserted(() -> assertThat(sink.moves()).containsExactly("after 2"));
+			await().untilAsserted(() -> assertThat(PolledSource.moves(sink)).containsExactly("after 2"));
 			source.reader().committed(SHARD, new Offset("2"));
 			source.reader().stop(SHARD);
 
@@ -295,24 +296,18 @@ class KafkaReadingTests {
 	@Test
 	void topicThatIsCreatedAgainBetweenTwoRefreshesIsReadOnce() throws Exception {
 		this.kafka.createTopic(this.topic, 1);
-		Map<String, Object> client = this.kafka.clientProperties();
-		try (PolledSource source = new PolledSource(new KafkaSourceSettings(
-				Map.of("orders", KafkaTopic.named(this.topic)), client, client, client, Duration.ofHours(1), null))) {
+		try (PolledSource source = rarelyRefreshed()) {
 			RecordingSink sink = source.start(SHARD, null);
 			source.append(SHARD, 1, 5);
 			sink.await(5);
-			deleteTopic();
-			await().ignoreExceptions().until(() -> {
-				this.kafka.createTopic(this.topic, 1);
-				return true;
-			});
+			replaceTopic();
 			await().ignoreExceptions().until(() -> !source.append(SHARD, 6, 6).isEmpty());
 			assertThat(PolledSource.payloads(sink.await(1))).containsExactly("r6");
 			assertThat(source.source().shards("orders")).as("after a refresh").isEqualTo(1);
 			source.append(SHARD, 7, 7);
 
 			assertThat(PolledSource.payloads(sink.await(1))).containsExactly("r7");
-			assertThat(sink.moves()).containsExactly("reused after -1");
+			assertThat(PolledSource.moves(sink)).containsExactly("reused after -1");
 		}
 	}
 
@@ -368,7 +363,92 @@ class KafkaReadingTests {
 					"r12");
 			assertThat(source.reader().problems()).isEmpty();
 			assertThat(output).contains("was deleted and created again");
-			assertThat(sink.moves()).containsExactly("reused after -1");
+			assertThat(PolledSource.moves(sink)).containsExactly("reused after -1");
+		}
+	}
+
+	@Test
+	void checkpointKeepsTheEpochAndTheTopicOfItsOffset() throws Exception {
+		this.kafka.createTopic(this.topic, 1);
+		try (PolledSource source = source(KafkaTopic.named(this.topic))) {
+			source.append(SHARD, 1, 2);
+			List<SourceRecord> records = source.start(SHARD, null).await(2);
+
+			assertThat(records).extracting(SourceRecord::offset).containsExactly(new Offset("0"), new Offset("1"));
+			assertThat(records).extracting(SourceRecord::position)
+				.containsExactly(new Offset("0:0:" + topicId()), new Offset("1:0:" + topicId()));
+		}
+	}
+
+	@Test
+	void topicThatIsCreatedAgainWhileNobodyReadsIsReadFromItsBeginning(CapturedOutput output) throws Exception {
+		this.kafka.createTopic(this.topic, 1);
+		Uuid before = topicId();
+		SourceRecord last;
+		try (PolledSource source = source(KafkaTopic.named(this.topic))) {
+			source.append(SHARD, 1, 5);
+			last = source.start(SHARD, null).await(5).get(4);
+		}
+		replaceTopic();
+		try (PolledSource source = source(KafkaTopic.named(this.topic))) {
+			source.append(SHARD, 6, 15);
+			RecordingSink sink = source.start(SHARD, last.position().value());
+
+			assertThat(PolledSource.payloads(sink.await(10))).containsExactly("r6", "r7", "r8", "r9", "r10", "r11",
+					"r12", "r13", "r14", "r15");
+			assertThat(sink.moves()).containsExactly("reused after -1:" + topicId());
+			assertThat(output).contains("orders/0 was to be read from offset 5")
+				.contains("deleted and created again, or is that of another cluster (its id was %s, and is %s)"
+					.formatted(before, topicId()))
+				.contains("Reading resumes at offset 0 ('shardkeeper.topics.orders.reset: earliest')");
+			assertThat(source.reader().problems()).isEmpty();
+		}
+	}
+
+	@Test
+	void topicThatIsCreatedAgainWhileNobodyReadsStopsTheShardUntilItsPositionIsSet() throws Exception {
+		this.kafka.createTopic(this.topic, 1);
+		KafkaTopic stopping = KafkaTopic.named(this.topic).withReset(ResetPolicy.STOP);
+		try (PolledSource source = source(stopping)) {
+			source.append(SHARD, 1, 5);
+			RecordingSink stopped = source.start(SHARD, "2:0:" + Uuid.randomUuid());
+			await().untilAsserted(() -> assertThat(source.reader().problems()).hasEntrySatisfying(SHARD,
+					(problem) -> assertThat(problem).contains("of another cluster").contains("ShardPositions")));
+			RecordingSink sink = source.start(SHARD, "2");
+
+			assertThat(PolledSource.payloads(sink.await(2))).containsExactly("r4", "r5");
+			assertThat(stopped.delivered()).isZero();
+			assertThat(source.reader().problems()).isEmpty();
+		}
+	}
+
+	/** As in an instance whose last look at the topic is older than the checkpoint. */
+	@Test
+	void checkpointOfATopicThatAnotherInstanceKnewFirstIsNoReset(CapturedOutput output) throws Exception {
+		this.kafka.createTopic(this.topic, 1);
+		try (PolledSource source = rarelyRefreshed()) {
+			source.append(SHARD, 1, 5);
+			source.start(SHARD, null).await(5);
+			source.reader().stop(SHARD);
+			replaceTopic();
+			await().ignoreExceptions().until(() -> !source.append(SHARD, 6, 9).isEmpty());
+			RecordingSink sink = source.start(SHARD, "1:0:" + topicId());
+
+			assertThat(PolledSource.payloads(sink.await(2))).containsExactly("r8", "r9");
+			assertThat(sink.moves()).isEmpty();
+			assertThat(output).doesNotContain("was to be read from");
+		}
+	}
+
+	@Test
+	void epochThatTheBrokersHaveNotReachedIsAResetAndNoStandstill(CapturedOutput output) throws Exception {
+		this.kafka.createTopic(this.topic, 1);
+		try (PolledSource source = source(KafkaTopic.named(this.topic))) {
+			source.append(SHARD, 1, 5);
+			RecordingSink sink = source.start(SHARD, "2:99:" + topicId());
+
+			assertThat(PolledSource.payloads(sink.await(5))).containsExactly("r1", "r2", "r3", "r4", "r5");
+			assertThat(output).contains("orders/0 was to be read from offset 3");
 		}
 	}
 
@@ -404,7 +484,7 @@ class KafkaReadingTests {
 				.contains("from 7 to before 10")
 				.contains("Reading resumes at offset 7 ('shardkeeper.topics.orders.reset: earliest')")
 				.contains("Up to 5 records are lost");
-			assertThat(sink.moves()).containsExactly("after 6");
+			assertThat(PolledSource.moves(sink)).containsExactly("after 6");
 			assertThat(source.reader().problems()).isEmpty();
 			assertThat(source.failures()).isEmpty();
 		}
@@ -429,7 +509,7 @@ class KafkaReadingTests {
 			source.append(SHARD, 11, 11);
 			source.reader().stop(SHARD);
 
-			assertThat(sink.moves()).containsExactly("after 9");
+			assertThat(PolledSource.moves(sink)).containsExactly("after 9");
 			assertThat(PolledSource.payloads(source.start(SHARD, "9").await(1))).as("what the next owner reads")
 				.containsExactly("r11");
 		}
@@ -459,7 +539,7 @@ class KafkaReadingTests {
 
 			assertThat(PolledSource.payloads(sink.await(3))).containsExactly("r1", "r2", "r3");
 			assertThat(output).contains("offset 501").contains("It is unknown how many records are lost");
-			assertThat(sink.moves()).containsExactly("reused after -1");
+			assertThat(PolledSource.moves(sink)).containsExactly("reused after -1");
 		}
 	}
 
@@ -576,6 +656,32 @@ class KafkaReadingTests {
 					.isFalse());
 			assertThat(source.append(SHARD, 1, 1)).containsExactly(new Offset("0"));
 		}
+	}
+
+	/** Returns a position in the topic as it is now. */
+	private Offset position(long last) throws Exception {
+		return new KafkaOffset(last, null, topicId()).toOffset();
+	}
+
+	private Uuid topicId() throws Exception {
+		try (Admin admin = this.kafka.admin()) {
+			return admin.describeTopics(List.of(this.topic)).allTopicNames().get().get(this.topic).topicId();
+		}
+	}
+
+	private PolledSource rarelyRefreshed() {
+		Map<String, Object> client = this.kafka.clientProperties();
+		return new PolledSource(new KafkaSourceSettings(Map.of("orders", KafkaTopic.named(this.topic)), client, client,
+				client, Duration.ofHours(1), null));
+	}
+
+	/** Deletes the topic and creates one of the same name. */
+	private void replaceTopic() throws Exception {
+		deleteTopic();
+		await().ignoreExceptions().until(() -> {
+			this.kafka.createTopic(this.topic, 1);
+			return true;
+		});
 	}
 
 	private PolledSource truncated(ResetPolicy policy) throws Exception {

@@ -91,6 +91,11 @@ final class PolledSource implements AutoCloseable {
 		return records.stream().map((each) -> new String(each.payload())).toList();
 	}
 
+	/** Returns the moves of a sink, without what their offsets are one of. */
+	static List<String> moves(RecordingSink sink) {
+		return sink.moves().stream().map((move) -> move.replaceFirst(":.*", "")).toList();
+	}
+
 	private void pollOn() {
 		while (this.polling) {
 			try {

@@ -194,6 +194,36 @@ class RedisStreamSourceTests extends ShardSourceContract {
 		await().atMost(Duration.ofSeconds(20)).until(() -> problems().isEmpty());
 	}
 
+	/** Nothing in a stream tells when it was created; Redis' own ids are times. */
+	@Test
+	void streamThatWasReplacedWhileNobodyReadItIsNoticedOnlyIfItEndsBeforeTheOffset() {
+		addWithIds("old", 1, 5);
+		start(SHARD, null).await(5);
+		reader().stop(SHARD);
+		this.redis.delete(stream());
+		addWithIds("new", 1, 4);
+		start(SHARD, new Offset("5-0"));
+		await().atMost(Duration.ofSeconds(20)).until(() -> problems().containsKey(SHARD));
+		assertThat(problems().get(SHARD)).contains("ends with 4-0", "before the offset 5-0", "ShardPositions");
+		reader().stop(SHARD);
+		addWithIds("new", 5, 6);
+		RecordingSink sink = start(SHARD, new Offset("5-0"));
+
+		assertThat(payloads(sink.await(1))).containsExactly("new 6");
+		assertThat(problems()).isEmpty();
+		reader().stop(SHARD);
+		assertThat(payloads(start(SHARD, null).await(6))).as("after a reset")
+			.containsExactly("new 1", "new 2", "new 3", "new 4", "new 5", "new 6");
+	}
+
+	private void addWithIds(String payload, int first, int last) {
+		for (int number = first; number <= last; number++) {
+			this.redis.opsForStream()
+				.add(MapRecord.create(stream(), Map.of("v", payload + " " + number))
+					.withId(RecordId.of(number + "-0")));
+		}
+	}
+
 	/** One that never brings anything is noticed while another one does all the time. */
 	@Test
 	@Tag("proof")
