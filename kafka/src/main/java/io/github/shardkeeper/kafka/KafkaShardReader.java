@@ -173,6 +173,9 @@ final class KafkaShardReader implements ShardReader {
 						.formatted(shard, ex.getMessage()));
 			return;
 		}
+		if (this.mirror != null) {
+			this.mirror.started(shard, partition, (after != null) ? last.next() : null, sink);
+		}
 		ReadPosition position = new ReadPosition(shard, partition, last, sink, this.directory.number());
 		this.positions.put(shard, position);
 		execute(() -> begin(position));
@@ -184,6 +187,9 @@ final class KafkaShardReader implements ShardReader {
 		ReadPosition position = this.positions.remove(shard);
 		if (position != null) {
 			position.stop();
+			if (this.mirror != null) {
+				this.mirror.stopped(shard);
+			}
 			execute(() -> end(position));
 		}
 	}
@@ -206,7 +212,7 @@ final class KafkaShardReader implements ShardReader {
 		GroupMirror group = this.mirror;
 		TopicPartition partition = (group != null) ? this.directory.partition(shard) : null;
 		if (group != null && partition != null) {
-			group.committed(partition, committed.last() + 1);
+			group.committed(shard, partition, committed.next());
 		}
 	}
 

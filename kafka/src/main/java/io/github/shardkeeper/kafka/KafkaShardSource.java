@@ -34,6 +34,7 @@ import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
+import io.github.shardkeeper.time.MonotonicClock;
 
 /**
  * Topics in Kafka; a shard is a partition. The shard id is the number of the partition,
@@ -111,7 +112,8 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 		this.appender = new KafkaAppender(this::newProducer, this.directory,
 				new LeaderCheck(this.admin::client, LEADER_LIMIT), this.failures, settings.maxRequestSize());
 		String group = settings.mirrorGroup();
-		this.mirror = (group != null) ? new GroupMirror(group, this.admin, this.executor) : null;
+		this.mirror = (group != null)
+				? new GroupMirror(group, this.admin, this.executor, GroupMirror.INTERVAL, MonotonicClock.SYSTEM) : null;
 	}
 
 	private static Thread thread(Runnable work) {

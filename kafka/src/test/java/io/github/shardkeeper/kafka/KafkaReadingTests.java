@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
@@ -592,15 +593,20 @@ class KafkaReadingTests {
 		try (Admin admin = this.kafka.admin()) {
 			try (PolledSource source = new PolledSource(settings)) {
 				source.append(SHARD, 1, 3);
-				source.reader().committed(SHARD, new Offset("1"));
-				source.reader().committed(SHARD, new Offset("2"));
+				source.start(SHARD, "0:0:" + topicId());
+				await().untilAsserted(() -> assertThat(offsets(admin, group)).as("what was acquired")
+					.isEqualTo(Map.of(partition, new OffsetAndMetadata(1, Optional.of(0), ""))));
+				source.reader().committed(SHARD, new Offset("1:0:" + topicId()));
+				source.reader().committed(SHARD, new Offset("2:0:" + topicId()));
 				source.reader().committed(ShardId.of("orders", 1), new Offset("-1"));
 
-				await().untilAsserted(() -> assertThat(offsets(admin, group)).isEqualTo(Map.of(partition,
-						new OffsetAndMetadata(3), new TopicPartition(this.topic, 1), new OffsetAndMetadata(0))));
+				await().untilAsserted(() -> assertThat(offsets(admin, group))
+					.isEqualTo(Map.of(partition, new OffsetAndMetadata(3, Optional.of(0), ""),
+							new TopicPartition(this.topic, 1), new OffsetAndMetadata(0))));
+				source.reader().stop(SHARD);
 				source.reader().committed(SHARD, new Offset("9"));
 			}
-			assertThat(offsets(admin, group)).as("the last commits before the source is closed")
+			assertThat(offsets(admin, group)).as("the last commit before the source is closed")
 				.containsEntry(partition, new OffsetAndMetadata(10));
 		}
 	}
