@@ -132,12 +132,8 @@ public final class DeserializedPayloads implements PayloadConverter, AutoCloseab
 
 	private static @Nullable Object read(Deserializer<?> deserializer, String topic, SourceRecord source) {
 		RecordHeaders headers = new RecordHeaders();
-		source.headers().forEach((name, value) -> {
-			if (!name.equals(KafkaShardSource.TOMBSTONE)) {
-				headers.add(name, RecordText.bytes(value));
-			}
-		});
-		byte[] data = source.headers().containsKey(KafkaShardSource.TOMBSTONE) ? null : source.payload();
+		RecordText.addTo(headers, source.headers());
+		byte[] data = RecordText.isTombstone(source.headers()) ? null : source.payload();
 		return deserializer.deserialize(topic, headers, data);
 	}
 

@@ -15,7 +15,6 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RetriableException;
-import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.SendFailedException;
@@ -80,6 +79,11 @@ final class KafkaAppender implements AutoCloseable {
 		}
 		if (this.directory.partition(newRecord.shard()) == null) {
 			throw new IllegalArgumentException("%s is no partition of a Kafka topic".formatted(newRecord.shard()));
+		}
+		if (RecordText.isTombstone(newRecord.headers()) && newRecord.payload().length > 0) {
+			throw new IllegalArgumentException(
+					"A record for %s has the header '%s', which stands for a record without a value, and a payload of %d bytes: remove one of them"
+						.formatted(newRecord.shard(), KafkaShardSource.TOMBSTONE, newRecord.payload().length));
 		}
 		if (largest(newRecord) > this.maxRequestSize && size(newRecord) > this.maxRequestSize) {
 			throw new IllegalArgumentException(
@@ -215,11 +219,9 @@ final class KafkaAppender implements AutoCloseable {
 	private static ProducerRecord<byte[], byte[]> record(NewRecord newRecord, TopicPartition partition) {
 		String key = newRecord.key();
 		ProducerRecord<byte[], byte[]> created = new ProducerRecord<>(partition.topic(), partition.partition(),
-				(key != null) ? bytes(key) : null, newRecord.payload());
-		if (!newRecord.headers().isEmpty()) {
-			Headers headers = created.headers();
-			newRecord.headers().forEach((name, value) -> headers.add(name, RecordText.sent(value)));
-		}
+				(key != null) ? bytes(key) : null,
+				RecordText.isTombstone(newRecord.headers()) ? null : newRecord.payload());
+		RecordText.addTo(created.headers(), newRecord.headers());
 		return created;
 	}
 

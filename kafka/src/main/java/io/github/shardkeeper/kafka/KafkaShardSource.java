@@ -46,8 +46,10 @@ import io.github.shardkeeper.time.MonotonicClock;
  * <p>
  * A record's key and headers are text: bytes that are not UTF-8 become {@code base64:}
  * and their Base64 form. A record without a value has an empty payload and the header
- * {@value #TOMBSTONE}. The timestamp is the one that the topic is configured with, the
- * time of sending or of appending.
+ * {@value #TOMBSTONE}, also one that is sent. A header without a value is empty, and has
+ * another one whose name begins with {@value #NULL_PREFIX}. A producer's own headers of
+ * these names are left out. The timestamp is the one that the topic is configured with,
+ * the time of sending or of appending.
  * <p>
  * Reading uses no Kafka group. A checkpoint of a topic that was deleted and created
  * again, or of another cluster, is recognized by the id, and records that the brokers
@@ -60,6 +62,12 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 
 	/** Name of the header of records without a value; its value is {@code true}. */
 	public static final String TOMBSTONE = "kafka.tombstone";
+
+	/**
+	 * What the name of a header begins with that says of the header of the remaining name
+	 * that it has no value, and is not just empty; its value is {@code true}.
+	 */
+	public static final String NULL_PREFIX = "kafka.null.";
 
 	private static final long IDLE_SECONDS = 30;
 

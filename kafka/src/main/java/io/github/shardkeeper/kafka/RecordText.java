@@ -23,6 +23,11 @@ final class RecordText {
 
 	private static final char REPLACEMENT = '\ufffd';
 
+	/** What the names of all reserved headers begin with. */
+	private static final String RESERVED = "kafka.";
+
+	private static final String TRUE = "true";
+
 	private RecordText() {
 	}
 
@@ -44,11 +49,17 @@ final class RecordText {
 		}
 	}
 
-	/** Returns the bytes of which a text was made. */
-	static byte[] bytes(String text) {
+	/**
+	 * Returns the bytes from which a text is made: those that are not UTF-8 if the text
+	 * is their Base64 form.
+	 */
+	static byte[] sent(String text) {
 		if (text.startsWith(BINARY)) {
 			try {
-				return Base64.getDecoder().decode(text.substring(BINARY.length()));
+				byte[] bytes = Base64.getDecoder().decode(text.substring(BINARY.length()));
+				if (of(bytes).equals(text)) {
+					return bytes;
+				}
 			}
 			catch (IllegalArgumentException ex) {
 				// A text that only begins like that.
@@ -58,29 +69,56 @@ final class RecordText {
 	}
 
 	/**
-	 * Returns the bytes to send for a text, from which the same text is made again: those
-	 * that are not UTF-8 if the text is their Base64 form.
+	 * Returns headers as texts. Of several headers of one name the last one counts. One
+	 * without a value is an empty text, and has a second one that says so. A producer's
+	 * own headers of reserved names are left out: they would say what Kafka did not.
+	 * @param tombstone whether the record has no value
 	 */
-	static byte[] sent(String text) {
-		byte[] bytes = bytes(text);
-		return of(bytes).equals(text) ? bytes : text.getBytes(StandardCharsets.UTF_8);
-	}
-
-	/** Of several headers of one name the last one counts; no value is an empty text. */
 	static Map<String, String> headers(Headers headers, boolean tombstone) {
 		Map<String, String> texts = null;
-		if (tombstone) {
-			texts = new LinkedHashMap<>();
-			texts.put(KafkaShardSource.TOMBSTONE, "true");
-		}
+		boolean withoutValue = false;
 		for (Header header : headers) {
+			String name = header.key();
+			if (isReserved(name)) {
+				continue;
+			}
 			if (texts == null) {
 				texts = new LinkedHashMap<>();
 			}
 			byte[] value = header.value();
-			texts.put(header.key(), (value != null) ? of(value) : "");
+			texts.put(name, (value != null) ? of(value) : "");
+			if (value == null) {
+				texts.put(KafkaShardSource.NULL_PREFIX + name, TRUE);
+				withoutValue = true;
+			}
+			else if (withoutValue) {
+				texts.remove(KafkaShardSource.NULL_PREFIX + name);
+			}
+		}
+		if (tombstone) {
+			texts = (texts != null) ? texts : new LinkedHashMap<>();
+			texts.put(KafkaShardSource.TOMBSTONE, TRUE);
 		}
 		return (texts != null) ? texts : Map.of();
+	}
+
+	/** Adds the headers of which texts were made, or which they stand for. */
+	static void addTo(Headers headers, Map<String, String> texts) {
+		texts.forEach((name, value) -> {
+			if (!isReserved(name)) {
+				boolean none = value.isEmpty() && texts.containsKey(KafkaShardSource.NULL_PREFIX + name);
+				headers.add(name, none ? null : sent(value));
+			}
+		});
+	}
+
+	static boolean isTombstone(Map<String, String> texts) {
+		return texts.containsKey(KafkaShardSource.TOMBSTONE);
+	}
+
+	private static boolean isReserved(String name) {
+		return name.startsWith(RESERVED)
+				&& (name.equals(KafkaShardSource.TOMBSTONE) || name.startsWith(KafkaShardSource.NULL_PREFIX));
 	}
 
 	/** Reads keys, without a copy of their bytes. */

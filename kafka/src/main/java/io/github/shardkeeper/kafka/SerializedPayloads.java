@@ -53,7 +53,7 @@ public final class SerializedPayloads implements PayloadConverter, AutoCloseable
 		KafkaTopic mapping = this.topics.get(shard.topic());
 		String name = (mapping != null) ? mapping.name() : null;
 		RecordHeaders all = new RecordHeaders();
-		headers.forEach((header, value) -> all.add(header, RecordText.sent(value)));
+		RecordText.addTo(all, headers);
 		byte[] data;
 		try {
 			data = this.serializer.serialize((name != null) ? name : shard.topic(), all, payload);
@@ -72,8 +72,9 @@ public final class SerializedPayloads implements PayloadConverter, AutoCloseable
 			throw new IllegalArgumentException("The serializer %s has returned no bytes for a %s"
 				.formatted(this.serializer.getClass().getName(), payload.getClass().getName()));
 		}
+		Map<String, String> texts = RecordText.headers(all, RecordText.isTombstone(headers));
 		headers.clear();
-		headers.putAll(RecordText.headers(all, false));
+		headers.putAll(texts);
 		return data;
 	}
 

@@ -178,8 +178,8 @@ class KafkaReadingTests {
 			List<SourceRecord> records = source.start(SHARD, null).await(2);
 			assertThat(records.get(0).key()).isEqualTo("base64:AP8H");
 			assertThat(records.get(0).payload()).isEmpty();
-			assertThat(records.get(0).headers())
-				.isEqualTo(Map.of("kafka.tombstone", "true", "binary", "base64:AP8H", "none", "", "twice", "2"));
+			assertThat(records.get(0).headers()).isEqualTo(Map.of("kafka.tombstone", "true", "binary", "base64:AP8H",
+					"none", "", "kafka.null.none", "true", "twice", "2"));
 			assertThat(records.get(0).timestampMillis()).isEqualTo(1_700_000_000_000L);
 			assertThat(records.get(1).key()).isEqualTo("ké\ufffdy");
 			assertThat(records.get(1).headers()).isEmpty();
