@@ -213,6 +213,7 @@ public final class MicrometerGroupMeters implements AutoCloseable {
 				total(values, "shardkeeper.shards.problems", null, whole),
 				total(values, "shardkeeper.shards.unreadable", null, whole),
 				total(ofSingle, "shardkeeper.lag", "records", single),
+				total(ofSingle, "shardkeeper.lag.stable", "records", single),
 				total(ofSingle, "shardkeeper.lag.age", "seconds", single),
 				total(ofSingle, "shardkeeper.dead.letters.stored", null, single),
 				total(ofSingle, "shardkeeper.retries.waiting", null, single));
@@ -229,6 +230,7 @@ public final class MicrometerGroupMeters implements AutoCloseable {
 		of.unreadable.add(figures.unreadable() ? 1 : 0);
 		LagReport lag = figures.lag();
 		of.lag.add((lag != null) ? lag.records() : null);
+		of.stable.add((lag == null) ? null : (lag.stable() != null) ? lag.stable() : lag.records());
 		of.age.max((lag != null && lag.millis() != null) ? lag.millis() / 1000.0 : null);
 		of.deadLetters.add(figures.deadLetters());
 		of.retries.add(figures.retries());
@@ -265,8 +267,8 @@ public final class MicrometerGroupMeters implements AutoCloseable {
 	}
 
 	/** Sums over the shards of a topic, or figures of one shard. */
-	private record OfShards(Total owned, Total problems, Total unreadable, Total lag, Total age, Total deadLetters,
-			Total retries) {
+	private record OfShards(Total owned, Total problems, Total unreadable, Total lag, Total stable, Total age,
+			Total deadLetters, Total retries) {
 
 	}
 

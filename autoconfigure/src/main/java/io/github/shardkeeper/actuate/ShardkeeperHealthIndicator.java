@@ -92,6 +92,11 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 		if (!topicProblems.isEmpty()) {
 			builder.status(this.problemStatus).withDetail("topics", topicProblems);
 		}
+		Map<String, String> throttled = this.runner.throttled();
+		if (!throttled.isEmpty()) {
+			// A detail only: a quota is somebody's will, and records arrive.
+			builder.withDetail("throttled", throttled);
+		}
 		addShardProblems(builder);
 		addGroupProblems(builder);
 		addDirectives(builder);

@@ -36,6 +36,7 @@ import org.springframework.util.StringUtils;
 import io.github.shardkeeper.autoconfigure.KafkaSourceProperties.KafkaTopicProperties;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Topic;
 import io.github.shardkeeper.kafka.DeserializedPayloads;
+import io.github.shardkeeper.kafka.KafkaClientListener;
 import io.github.shardkeeper.kafka.KafkaShardSource;
 import io.github.shardkeeper.kafka.KafkaSourceSettings;
 import io.github.shardkeeper.kafka.KafkaTopic;
@@ -58,7 +59,8 @@ class KafkaSourceConfiguration {
 
 		@Bean
 		KafkaShardSource shardkeeperKafkaSource(SourceSelection selection, ShardkeeperProperties properties,
-				ObjectProvider<KafkaProperties> kafka, ObjectProvider<KafkaConnectionDetails> details) {
+				ObjectProvider<KafkaProperties> kafka, ObjectProvider<KafkaConnectionDetails> details,
+				ObjectProvider<KafkaClientListener> listener) {
 			KafkaSourceProperties source = properties.kafka();
 			KafkaProperties clients = kafka.getIfAvailable();
 			KafkaConnectionDetails connection = details.getIfUnique();
@@ -67,11 +69,15 @@ class KafkaSourceConfiguration {
 						"A topic has the source 'kafka', but there is no KafkaConnectionDetails bean, or none of several is primary.",
 						"Do not exclude KafkaAutoConfiguration, which creates it from 'spring.kafka.*'. Mark one of several as @Primary.");
 			}
-			return new KafkaShardSource(new KafkaSourceSettings(topics(selection.topics("kafka"), source),
-					with(clients.buildConsumerProperties(), connection.getConsumer()),
-					with(clients.buildProducerProperties(), connection.getProducer()),
-					with(clients.buildAdminProperties(), connection.getAdmin()),
-					requirePositive(source.refreshInterval()), ShardkeeperSettings.textOrNull(source.mirrorGroup())));
+			return new KafkaShardSource(
+					new KafkaSourceSettings(topics(selection.topics("kafka"), source),
+							with(clients.buildConsumerProperties(), connection.getConsumer()),
+							with(clients.buildProducerProperties(), connection.getProducer()),
+							with(clients.buildAdminProperties(), connection.getAdmin()),
+							requirePositive("refresh-interval", source.refreshInterval(), "5s"),
+							ShardkeeperSettings.textOrNull(source.mirrorGroup()),
+							requirePositive("long-transaction", source.longTransaction(), "2m")),
+					listener.getIfAvailable(() -> KafkaClientListener.NONE));
 		}
 
 		@Bean
@@ -131,13 +137,13 @@ class KafkaSourceConfiguration {
 			}
 		}
 
-		private static Duration requirePositive(Duration interval) {
-			if (interval.isNegative() || interval.isZero()) {
+		private static Duration requirePositive(String property, Duration duration, String example) {
+			if (duration.isNegative() || duration.isZero()) {
 				throw new ShardkeeperConfigurationException(
-						"'shardkeeper.kafka.refresh-interval' is %s.".formatted(interval),
-						"Set it to a positive duration, for example '5s'.");
+						"'shardkeeper.kafka.%s' is %s.".formatted(property, duration),
+						"Set it to a positive duration, for example '%s'.".formatted(example));
 			}
-			return interval;
+			return duration;
 		}
 
 		/** As Spring Boot does it for the application's own clients. */

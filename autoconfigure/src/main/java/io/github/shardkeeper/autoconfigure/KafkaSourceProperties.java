@@ -17,6 +17,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * partitions from Kafka. More than 0.
  * @param mirrorGroup Name of a Kafka group whose offsets are set to those of the
  * checkpoints, for tools that show lags.
+ * @param longTransaction Time for which an open transaction may hold up a partition, with
+ * spring.kafka.consumer.isolation-level=read_committed. After that its shard has a
+ * problem. More than 0.
  * @param deserializers Whether to convert payloads with
  * spring.kafka.consumer.value-deserializer instead of the PayloadConverter.
  * @param serializers Whether a ShardTemplate converts payloads with
@@ -24,7 +27,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  */
 public record KafkaSourceProperties(@DefaultValue Map<String, KafkaTopicProperties> topics,
 		@DefaultValue("5s") Duration refreshInterval, @Nullable String mirrorGroup,
-		@DefaultValue("false") boolean deserializers, @DefaultValue("false") boolean serializers) {
+		@DefaultValue("2m") Duration longTransaction, @DefaultValue("false") boolean deserializers,
+		@DefaultValue("false") boolean serializers) {
 
 	/**
 	 * Kafka topics that a topic reads.

@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.Set;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.kafka.KafkaClientMetrics;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -63,6 +64,8 @@ import io.github.shardkeeper.coordination.SettingsAgreement;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.history.MoveFollower;
 import io.github.shardkeeper.history.MoveReporter;
+import io.github.shardkeeper.kafka.KafkaClientListener;
+import io.github.shardkeeper.kafka.KafkaShardSource;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.loop.LoopThreads;
 import io.github.shardkeeper.observation.CallObservations;
@@ -263,6 +266,19 @@ public final class ShardkeeperActuatorAutoConfiguration {
 						"'management.metrics.shardkeeper.sample-interval' is less than 1s",
 						"Write 1s or more, for example 30s, or 0s for no samples");
 			}
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass({ KafkaClientMetrics.class, KafkaShardSource.class })
+	@ConditionalOnBean({ MeterRegistry.class, KafkaShardSource.class })
+	static class KafkaMeterConfiguration {
+
+		@Bean
+		@ConditionalOnMissingBean(KafkaClientListener.class)
+		KafkaClientMeters shardkeeperKafkaClientMeters(MeterRegistry registry) {
+			return new KafkaClientMeters(registry);
 		}
 
 	}

@@ -409,6 +409,9 @@ function lagText(lag) {
 		return "not known";
 	}
 	const parts = [lag.records === null ? "many records, or not known" : `${number(lag.records)} records`];
+	if (lag.stable !== null && lag.stable < lag.records) {
+		parts.push(`${number(lag.records - lag.stable)} of them wait for the end of a transaction`);
+	}
 	if (lag.millis !== null) {
 		parts.push(lag.millis === 0 ? "up to date" : `oldest ${span(lag.millis)}`);
 	}

@@ -80,7 +80,7 @@ class MicrometerGroupMetersTests {
 	}
 
 	private static ShardFigures figures(long lag, @Nullable Long millis) {
-		return new ShardFigures(new LagReport(lag, millis), 2L, 3L, true, false);
+		return new ShardFigures(new LagReport(lag, millis, null), 2L, 3L, true, false);
 	}
 
 	private double value(String name, String... tags) {
@@ -92,8 +92,8 @@ class MicrometerGroupMetersTests {
 		meters(false).sampled(sample(Map.of(), null));
 
 		for (String topic : List.of("orders", "news")) {
-			for (String name : List.of("shards.owned", "shards.problems", "shards.unreadable", "lag", "lag.age",
-					"dead.letters.stored", "retries.waiting")) {
+			for (String name : List.of("shards.owned", "shards.problems", "shards.unreadable", "lag", "lag.stable",
+					"lag.age", "dead.letters.stored", "retries.waiting")) {
 				assertThat(value("shardkeeper." + name, "group", "app", "topic", topic)).as(name).isZero();
 			}
 		}
@@ -117,12 +117,23 @@ class MicrometerGroupMetersTests {
 		assertThat(value("shardkeeper.shards.problems", "topic", "orders")).isEqualTo(2);
 		assertThat(value("shardkeeper.shards.unreadable", "topic", "orders")).isZero();
 		assertThat(value("shardkeeper.lag", "topic", "orders")).isEqualTo(12);
+		assertThat(value("shardkeeper.lag.stable", "topic", "orders")).isEqualTo(12);
 		assertThat(value("shardkeeper.lag.age", "topic", "orders")).isEqualTo(1.5);
 		assertThat(value("shardkeeper.dead.letters.stored", "topic", "orders")).isEqualTo(4);
 		assertThat(value("shardkeeper.retries.waiting", "topic", "orders")).isEqualTo(6);
 		assertThat(value("shardkeeper.shards", "state", "OWNED")).isEqualTo(2);
 		assertThat(value("shardkeeper.shards.unowned", "topic", "orders")).isEqualTo(1);
 		assertThat(value("shardkeeper.shards.unowned.age", "topic", "orders")).isEqualTo(2.5);
+	}
+
+	@Test
+	void recordsThatWaitForATransactionAreMissingInOneNumberOnly() {
+		ShardFigures heldBack = new ShardFigures(new LagReport(9L, null, 2L), 0L, 0L, false, false);
+		meters(false).sampled(sample(Map.of(ZERO, heldBack, ONE, figures(7, null)), null));
+
+		assertThat(value("shardkeeper.lag", "topic", "orders")).isEqualTo(16);
+		assertThat(value("shardkeeper.lag.stable", "topic", "orders")).as("all of a source that holds nothing back")
+			.isEqualTo(9);
 	}
 
 	@Test

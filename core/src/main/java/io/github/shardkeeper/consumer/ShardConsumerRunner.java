@@ -442,6 +442,13 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		return problems;
 	}
 
+	/** Returns the consumed topics whose records come later because of a quota. */
+	public Map<String, String> throttled() {
+		Map<String, String> throttled = new TreeMap<>(this.sources.throttled());
+		throttled.keySet().retainAll(this.consumed);
+		return throttled;
+	}
+
 	/** Returns the texts of {@link #shardProblems()}. */
 	public Map<ShardId, String> problems() {
 		return ShardWorker.Problem.texts(shardProblems());

@@ -125,7 +125,7 @@ public final class ConsumptionSampler implements SmartLifecycle {
 			return null;
 		}
 		Duration age = lag.age();
-		return new LagReport(lag.records(), (age != null) ? age.toMillis() : null);
+		return new LagReport(lag.records(), (age != null) ? age.toMillis() : null, lag.stable());
 	}
 
 	@Override

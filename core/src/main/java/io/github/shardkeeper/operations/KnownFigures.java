@@ -15,7 +15,8 @@ import io.github.shardkeeper.shard.ShardId;
  * could have changed them, and it has not:
  * <ul>
  * <li>A shard without lag gets some with its next record. The reader waits for it, and
- * the owner does not rest from then on.</li>
+ * the owner does not rest from then on. A source that holds records back is read: its
+ * readers do not tell of them.</li>
  * <li>A retry queue or dead letters begin with a commit of the owner. What others do with
  * dead letters needs some.</li>
  * </ul>
@@ -54,7 +55,7 @@ final class KnownFigures {
 	}
 
 	private static boolean isNone(@Nullable LagReport lag) {
-		return lag == null || Long.valueOf(0).equals(lag.records());
+		return lag == null || Long.valueOf(0).equals(lag.records()) && lag.stable() == null;
 	}
 
 	/** Returns the lag of a shard for which {@link #hasNoLag} returns true. */

@@ -59,6 +59,16 @@ public interface ShardSource extends AutoCloseable {
 	}
 
 	/**
+	 * Returns the topics that the system behind the source slows down, for example
+	 * because of a quota: their records are read or appended, but later than they could
+	 * be. Answers from memory.
+	 * @return by topic a message that says who does that and what can be done
+	 */
+	default Map<String, String> throttled() {
+		return Map.of();
+	}
+
+	/**
 	 * Returns the shards that take new records now. The group compares them with those
 	 * that it has completed, and reports a completed shard that is open again: it was
 	 * probably deleted and created again. Answers from memory. A source that returns any
@@ -143,11 +153,23 @@ public interface ShardSource extends AutoCloseable {
 	 * have but that are not committed; {@code null} if it is not known
 	 * @param age the age of the first of them, zero if there are none; {@code null} if it
 	 * is not known
+	 * @param stable the number of those that readers can see now; {@code null} if they
+	 * always see all. A source that holds records back, for example until the end of a
+	 * transaction, always returns it, because its readers do not tell of new records
 	 */
-	record Lag(@Nullable Long records, @Nullable Duration age) {
+	record Lag(@Nullable Long records, @Nullable Duration age, @Nullable Long stable) {
 
 		/** The lag of an offset at the end of its shard. */
 		public static final Lag NONE = new Lag(0L, Duration.ZERO);
+
+		/**
+		 * Creates the lag of a shard all of whose records can be seen.
+		 * @param records the number of records, {@code null} if it is not known
+		 * @param age the age of the first of them, {@code null} if it is not known
+		 */
+		public Lag(@Nullable Long records, @Nullable Duration age) {
+			this(records, age, null);
+		}
 
 	}
 

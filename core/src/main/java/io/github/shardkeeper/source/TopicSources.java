@@ -111,6 +111,14 @@ public final class TopicSources {
 	}
 
 	/**
+	 * {@return the topics of all sources that are slowed down; see
+	 * {@link ShardSource#throttled()}}
+	 */
+	public Map<String, String> throttled() {
+		return joined(ShardSource::throttled);
+	}
+
+	/**
 	 * {@return the open shards of all sources; see {@link ShardSource#openShards()}}
 	 */
 	public Map<String, ShardSource.OpenShards> openShards() {

@@ -53,6 +53,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
+import io.github.shardkeeper.source.ShardSource.Lag;
 import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 import io.github.shardkeeper.testsupport.SettableClock;
@@ -63,6 +64,7 @@ import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyCollection;
 import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.BDDMockito.willAnswer;
+import static org.mockito.BDDMockito.willReturn;
 import static org.mockito.Mockito.spy;
 
 /** Samples of an instance with shards of two topics, while parts cannot be read. */
@@ -417,7 +419,7 @@ class ConsumptionSamplerTests {
 
 		assertFigures(second, ORDER, true);
 		assertThat(resting).allSatisfy((shard) -> assertThat(second.shards().get(shard))
-			.isEqualTo(new ShardFigures(new LagReport(0L, 0L), 0L, 0L, false, false)));
+			.isEqualTo(new ShardFigures(new LagReport(0L, 0L, null), 0L, 0L, false, false)));
 		assertThat(this.read).containsOnlyKeys("offsets", "countDeadLetters", "countRetries")
 			.allSatisfy((method, shards) -> assertThat(shards).contains(ORDER, VISIT).hasSize(3));
 	}
@@ -447,6 +449,20 @@ class ConsumptionSamplerTests {
 		assertThat(sample().shards().get(busy).lag()).as("never known with a lag")
 			.extracting(LagReport::records)
 			.isEqualTo(2L);
+	}
+
+	/** Its reader does not tell of records that it must not see yet. */
+	@Test
+	void lagOfASourceThatHoldsRecordsBackIsAlwaysRead() {
+		Set<ShardId> resting = restingShards(5);
+		willReturn(new Lag(0L, Duration.ZERO, 0L)).given(this.source).lag(any(), any());
+		sample();
+		willReturn(new Lag(3L, null, 0L)).given(this.source).lag(any(), any());
+
+		ConsumptionSample second = sample();
+
+		assertThat(resting)
+			.allSatisfy((shard) -> assertThat(second.shards().get(shard).lag()).isEqualTo(new LagReport(3L, null, 0L)));
 	}
 
 	@Test
@@ -488,7 +504,7 @@ class ConsumptionSamplerTests {
 		this.letters.sendBack(shard, this.letters.list(shard, null, 1));
 
 		assertThat(sample().shards().get(shard))
-			.isEqualTo(new ShardFigures(new LagReport(0L, 0L), 0L, 1L, false, false));
+			.isEqualTo(new ShardFigures(new LagReport(0L, 0L, null), 0L, 1L, false, false));
 	}
 
 	@Test

@@ -67,8 +67,11 @@ final class BrokerAnswers {
 	 * Compares the numbers of answers with those of the last check.
 	 * @param leaders the leaders of the partitions that are read now
 	 * @param metrics the metrics of the consumer
+	 * @param wait for how long brokers let the consumer wait because of a quota: it sends
+	 * no request meanwhile, and gets no answer
 	 */
-	void check(Map<TopicPartition, Integer> leaders, Map<MetricName, ? extends Metric> metrics, MonotonicTime now) {
+	void check(Map<TopicPartition, Integer> leaders, Map<MetricName, ? extends Metric> metrics, Duration wait,
+			MonotonicTime now) {
 		this.nextCheck = now.plus(INTERVAL);
 		Map<Integer, Double> counts = counts(metrics);
 		Map<String, Integer> followers = followers(metrics);
@@ -83,7 +86,7 @@ final class BrokerAnswers {
 			if (before == null || before.count() != count) {
 				this.brokers.put(broker, new Answers(count, now));
 			}
-			else if (before.since().until(now).compareTo(this.limit) > 0) {
+			else if (before.since().until(now).compareTo(this.limit.plus(wait)) > 0) {
 				found.add(broker);
 			}
 		}

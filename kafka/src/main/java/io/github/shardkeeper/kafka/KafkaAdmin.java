@@ -3,13 +3,13 @@ package io.github.shardkeeper.kafka;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import org.apache.kafka.clients.admin.AbstractOptions;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.KafkaFuture;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
@@ -40,14 +40,17 @@ final class KafkaAdmin implements AutoCloseable {
 
 	private final KafkaFailure failure;
 
+	private final KafkaClientListener listener;
+
 	/** Guarded by this, like the next field. */
 	private @Nullable Admin client;
 
 	private boolean closed;
 
-	KafkaAdmin(Map<String, Object> properties, KafkaFailure failure) {
+	KafkaAdmin(Map<String, Object> properties, KafkaFailure failure, KafkaClientListener listener) {
 		this.properties = properties;
 		this.failure = failure;
+		this.listener = listener;
 	}
 
 	synchronized Admin client() {
@@ -63,6 +66,7 @@ final class KafkaAdmin implements AutoCloseable {
 				throw this.failure.unavailable("cannot create an admin client", ex);
 			}
 			this.client = current;
+			this.listener.opened(current);
 		}
 		return current;
 	}
@@ -76,12 +80,12 @@ final class KafkaAdmin implements AutoCloseable {
 	}
 
 	/** Waits for an answer; with an interrupt, the thread stays interrupted. */
-	<T> T await(KafkaFuture<T> answer, String problem) {
+	<T> T await(Future<T> answer, String problem) {
 		return await(answer, TIMEOUT, problem);
 	}
 
 	/** Waits for an answer to a call with that limit. */
-	<T> T await(KafkaFuture<T> answer, Duration limit, String problem) {
+	<T> T await(Future<T> answer, Duration limit, String problem) {
 		try {
 			return answer.get(limit.plus(MARGIN).toMillis(), TimeUnit.MILLISECONDS);
 		}
@@ -102,6 +106,7 @@ final class KafkaAdmin implements AutoCloseable {
 			current = this.client;
 		}
 		if (current != null) {
+			this.listener.closed(current);
 			// Nobody waits for answers any more.
 			current.close(Duration.ZERO);
 		}

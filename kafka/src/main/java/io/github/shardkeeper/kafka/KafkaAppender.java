@@ -12,9 +12,8 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.InterruptException;
-import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.SendFailedException;
@@ -24,6 +23,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.NumericOffsets;
 import io.github.shardkeeper.source.RecordFields;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
+import io.github.shardkeeper.time.MonotonicClock;
 
 /**
  * Sends with one producer, which is created when it is first used. Thread-safe.
@@ -42,22 +42,33 @@ final class KafkaAppender implements AutoCloseable {
 
 	private final Supplier<Producer<byte[], byte[]>> producers;
 
+	private final KafkaClientListener listener;
+
 	private final TopicDirectory directory;
 
 	private final LeaderCheck leaders;
 
 	private final KafkaFailure failures;
 
+	private final Throttling throttling;
+
 	private final long maxRequestSize;
+
+	private final MonotonicClock clock = MonotonicClock.SYSTEM;
+
+	/** The number of records that the producer has sent again. */
+	private volatile ClientMetric repetitions = ClientMetric.NONE;
 
 	/** Guarded by this, like the next field. */
 	private @Nullable Producer<byte[], byte[]> producer;
 
 	private boolean closed;
 
-	KafkaAppender(Supplier<Producer<byte[], byte[]>> producers, TopicDirectory directory, LeaderCheck leaders,
-			KafkaFailure failures, long maxRequestSize) {
+	KafkaAppender(Supplier<Producer<byte[], byte[]>> producers, KafkaClientListener listener, TopicDirectory directory,
+			LeaderCheck leaders, KafkaFailure failures, Throttling throttling, long maxRequestSize) {
 		this.producers = producers;
+		this.listener = listener;
+		this.throttling = throttling;
 		this.directory = directory;
 		this.leaders = leaders;
 		this.failures = failures;
@@ -120,6 +131,8 @@ final class KafkaAppender implements AutoCloseable {
 	List<CompletableFuture<Offset>> append(List<NewRecord> records) {
 		records.forEach(this::check);
 		Producer<byte[], byte[]> current = open();
+		this.throttling.check(this.clock.now());
+		double repeated = this.repetitions.value();
 		List<CompletableFuture<Offset>> offsets = new ArrayList<>(records.size());
 		SendFailedException first = null;
 		int sent = 0;
@@ -132,7 +145,7 @@ final class KafkaAppender implements AutoCloseable {
 				continue;
 			}
 			CompletableFuture<Offset> offset = new CompletableFuture<>();
-			first = send(current, newRecord, offset);
+			first = send(current, newRecord, repeated, offset);
 			sent += (first == null) ? 1 : 0;
 			offsets.add(offset);
 		}
@@ -143,7 +156,7 @@ final class KafkaAppender implements AutoCloseable {
 	}
 
 	/** Returns why it was not sent, {@code null} if it was. */
-	private @Nullable SendFailedException send(Producer<byte[], byte[]> current, NewRecord newRecord,
+	private @Nullable SendFailedException send(Producer<byte[], byte[]> current, NewRecord newRecord, double repeated,
 			CompletableFuture<Offset> offset) {
 		ShardId shard = newRecord.shard();
 		SendFailedException failure = null;
@@ -158,7 +171,9 @@ final class KafkaAppender implements AutoCloseable {
 					// The producer calls back on the caller's thread only if it has not
 					// queued
 					// the record.
-					offset.completeExceptionally(failure(shard, exception, Thread.currentThread() != caller));
+					boolean queued = Thread.currentThread() != caller;
+					offset.completeExceptionally(
+							failure(shard, exception, queued && mayHaveBeenAppended(exception, repeated)));
 				}
 			});
 			// The future of a record that was not even queued has failed already.
@@ -172,8 +187,7 @@ final class KafkaAppender implements AutoCloseable {
 			failure = new SendFailedException("Not sent to %s: interrupted".formatted(shard), ex, false);
 		}
 		catch (KafkaException | IllegalStateException ex) {
-			failure = new SendFailedException("Not sent to %s. Kafka: %s".formatted(shard, this.failures.message(ex)),
-					ex, false);
+			failure = failure(shard, ex, false);
 		}
 		catch (SendFailedException ex) {
 			failure = ex;
@@ -225,13 +239,26 @@ final class KafkaAppender implements AutoCloseable {
 		return created;
 	}
 
-	private SendFailedException failure(ShardId shard, Exception exception, boolean queued) {
-		// Kafka refuses without appending, except where it says so.
-		boolean refused = exception instanceof ApiException && !(exception instanceof RetriableException);
-		boolean mayHaveBeenAppended = queued && !refused;
+	/**
+	 * Returns whether the answer to a queued record leaves it open that it was appended.
+	 * A refusal of the first request does not. The producer does not tell which records
+	 * it has sent again, only how many.
+	 * @param repeated how many there were when the record was queued
+	 */
+	private boolean mayHaveBeenAppended(Exception exception, double repeated) {
+		return !KafkaFailure.isRefusedRecord(exception) || this.repetitions.value() > repeated;
+	}
+
+	private SendFailedException failure(ShardId shard, Exception exception, boolean mayHaveBeenAppended) {
+		String throttled = null;
+		if (exception instanceof TimeoutException) {
+			this.throttling.check(this.clock.now());
+			throttled = this.throttling.problem();
+		}
 		return new SendFailedException(
-				"%s %s. Kafka: %s".formatted(mayHaveBeenAppended ? "No acknowledgement from" : "Not sent to", shard,
-						this.failures.message(exception)),
+				"%s %s. %s".formatted(mayHaveBeenAppended ? "No acknowledgement from" : "Not sent to", shard,
+						(throttled != null) ? "%s (%s)".formatted(throttled, exception.getMessage())
+								: "Kafka: " + this.failures.message(exception)),
 				exception, mayHaveBeenAppended);
 	}
 
@@ -248,6 +275,9 @@ final class KafkaAppender implements AutoCloseable {
 				throw new SendFailedException("Not sent. Kafka: " + this.failures.message(ex), ex, false);
 			}
 			this.producer = current;
+			this.listener.opened(current);
+			this.throttling.opened(current.metrics());
+			this.repetitions = ClientMetric.of(current.metrics(), "record-retry-total", "topic");
 		}
 		return current;
 	}
@@ -261,6 +291,7 @@ final class KafkaAppender implements AutoCloseable {
 			current = this.producer;
 		}
 		if (current != null) {
+			this.listener.closed(current);
 			current.close(CLOSE_TIMEOUT);
 		}
 	}

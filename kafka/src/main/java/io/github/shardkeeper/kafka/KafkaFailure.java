@@ -1,16 +1,30 @@
 package io.github.shardkeeper.kafka;
 
+import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.config.ConfigException;
+import org.apache.kafka.common.InvalidRecordException;
+import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.AuthorizationException;
+import org.apache.kafka.common.errors.DisconnectException;
+import org.apache.kafka.common.errors.InvalidRequiredAcksException;
+import org.apache.kafka.common.errors.InvalidTimestampException;
 import org.apache.kafka.common.errors.InvalidTopicException;
-import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.errors.NetworkException;
+import org.apache.kafka.common.errors.PolicyViolationException;
+import org.apache.kafka.common.errors.RecordBatchTooLargeException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.SslAuthenticationException;
+import org.apache.kafka.common.errors.ThrottlingQuotaExceededException;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.apache.kafka.common.errors.UnsupportedCompressionTypeException;
+import org.apache.kafka.common.errors.UnsupportedForMessageFormatException;
+import org.apache.kafka.common.errors.UnsupportedVersionException;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
@@ -19,6 +33,14 @@ import io.github.shardkeeper.StoreUnavailableException;
 final class KafkaFailure {
 
 	private static final String UNRESOLVED = "No resolvable bootstrap urls";
+
+	/** What is checked before a record is appended. */
+	private static final List<Class<? extends ApiException>> REFUSALS = List.of(AuthenticationException.class,
+			AuthorizationException.class, InvalidRecordException.class, InvalidRequiredAcksException.class,
+			InvalidTimestampException.class, InvalidTopicException.class, PolicyViolationException.class,
+			RecordBatchTooLargeException.class, RecordTooLargeException.class,
+			UnsupportedCompressionTypeException.class, UnsupportedForMessageFormatException.class,
+			UnsupportedVersionException.class);
 
 	private final String servers;
 
@@ -85,11 +107,30 @@ final class KafkaFailure {
 			return "the configuration of the client is not valid (%s). Correct 'spring.kafka.*'"
 				.formatted(configuration.getMessage());
 		}
-		if (cause instanceof RetriableException || cause instanceof java.util.concurrent.TimeoutException) {
+		if (cause instanceof ThrottlingQuotaExceededException) {
+			return "the brokers permit no more changes of topics for now (%s). Repeat it later, or raise the quota 'controller_mutation_rate' of the user or client id"
+				.formatted(text(cause));
+		}
+		if (isUnanswered(cause)) {
 			return "%s does not answer (%s). Check 'spring.kafka.bootstrap-servers' and the brokers"
 				.formatted(this.servers, text(cause));
 		}
 		return text(cause);
+	}
+
+	/** Other failures that may pass are answers, and say themselves what is wrong. */
+	private static boolean isUnanswered(Throwable failure) {
+		return failure instanceof TimeoutException || failure instanceof DisconnectException
+				|| failure instanceof NetworkException || failure instanceof java.util.concurrent.TimeoutException;
+	}
+
+	/**
+	 * Returns whether a broker refuses a record before it appends anything. Other
+	 * failures may come after that: an unknown one of the broker, for example, or one
+	 * that a later version of Kafka adds.
+	 */
+	static boolean isRefusedRecord(Throwable failure) {
+		return REFUSALS.stream().anyMatch((refusal) -> refusal.isInstance(failure));
 	}
 
 	private static @Nullable KafkaException configuration(Throwable failure) {

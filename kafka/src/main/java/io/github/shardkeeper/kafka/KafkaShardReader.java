@@ -26,8 +26,6 @@ import org.apache.kafka.clients.consumer.InvalidOffsetException;
 import org.apache.kafka.clients.consumer.LogTruncationException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.Metric;
-import org.apache.kafka.common.MetricName;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.InterruptException;
@@ -73,6 +71,8 @@ final class KafkaShardReader implements ShardReader {
 	private static final Duration WARM_UP_STEP = Duration.ofMillis(20);
 
 	private final Supplier<Consumer<String, byte[]>> consumers;
+
+	private final KafkaClientListener listener;
 
 	private final OffsetLookup offsets;
 
@@ -125,10 +125,10 @@ final class KafkaShardReader implements ShardReader {
 
 	private int paused;
 
-	private @Nullable Metric fetches;
+	private ClientMetric fetches = ClientMetric.NONE;
 
 	/** The number of bytes that the consumer has received. */
-	private @Nullable Metric received;
+	private ClientMetric received = ClientMetric.NONE;
 
 	private double lastFetches;
 
@@ -138,9 +138,19 @@ final class KafkaShardReader implements ShardReader {
 
 	private final BrokerAnswers brokers;
 
-	KafkaShardReader(Supplier<Consumer<String, byte[]>> consumers, OffsetLookup offsets, TopicDirectory directory,
-			KafkaFailure failures, @Nullable GroupMirror mirror, Duration fetchWait, Duration gapInterval) {
+	private final Throttling throttling;
+
+	/** {@code null} if records are read before the end of their transactions. */
+	private final @Nullable HangingTransactions transactions;
+
+	KafkaShardReader(Supplier<Consumer<String, byte[]>> consumers, KafkaClientListener listener,
+			OffsetLookup offsets, TopicDirectory directory, KafkaFailure failures, @Nullable GroupMirror mirror,
+			Throttling throttling, @Nullable HangingTransactions transactions, Duration fetchWait,
+			Duration gapInterval) {
 		this.consumers = consumers;
+		this.listener = listener;
+		this.throttling = throttling;
+		this.transactions = transactions;
 		this.offsets = offsets;
 		this.directory = directory;
 		this.failures = failures;
@@ -292,25 +302,16 @@ final class KafkaShardReader implements ShardReader {
 				throw this.failures.unavailable("cannot create a consumer", ex);
 			}
 			this.consumer = current;
-			this.fetches = metric(current.metrics(), "fetch-total", "topic");
+			this.listener.opened(current);
+			this.fetches = ClientMetric.of(current.metrics(), "fetch-total", "topic");
 			this.lastFetches = 0;
-			this.received = metric(current.metrics(), "incoming-byte-total", "node-id");
+			this.received = ClientMetric.of(current.metrics(), "incoming-byte-total", "node-id");
+			this.throttling.opened(current.metrics());
 			this.silentSince = this.clock.now();
 			this.byPartition.values().forEach((position) -> position.setAssigned(false));
 			this.rearrange = true;
 		}
 		return current;
-	}
-
-	/** Returns a metric of the whole consumer; those of its parts have the tag. */
-	private static @Nullable Metric metric(Map<MetricName, ? extends Metric> metrics, String wanted, String tag) {
-		for (Map.Entry<MetricName, ? extends Metric> entry : metrics.entrySet()) {
-			MetricName name = entry.getKey();
-			if (name.name().equals(wanted) && !name.tags().containsKey(tag)) {
-				return entry.getValue();
-			}
-		}
-		return null;
 	}
 
 	/**
@@ -556,8 +557,12 @@ final class KafkaShardReader implements ShardReader {
 				.filter((position) -> position.isAssigned() && position.mustTellEpoch())
 				.forEach((position) -> seek(current, position));
 		}
+		this.throttling.check(read);
 		if (this.brokers.isDue(read)) {
-			this.brokers.check(awaitedLeaders(), current.metrics(), read);
+			this.brokers.check(awaitedLeaders(), current.metrics(), this.throttling.longest(), read);
+		}
+		if (this.transactions != null && this.transactions.isDue(read)) {
+			this.transactions.check(current.assignment(), read);
 		}
 		return isAnswered(!records.isEmpty());
 	}
@@ -617,8 +622,8 @@ final class KafkaShardReader implements ShardReader {
 	 * they retry, and return nothing.
 	 */
 	private boolean isAnswered(boolean hasRecords) {
-		Metric metric = this.fetches;
-		double count = (metric != null && metric.metricValue() instanceof Double value) ? value : this.lastFetches + 1;
+		// Without the metric each poll counts as answered.
+		double count = this.fetches.value();
 		boolean isNew = hasRecords || count != this.lastFetches;
 		this.lastFetches = count;
 		MonotonicTime now = this.clock.now();
@@ -627,14 +632,14 @@ final class KafkaShardReader implements ShardReader {
 			return isNew;
 		}
 		Duration silence = this.silentSince.until(now);
-		if (silence.compareTo(this.silenceLimit) > 0) {
-			Metric bytes = this.received;
-			if (bytes != null && bytes.metricValue() instanceof Double value && value == 0) {
+		Duration limit = this.silenceLimit.plus(this.throttling.longest());
+		if (silence.compareTo(limit) > 0) {
+			if (this.received.value() == 0) {
 				// It waits for a bootstrap server that hangs, until its request times
 				// out after 30 s. A new one chooses again, at random.
 				closeConsumer();
 			}
-			throw this.failures.unavailable("no answer to a fetch for %d s".formatted(silence.toSeconds()),
+			throw this.failures.unavailable("no answer to a fetch for more than %d s".formatted(limit.toSeconds()),
 					new java.util.concurrent.TimeoutException("no broker of these partitions can be reached"));
 		}
 		return false;
@@ -810,7 +815,7 @@ final class KafkaShardReader implements ShardReader {
 		}
 		Integer silent = this.brokers.silentBroker(partition);
 		if (silent == null) {
-			return null;
+			return (this.transactions != null) ? this.transactions.problem(partition) : null;
 		}
 		return "The %s of the Kafka partition %s, broker %d, does not answer: check it and the network to it"
 			.formatted(silent.equals(leader) ? "leader" : "follower", partition, silent);
@@ -837,6 +842,7 @@ final class KafkaShardReader implements ShardReader {
 		if (current == null) {
 			return;
 		}
+		this.listener.closed(current);
 		try {
 			current.close(CloseOptions.timeout(CLOSE_TIMEOUT));
 		}

@@ -11,6 +11,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.apache.kafka.clients.admin.CreatePartitionsOptions;
 import org.apache.kafka.clients.admin.NewPartitions;
@@ -100,25 +102,46 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 
 	private final @Nullable GroupMirror mirror;
 
+	private final KafkaClientListener listener;
+
+	private final Throttling reading;
+
+	private final Throttling sending;
+
 	/**
 	 * Creates a source.
 	 * @param settings the topics and the properties of the clients
 	 */
 	public KafkaShardSource(KafkaSourceSettings settings) {
+		this(settings, KafkaClientListener.NONE);
+	}
+
+	/**
+	 * Creates a source with a listener of its clients.
+	 * @param settings the topics and the properties of the clients
+	 * @param listener the listener
+	 */
+	public KafkaShardSource(KafkaSourceSettings settings, KafkaClientListener listener) {
 		this.settings = Objects.requireNonNull(settings, "settings must not be null");
+		this.listener = Objects.requireNonNull(listener, "listener must not be null");
 		this.fetchWait = settings.fetchWait();
 		int number = SOURCES.incrementAndGet();
 		this.suffix = (number > 1) ? "-" + number : "";
 		this.failures = new KafkaFailure(settings.servers());
-		this.admin = new KafkaAdmin(settings.adminProperties(this.suffix), this.failures);
+		this.admin = new KafkaAdmin(settings.adminProperties(this.suffix), this.failures, listener);
 		this.executor = new ScheduledThreadPoolExecutor(1, KafkaShardSource::thread);
 		this.executor.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
 		this.executor.allowCoreThreadTimeOut(true);
 		this.executor.setRemoveOnCancelPolicy(true);
 		this.directory = new TopicDirectory(settings, this.admin, this.failures, this.executor);
 		this.offsets = new OffsetLookup(this.admin, settings.isolationLevel());
-		this.appender = new KafkaAppender(this::newProducer, this.directory,
-				new LeaderCheck(this.admin::client, LEADER_LIMIT), this.failures, settings.maxRequestSize());
+		this.reading = new Throttling(Throttling.Side.READING,
+				KafkaSourceSettings.clientId(settings.readerProperties(this.suffix)));
+		this.sending = new Throttling(Throttling.Side.SENDING,
+				KafkaSourceSettings.clientId(settings.senderProperties(this.suffix)));
+		this.appender = new KafkaAppender(this::newProducer, listener, this.directory,
+				new LeaderCheck(this.admin::client, LEADER_LIMIT), this.failures, this.sending,
+				settings.maxRequestSize());
 		String group = settings.mirrorGroup();
 		this.mirror = (group != null)
 				? new GroupMirror(group, this.admin, this.executor, GroupMirror.INTERVAL, MonotonicClock.SYSTEM) : null;
@@ -151,6 +174,17 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 		return this.directory.problems();
 	}
 
+	/** What brokers do by quotas of a client's id or user concerns all topics. */
+	@Override
+	public Map<String, String> throttled() {
+		String text = Stream.of(this.reading, this.sending)
+			.map(Throttling::problem)
+			.filter(Objects::nonNull)
+			.collect(Collectors.joining(". "));
+		return text.isEmpty() ? Map.of()
+				: this.settings.topics().keySet().stream().collect(Collectors.toMap((topic) -> topic, (topic) -> text));
+	}
+
 	@Override
 	public Watch watch(Runnable onChange) {
 		Objects.requireNonNull(onChange, "onChange must not be null");
@@ -159,8 +193,11 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 
 	@Override
 	public ShardReader openReader() {
-		return new KafkaShardReader(this::newConsumer, this.offsets, this.directory, this.failures, this.mirror,
-				this.fetchWait, this.settings.refreshInterval());
+		Duration interval = this.settings.refreshInterval();
+		HangingTransactions transactions = this.offsets.isReadCommitted()
+				? new HangingTransactions(this.offsets, this.admin, this.settings.longTransaction(), interval) : null;
+		return new KafkaShardReader(this::newConsumer, this.listener, this.offsets, this.directory, this.failures,
+				this.mirror, this.reading, transactions, this.fetchWait, interval);
 	}
 
 	@Override
@@ -204,14 +241,23 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 		return offsets;
 	}
 
-	/** Counts offsets: also those of records that compaction has removed. */
+	/**
+	 * Counts offsets: also those of records that compaction has removed. Consumers that
+	 * read committed records see those up to the last stable offset only.
+	 */
 	@Override
 	public Lag lag(ShardId shard, Offset committed) {
 		Objects.requireNonNull(shard, "shard must not be null");
 		Objects.requireNonNull(committed, "committed must not be null");
-		long handled = KafkaOffset.parse(committed).last();
-		long last = ask(List.of(shard), OffsetSpec.latest()).getOrDefault(shard, handled);
-		return (last <= handled) ? Lag.NONE : new Lag(last - handled, null);
+		long next = KafkaOffset.parse(committed).last() + 1;
+		TopicPartition partition = requirePartition(shard);
+		if (!this.offsets.isReadCommitted()) {
+			long end = this.offsets.end(partition);
+			return (end <= next) ? Lag.NONE : new Lag(end - next, null);
+		}
+		OffsetLookup.Ends ends = this.offsets.ends(partition);
+		long records = Math.max(0, ends.end() - next);
+		return new Lag(records, (records == 0) ? Duration.ZERO : null, Math.max(0, ends.stable() - next));
 	}
 
 	/** Returns the offsets before those that are found, -2 for none. */

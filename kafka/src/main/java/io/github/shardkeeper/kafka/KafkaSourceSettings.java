@@ -29,13 +29,21 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  * @param refreshInterval the interval at which topics and partitions are read
  * @param mirrorGroup the Kafka group whose offsets are set to those of the checkpoints,
  * {@code null} for none
+ * @param longTransaction the time for which an open transaction may hold up a partition,
+ * if consumers read committed records only; after that its shard has a problem
  */
 public record KafkaSourceSettings(Map<String, KafkaTopic> topics, Map<String, Object> consumer,
-		Map<String, Object> producer, Map<String, Object> admin, Duration refreshInterval,
-		@Nullable String mirrorGroup) {
+		Map<String, Object> producer, Map<String, Object> admin, Duration refreshInterval, @Nullable String mirrorGroup,
+		Duration longTransaction) {
 
 	/** Default interval at which topics and partitions are read. */
 	public static final Duration REFRESH_INTERVAL = Duration.ofSeconds(5);
+
+	/**
+	 * Default time for which an open transaction may hold up a partition. Longer than
+	 * brokers, by default, leave the transaction of a producer that died open.
+	 */
+	public static final Duration LONG_TRANSACTION = Duration.ofMinutes(2);
 
 	/**
 	 * Short, because a partition that is added or resumed waits for the fetch that is
@@ -61,6 +69,7 @@ public record KafkaSourceSettings(Map<String, KafkaTopic> topics, Map<String, Ob
 		producer = Map.copyOf(producer);
 		admin = Map.copyOf(admin);
 		Objects.requireNonNull(refreshInterval, "refreshInterval must not be null");
+		Objects.requireNonNull(longTransaction, "longTransaction must not be null");
 		requireDistinct(topics);
 	}
 
@@ -85,7 +94,7 @@ public record KafkaSourceSettings(Map<String, KafkaTopic> topics, Map<String, Ob
 	 * @return the settings
 	 */
 	public static KafkaSourceSettings of(Map<String, KafkaTopic> topics, Map<String, Object> client) {
-		return new KafkaSourceSettings(topics, client, client, client, REFRESH_INTERVAL, null);
+		return new KafkaSourceSettings(topics, client, client, client, REFRESH_INTERVAL, null, LONG_TRANSACTION);
 	}
 
 	/** Properties of the consumer that reads all shards; the suffix is of its id. */
@@ -107,6 +116,11 @@ public record KafkaSourceSettings(Map<String, KafkaTopic> topics, Map<String, Ob
 		properties.remove(ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG);
 		properties.putIfAbsent(ProducerConfig.MAX_BLOCK_MS_CONFIG, MAX_BLOCK_MILLIS);
 		return withClientId(properties, "shardkeeper-sender" + suffix);
+	}
+
+	/** The id of the client with these properties, by which brokers know it. */
+	static String clientId(Map<String, Object> properties) {
+		return String.valueOf(properties.get(CommonClientConfigs.CLIENT_ID_CONFIG));
 	}
 
 	Map<String, Object> adminProperties(String suffix) {

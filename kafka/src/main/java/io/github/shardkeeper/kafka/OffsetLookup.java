@@ -2,7 +2,10 @@ package io.github.shardkeeper.kafka;
 
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
@@ -22,6 +25,11 @@ final class OffsetLookup {
 	OffsetLookup(KafkaAdmin admin, IsolationLevel isolation) {
 		this.admin = admin;
 		this.isolation = isolation;
+	}
+
+	/** Returns whether readers see records of transactions only after their end. */
+	boolean isReadCommitted() {
+		return this.isolation == IsolationLevel.READ_COMMITTED;
 	}
 
 	long beginning(TopicPartition partition) {
@@ -56,15 +64,59 @@ final class OffsetLookup {
 		if (wanted.isEmpty()) {
 			return Map.of();
 		}
-		Map<TopicPartition, ListOffsetsResultInfo> found = this.admin.await(
-				this.admin.client()
-					.listOffsets(wanted, KafkaAdmin.limited(new ListOffsetsOptions(this.isolation)))
-					.all(),
+		Map<TopicPartition, ListOffsetsResultInfo> found = this.admin.await(list(wanted, this.isolation).all(),
 				"cannot find the offsets of "
 						+ ((wanted.size() == 1) ? wanted.keySet().iterator().next() : wanted.size() + " partitions"));
 		Map<TopicPartition, Long> offsets = new HashMap<>();
 		found.forEach((partition, info) -> offsets.put(partition, info.offset()));
 		return offsets;
+	}
+
+	/**
+	 * Returns both ends of a partition.
+	 * @throws io.github.shardkeeper.StoreUnavailableException if they are not known
+	 */
+	Ends ends(TopicPartition partition) {
+		return this.admin.await(Objects.requireNonNull(askEnds(List.of(partition)).get(partition)),
+				"cannot find the offsets of " + partition);
+	}
+
+	/** Asks for both ends of partitions, and does not wait. Each may fail for itself. */
+	Map<TopicPartition, CompletableFuture<Ends>> askEnds(Collection<TopicPartition> partitions) {
+		Map<TopicPartition, OffsetSpec> latest = new HashMap<>();
+		partitions.forEach((partition) -> latest.put(partition, OffsetSpec.latest()));
+		Map<TopicPartition, CompletableFuture<Ends>> answers = new HashMap<>();
+		if (latest.isEmpty()) {
+			return answers;
+		}
+		// The end first: what is appended meanwhile does not seem to be held back.
+		ListOffsetsResult end = list(latest, IsolationLevel.READ_UNCOMMITTED);
+		ListOffsetsResult stable = list(latest, IsolationLevel.READ_COMMITTED);
+		latest.keySet()
+			.forEach((partition) -> answers.put(partition, answer(end, partition).thenCombine(answer(stable, partition),
+					(last, committed) -> new Ends(committed, last))));
+		return answers;
+	}
+
+	private ListOffsetsResult list(Map<TopicPartition, OffsetSpec> wanted, IsolationLevel level) {
+		return this.admin.client().listOffsets(wanted, KafkaAdmin.limited(new ListOffsetsOptions(level)));
+	}
+
+	private static CompletableFuture<Long> answer(ListOffsetsResult result, TopicPartition partition) {
+		return result.partitionResult(partition)
+			.toCompletionStage()
+			.thenApply(ListOffsetsResultInfo::offset)
+			.toCompletableFuture();
+	}
+
+	/**
+	 * The ends of a partition.
+	 *
+	 * @param stable the last stable offset: the next one for readers of committed records
+	 * @param end the high watermark: the next one for all others
+	 */
+	record Ends(long stable, long end) {
+
 	}
 
 }

@@ -22,6 +22,8 @@ class BrokerAnswersTests {
 
 	private final Map<MetricName, Metric> metrics = new HashMap<>();
 
+	private Duration wait = Duration.ZERO;
+
 	private MonotonicTime now = MonotonicClock.SYSTEM.now();
 
 	private final BrokerAnswers brokers = new BrokerAnswers(LIMIT, this.now);
@@ -36,6 +38,18 @@ class BrokerAnswersTests {
 		answers(1, 11);
 		check();
 		assertThat(this.brokers.silentBroker(PARTITION)).isNull();
+	}
+
+	@Test
+	void brokerThatLetsTheClientWaitIsNotSilent() {
+		this.wait = Duration.ofSeconds(10);
+		answers(1, 10);
+		check();
+		pass(LIMIT.plus(this.wait).minusSeconds(1));
+		assertThat(this.brokers.silentBroker(PARTITION)).isNull();
+
+		pass(Duration.ofSeconds(2));
+		assertThat(this.brokers.silentBroker(PARTITION)).as("longer than that").isEqualTo(1);
 	}
 
 	@Test
@@ -60,7 +74,7 @@ class BrokerAnswersTests {
 	}
 
 	private void check() {
-		this.brokers.check(Map.of(PARTITION, 1), this.metrics, this.now);
+		this.brokers.check(Map.of(PARTITION, 1), this.metrics, this.wait, this.now);
 	}
 
 	private void answers(int broker, double count) {

@@ -14,15 +14,24 @@ import org.apache.kafka.clients.producer.MockProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.Metric;
+import org.apache.kafka.common.MetricName;
+import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.ClusterAuthorizationException;
+import org.apache.kafka.common.errors.NotEnoughReplicasAfterAppendException;
+import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.errors.TopicAuthorizationException;
+import org.apache.kafka.common.errors.UnknownServerException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import io.github.shardkeeper.SendFailedException;
 import io.github.shardkeeper.shard.Offset;
@@ -49,7 +58,10 @@ class KafkaAppenderTests {
 
 	private final KafkaFailure failures = new KafkaFailure(this.settings.servers());
 
-	private final KafkaAdmin admin = new KafkaAdmin(this.settings.adminProperties(""), this.failures);
+	private final KafkaAdmin admin = new KafkaAdmin(this.settings.adminProperties(""), this.failures,
+			KafkaClientListener.NONE);
+
+	private final Throttling throttling = new Throttling(Throttling.Side.SENDING, "sender");
 
 	private final ScheduledExecutorService executor = Executors.newSingleThreadScheduledExecutor();
 
@@ -94,6 +106,52 @@ class KafkaAppenderTests {
 		assertThat(failure.mayHaveBeenAppended()).isFalse();
 	}
 
+	@ParameterizedTest
+	@MethodSource
+	void recordOfAnErrorThatMayComeAfterAppendingMayHaveBeenAppended(RuntimeException error) throws Exception {
+		SendFailedException failure = failureOfTheSenderThread(error);
+		assertThat(failure).hasMessageContaining("No acknowledgement from orders/0")
+			.hasMessageContaining(error.getMessage())
+			.hasMessageNotContaining("does not answer");
+		assertThat(failure.mayHaveBeenAppended()).isTrue();
+	}
+
+	static List<RuntimeException> recordOfAnErrorThatMayComeAfterAppendingMayHaveBeenAppended() {
+		return List.of(new UnknownServerException("The server experienced an unexpected error"),
+				new OutOfOrderSequenceException("The broker received an out of order sequence number"),
+				new NotEnoughReplicasAfterAppendException("Messages are written to the log, but to fewer replicas"),
+				new ApiException("of a later version"));
+	}
+
+	@Test
+	void refusalOfARecordThatMayHaveBeenSentTwiceSaysNothingOfTheFirstTime() throws Exception {
+		MetricName name = new MetricName("record-retry-total", "producer-metrics", "", Map.of());
+		double[] repetitions = { 7 };
+		MockProducer<byte[], byte[]> producer = new MockProducer<>(false, null, new ByteArraySerializer(),
+				new ByteArraySerializer());
+		producer.setMockMetrics(name, new Metric() {
+
+			@Override
+			public MetricName metricName() {
+				return name;
+			}
+
+			@Override
+			public Object metricValue() {
+				return repetitions[0];
+			}
+
+		});
+		CompletableFuture<Offset> before = append(producer);
+		assertThat(failureOfTheSenderThread(producer, before, new TopicAuthorizationException("denied"))
+			.mayHaveBeenAppended()).isFalse();
+
+		CompletableFuture<Offset> after = append(producer);
+		repetitions[0] = 8;
+		assertThat(failureOfTheSenderThread(producer, after, new TopicAuthorizationException("denied"))
+			.mayHaveBeenAppended()).isTrue();
+	}
+
 	@Test
 	void recordThatWasNotQueuedWasNotAppended() {
 		MockProducer<byte[], byte[]> producer = new MockProducer<>(false, null, new ByteArraySerializer(),
@@ -133,7 +191,8 @@ class KafkaAppenderTests {
 			sentBefore.add(producer.history().size());
 			return this.admin.client();
 		}, Duration.ofSeconds(2));
-		KafkaAppender appender = new KafkaAppender(() -> producer, this.directory, check, this.failures, 1_000_000);
+		KafkaAppender appender = new KafkaAppender(() -> producer, KafkaClientListener.NONE, this.directory, check,
+				this.failures, this.throttling, 1_000_000);
 		NewRecord newRecord = new NewRecord(SHARD, null, new byte[] { 1 });
 		appender.append(List.of(newRecord, newRecord));
 		appender.append(List.of(newRecord));
@@ -145,7 +204,11 @@ class KafkaAppenderTests {
 	private SendFailedException failureOfTheSenderThread(RuntimeException failure) throws Exception {
 		MockProducer<byte[], byte[]> producer = new MockProducer<>(false, null, new ByteArraySerializer(),
 				new ByteArraySerializer());
-		CompletableFuture<Offset> offset = append(producer);
+		return failureOfTheSenderThread(producer, append(producer), failure);
+	}
+
+	private static SendFailedException failureOfTheSenderThread(MockProducer<byte[], byte[]> producer,
+			CompletableFuture<Offset> offset, RuntimeException failure) throws Exception {
 		Thread sender = new Thread(() -> producer.errorNext(failure));
 		sender.start();
 		sender.join();
@@ -153,8 +216,8 @@ class KafkaAppenderTests {
 	}
 
 	private CompletableFuture<Offset> append(MockProducer<byte[], byte[]> producer) {
-		KafkaAppender appender = new KafkaAppender(() -> producer, this.directory,
-				new LeaderCheck(this.admin::client, Duration.ofSeconds(2)), this.failures, 1_000_000);
+		KafkaAppender appender = new KafkaAppender(() -> producer, KafkaClientListener.NONE, this.directory,
+				new LeaderCheck(this.admin::client, Duration.ofSeconds(2)), this.failures, this.throttling, 1_000_000);
 		return appender.append(List.of(new NewRecord(SHARD, null, new byte[] { 1 }))).get(0);
 	}
 

@@ -80,7 +80,7 @@ class KafkaShardReaderTests {
 		KafkaSourceSettings settings = KafkaSourceSettings.of(Map.of("orders", KafkaTopic.named(this.topic)),
 				EmbeddedKafka.shared().clientProperties());
 		KafkaFailure failures = new KafkaFailure(settings.servers());
-		this.admin = new KafkaAdmin(settings.adminProperties(""), failures);
+		this.admin = new KafkaAdmin(settings.adminProperties(""), failures, KafkaClientListener.NONE);
 		TopicDirectory directory = new TopicDirectory(settings, this.admin, failures, this.executor);
 		directory.awaitRefresh();
 		this.reader = new KafkaShardReader(() -> {
@@ -96,7 +96,8 @@ class KafkaShardReaderTests {
 			};
 			this.consumers.add(created);
 			return created;
-		}, new OffsetLookup(this.admin, settings.isolationLevel()), directory, failures, null, settings.fetchWait(),
+		}, KafkaClientListener.NONE, new OffsetLookup(this.admin, settings.isolationLevel()), directory, failures, null,
+				new Throttling(Throttling.Side.READING, "reader"), null, settings.fetchWait(),
 				settings.refreshInterval());
 		this.sink = start(SHARD);
 		this.otherSink = start(OTHER);

@@ -37,7 +37,11 @@ final class PolledSource implements AutoCloseable {
 	private volatile int answers;
 
 	PolledSource(KafkaSourceSettings settings) {
-		this.source = new KafkaShardSource(settings);
+		this(settings, KafkaClientListener.NONE);
+	}
+
+	PolledSource(KafkaSourceSettings settings, KafkaClientListener listener) {
+		this.source = new KafkaShardSource(settings, listener);
 		this.reader = this.source.openReader();
 		this.poller.setDaemon(true);
 		this.poller.start();
@@ -52,7 +56,8 @@ final class PolledSource implements AutoCloseable {
 			String mirrorGroup) {
 		Map<String, Object> properties = new HashMap<>(client);
 		properties.putIfAbsent(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, 30);
-		return new KafkaSourceSettings(topics, properties, client, client, Duration.ofMillis(200), mirrorGroup);
+		return new KafkaSourceSettings(topics, properties, client, client, Duration.ofMillis(200), mirrorGroup,
+				Duration.ofMillis(500));
 	}
 
 	KafkaShardSource source() {

@@ -28,7 +28,7 @@ class TopicDirectoryTests {
 			}
 
 		};
-		try (KafkaAdmin admin = new KafkaAdmin(settings.adminProperties(""), failures)) {
+		try (KafkaAdmin admin = new KafkaAdmin(settings.adminProperties(""), failures, KafkaClientListener.NONE)) {
 			TopicDirectory directory = new TopicDirectory(settings, admin, failures, executor);
 			assertTimeoutPreemptively(Duration.ofSeconds(30), () -> directory.awaitPartitions("orders", 2));
 			assertThat(directory.described("orders")).isNull();
