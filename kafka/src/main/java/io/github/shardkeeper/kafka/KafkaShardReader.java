@@ -14,8 +14,8 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 
 import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.admin.OffsetSpec;
@@ -30,6 +30,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.InvalidTopicException;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.errors.WakeupException;
 import org.jspecify.annotations.Nullable;
@@ -70,7 +71,8 @@ final class KafkaShardReader implements ShardReader {
 
 	private static final Duration WARM_UP_STEP = Duration.ofMillis(20);
 
-	private final Supplier<Consumer<String, byte[]>> consumers;
+	/** Creates a consumer, which calls its argument when it has new metadata. */
+	private final Function<Runnable, Consumer<String, byte[]>> consumers;
 
 	private final KafkaClientListener listener;
 
@@ -121,6 +123,11 @@ final class KafkaShardReader implements ShardReader {
 
 	private @Nullable MonotonicTime nextRetry;
 
+	private boolean newMetadata;
+
+	/** Topics that the metadata of the consumer had when they were last looked at. */
+	private final Set<String> found = new HashSet<>();
+
 	private int assigned;
 
 	private int paused;
@@ -143,7 +150,7 @@ final class KafkaShardReader implements ShardReader {
 	/** {@code null} if records are read before the end of their transactions. */
 	private final @Nullable HangingTransactions transactions;
 
-	KafkaShardReader(Supplier<Consumer<String, byte[]>> consumers, KafkaClientListener listener,
+	KafkaShardReader(Function<Runnable, Consumer<String, byte[]>> consumers, KafkaClientListener listener,
 			OffsetLookup offsets, TopicDirectory directory, KafkaFailure failures, @Nullable GroupMirror mirror,
 			Throttling throttling, @Nullable HangingTransactions transactions, Duration fetchWait,
 			Duration gapInterval) {
@@ -296,7 +303,7 @@ final class KafkaShardReader implements ShardReader {
 		Consumer<String, byte[]> current = this.consumer;
 		if (current == null) {
 			try {
-				current = this.consumers.get();
+				current = this.consumers.apply(this::metadataChanged);
 			}
 			catch (KafkaException ex) {
 				throw this.failures.unavailable("cannot create a consumer", ex);
@@ -308,6 +315,7 @@ final class KafkaShardReader implements ShardReader {
 			this.received = ClientMetric.of(current.metrics(), "incoming-byte-total", "node-id");
 			this.throttling.opened(current.metrics());
 			this.silentSince = this.clock.now();
+			this.found.clear();
 			this.byPartition.values().forEach((position) -> position.setAssigned(false));
 			this.rearrange = true;
 		}
@@ -498,6 +506,44 @@ final class KafkaShardReader implements ShardReader {
 		}
 	}
 
+	/** Ends a poll: within it the consumer does not stop to ask for what is not there. */
+	private void metadataChanged() {
+		this.newMetadata = true;
+		wakeUp();
+	}
+
+	/**
+	 * Has the consumer ask nobody for partitions of topics that its metadata has not any
+	 * more, until it has them again. It would ask the last leader at full speed, and log
+	 * a line for each partition each time.
+	 */
+	private void leaveVanishedTopics(Consumer<String, byte[]> current) {
+		this.newMetadata = false;
+		Set<String> before = Set.copyOf(this.found);
+		this.found.clear();
+		for (ReadPosition position : this.byPartition.values()) {
+			String topic = position.partition().topic();
+			if (position.isAssigned() && (this.found.contains(topic) || isKnown(current, topic))) {
+				this.found.add(topic);
+			}
+			else if (position.isAssigned() && before.contains(topic)) {
+				// To the same place, and without a leader.
+				seek(current, position);
+				this.directory.requestRefresh();
+			}
+		}
+	}
+
+	private static boolean isKnown(Consumer<String, byte[]> current, String topic) {
+		try {
+			return !current.partitionsFor(topic, Duration.ZERO).isEmpty();
+		}
+		catch (TimeoutException ex) {
+			// It is not in the metadata, and others would have to be asked.
+			return false;
+		}
+	}
+
 	private void awaitCommand(MonotonicTime now) throws InterruptedException {
 		synchronized (this.wakeLock) {
 			if (this.commands.isEmpty() && !this.closed) {
@@ -528,6 +574,9 @@ final class KafkaShardReader implements ShardReader {
 		}
 		ConsumerRecords<String, byte[]> records;
 		try {
+			if (this.newMetadata) {
+				leaveVanishedTopics(current);
+			}
 			records = current.poll(waits ? waitTime(now) : Duration.ZERO);
 		}
 		catch (WakeupException ex) {

@@ -153,9 +153,9 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 		return thread;
 	}
 
-	private Consumer<String, byte[]> newConsumer() {
-		return new KafkaConsumer<>(this.settings.readerProperties(this.suffix), new RecordText.KeyDeserializer(),
-				new ByteArrayDeserializer());
+	private Consumer<String, byte[]> newConsumer(Runnable onMetadata) {
+		return new KafkaConsumer<>(this.settings.readerProperties(this.suffix),
+				new RecordText.KeyDeserializer(onMetadata), new ByteArrayDeserializer());
 	}
 
 	private Producer<byte[], byte[]> newProducer() {

@@ -7,6 +7,8 @@ import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
+import org.apache.kafka.common.ClusterResource;
+import org.apache.kafka.common.ClusterResourceListener;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.serialization.Deserializer;
@@ -121,8 +123,23 @@ final class RecordText {
 				&& (name.equals(KafkaShardSource.TOMBSTONE) || name.startsWith(KafkaShardSource.NULL_PREFIX));
 	}
 
-	/** Reads keys, without a copy of their bytes. */
-	static final class KeyDeserializer implements Deserializer<@Nullable String> {
+	/**
+	 * Reads keys, without a copy of their bytes; and tells of new metadata, because of
+	 * all that a consumer is given it notifies only this. Confined to the thread that
+	 * polls.
+	 */
+	static final class KeyDeserializer implements Deserializer<@Nullable String>, ClusterResourceListener {
+
+		private final Runnable onMetadata;
+
+		KeyDeserializer(Runnable onMetadata) {
+			this.onMetadata = onMetadata;
+		}
+
+		@Override
+		public void onUpdate(ClusterResource cluster) {
+			this.onMetadata.run();
+		}
 
 		@Override
 		public @Nullable String deserialize(String topic, byte @Nullable [] data) {

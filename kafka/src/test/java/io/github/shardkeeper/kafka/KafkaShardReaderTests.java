@@ -83,7 +83,7 @@ class KafkaShardReaderTests {
 		this.admin = new KafkaAdmin(settings.adminProperties(""), failures, KafkaClientListener.NONE);
 		TopicDirectory directory = new TopicDirectory(settings, this.admin, failures, this.executor);
 		directory.awaitRefresh();
-		this.reader = new KafkaShardReader(() -> {
+		this.reader = new KafkaShardReader((onMetadata) -> {
 			MockConsumer<String, byte[]> created = new MockConsumer<>("none") {
 
 				private final Map<MetricName, Metric> own = Map.copyOf(KafkaShardReaderTests.this.metrics);
