@@ -64,7 +64,6 @@ import io.github.shardkeeper.coordination.SettingsAgreement;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.history.MoveFollower;
 import io.github.shardkeeper.history.MoveReporter;
-import io.github.shardkeeper.kafka.KafkaClientListener;
 import io.github.shardkeeper.kafka.KafkaShardSource;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.loop.LoopThreads;
@@ -276,7 +275,6 @@ public final class ShardkeeperActuatorAutoConfiguration {
 	static class KafkaMeterConfiguration {
 
 		@Bean
-		@ConditionalOnMissingBean(KafkaClientListener.class)
 		KafkaClientMeters shardkeeperKafkaClientMeters(MeterRegistry registry) {
 			return new KafkaClientMeters(registry);
 		}
