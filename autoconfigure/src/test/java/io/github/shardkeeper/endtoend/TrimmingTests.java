@@ -21,6 +21,7 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.MemberRuntime;
+import io.github.shardkeeper.coordination.TopicGroups;
 import io.github.shardkeeper.coordination.TopicGroups.Claim;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.loop.LoopThreads;
@@ -310,7 +311,7 @@ class TrimmingTests {
 			assertThat(replica
 				.<String>call((commands) -> commands.hget(this.prefix + ":{app/orders/0}:checkpoint", "offset")))
 				.isEqualTo(offsets.get(999).value());
-			app.copyOffsets(Map.of(SHARD, offsets.get(5)));
+			app.copyOffsets(copy(offsets.get(5), 7, 1));
 			assertThat(app.offsets(Set.of("app"), List.of(SHARD))).isEqualTo(Map.of(SHARD, List.of(offsets.get(5))));
 		}
 	}
@@ -336,10 +337,10 @@ class TrimmingTests {
 			use(RedisClients.factory(full));
 			List<Offset> offsets = append(1000);
 			checkpoint("app", offsets.get(0));
-			groups("app").copyOffsets(Map.of(SHARD, offsets.get(0)));
+			groups("app").copyOffsets(copy(offsets.get(0), 7, 1));
 			full.call((commands) -> commands.configSet("maxmemory", "1"));
 
-			groups("app").copyOffsets(Map.of(SHARD, offsets.get(999)));
+			groups("app").copyOffsets(copy(offsets.get(999), 7, 2));
 			start("app", new TrimRule(50L, null, false));
 
 			await().atMost(PATIENCE).until(() -> length() <= 50 + NODE);
@@ -363,7 +364,7 @@ class TrimmingTests {
 		List<Offset> offsets = append(1000);
 		checkpoint("app", offsets.get(0));
 		RedisTopicGroups app = groups("app");
-		app.copyOffsets(Map.of(SHARD, offsets.get(899)));
+		app.copyOffsets(copy(offsets.get(899), 7, 1));
 		assertThat(app.offsets(Set.of("app"), List.of(SHARD))).isEqualTo(Map.of(SHARD, List.of(offsets.get(899))));
 		start("app", new TrimRule(50L, null, false));
 		await().atMost(PATIENCE).until(() -> length() <= 100 + NODE);
@@ -374,6 +375,33 @@ class TrimmingTests {
 			checkpoints.acquireNow(SHARD, new Token(7));
 		}
 		assertThat(app.offsets(Set.of("app"), List.of(SHARD))).isEqualTo(Map.of(SHARD, List.of(offsets.get(0))));
+	}
+
+	/** An instance that was frozen may send its copy late. */
+	@Test
+	void copyOfAnOffsetReplacesNoneOfALaterCommit() {
+		List<Offset> offsets = append(3);
+		checkpointOnly("app", offsets.get(0));
+		RedisTopicGroups app = groups("app");
+		app.copyOffsets(copy(offsets.get(1), 8, 2));
+		app.copyOffsets(copy(offsets.get(2), 7, 99));
+		app.copyOffsets(copy(offsets.get(2), 8, 1));
+		assertThat(app.offsets(Set.of("app"), List.of(SHARD))).isEqualTo(Map.of(SHARD, List.of(offsets.get(1))));
+
+		app.copyOffsets(copy(offsets.get(0), 8, 10));
+		assertThat(app.offsets(Set.of("app"), List.of(SHARD))).as("after a seek")
+			.isEqualTo(Map.of(SHARD, List.of(offsets.get(0))));
+		try (RedisCheckpointStore checkpoints = new RedisCheckpointStore(this.connector, this.prefix, "app", TIMEOUT,
+				ReplicaWait.NONE)) {
+			checkpoints.acquireNow(SHARD, new Token(9));
+		}
+		app.copyOffsets(copy(offsets.get(2), 8, 11));
+		assertThat(app.offsets(Set.of("app"), List.of(SHARD))).as("acquired here")
+			.isEqualTo(Map.of(SHARD, List.of(offsets.get(0))));
+	}
+
+	private static Map<ShardId, TopicGroups.Copy> copy(Offset offset, long token, long commit) {
+		return Map.of(SHARD, new TopicGroups.Copy(offset, new Token(token), commit));
 	}
 
 	/** Until so many claims were made and have run out. */

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
 
 /**
  * The groups that consume a topic and their offsets, so that trimming removes no record
@@ -34,9 +35,10 @@ public interface TopicGroups extends AutoCloseable {
 	/**
 	 * Stores copies of this group's committed offsets in shards whose checkpoints are in
 	 * another store, which other groups cannot read. A copy counts instead of a
-	 * checkpoint until the shard is acquired in this store again.
+	 * checkpoint until the shard is acquired in this store again. It replaces none of a
+	 * later commit: an instance that was frozen may send its copy late.
 	 */
-	void copyOffsets(Map<ShardId, Offset> offsets);
+	void copyOffsets(Map<ShardId, Copy> offsets);
 
 	/**
 	 * Claims the right to trim a topic.
@@ -57,6 +59,16 @@ public interface TopicGroups extends AutoCloseable {
 
 	@Override
 	void close();
+
+	/**
+	 * Copy of a committed offset. Immutable.
+	 *
+	 * @param token the token of the owner that has committed it
+	 * @param commit the number of the commit under that token
+	 */
+	record Copy(Offset offset, Token token, long commit) {
+
+	}
 
 	/**
 	 * The right to trim a topic. Immutable.

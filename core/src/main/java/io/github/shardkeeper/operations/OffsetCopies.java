@@ -13,6 +13,7 @@ import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.CommitHistory;
 import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.TopicGroups;
 import io.github.shardkeeper.loop.Loops;
@@ -27,6 +28,8 @@ import io.github.shardkeeper.time.MonotonicTime;
  * copy is up to {@link #INTERVAL} old; that of a shard without an owner does not change.
  * So records are trimmed a little later, and never too early, except that a record before
  * the last copy may be trimmed although a seek has just made it one to be handled again.
+ * A copy carries the number of its commit, so one of an instance that was frozen does not
+ * replace that of the new owner.
  * <p>
  * Has a loop of its own: a database that is away delays nothing else. Thread-safe.
  */
@@ -106,9 +109,17 @@ public final class OffsetCopies extends LoopLifecycle {
 		}
 		Map<ShardId, Offset> changed = new HashMap<>(this.checkpoints.offsets(shards));
 		changed.entrySet().removeIf((offset) -> offset.getValue().equals(this.last.get(offset.getKey())));
-		if (!changed.isEmpty()) {
-			this.groups.copyOffsets(changed);
-			this.last.putAll(changed);
+		Map<ShardId, TopicGroups.Copy> copies = new HashMap<>();
+		changed.keySet().forEach((shard) -> {
+			CommitHistory commits = this.checkpoints.commits(shard);
+			if (commits != null && commits.offset() != null) {
+				copies.put(shard,
+						new TopicGroups.Copy(commits.offset(), commits.last().token(), commits.last().number()));
+			}
+		});
+		if (!copies.isEmpty()) {
+			this.groups.copyOffsets(copies);
+			copies.forEach((shard, copy) -> this.last.put(shard, copy.offset()));
 		}
 	}
 

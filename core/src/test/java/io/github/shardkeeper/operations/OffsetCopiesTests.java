@@ -13,15 +13,20 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.CommitHistory;
+import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.TopicGroups;
+import io.github.shardkeeper.coordination.TopicGroups.Copy;
 import io.github.shardkeeper.loop.Loops;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyCollection;
 import static org.mockito.ArgumentMatchers.anyMap;
 import static org.mockito.BDDMockito.given;
@@ -59,11 +64,24 @@ class OffsetCopiesTests {
 			found.keySet().retainAll(call.<Set<ShardId>>getArgument(0));
 			return found;
 		});
-		willAnswer((call) -> this.copied.add(Map.copyOf(call.<Map<ShardId, Offset>>getArgument(0)))).given(this.groups)
-			.copyOffsets(anyMap());
+		given(this.database.commits(any()))
+			.willAnswer((call) -> new CommitHistory(this.committed.get(call.<ShardId>getArgument(0)),
+					new LastCommit(new Token(7), 3), null));
+		record();
 		for (ShardId shard : List.of(ONE, TWO, OTHER)) {
 			this.committed.put(shard, new Offset("5"));
 		}
+	}
+
+	private void record() {
+		willAnswer((call) -> {
+			Map<ShardId, Offset> offsets = new HashMap<>();
+			call.<Map<ShardId, Copy>>getArgument(0).forEach((shard, copy) -> {
+				assertThat(copy).isEqualTo(new Copy(copy.offset(), new Token(7), 3));
+				offsets.put(shard, copy.offset());
+			});
+			return this.copied.add(offsets);
+		}).given(this.groups).copyOffsets(anyMap());
 	}
 
 	@Test
@@ -96,8 +114,7 @@ class OffsetCopiesTests {
 		willThrow(new StoreUnavailableException("full, caused by the test", null, true)).given(this.groups)
 			.copyOffsets(anyMap());
 		assertThat(step()).isLessThan(this.clock.now().plus(OffsetCopies.INTERVAL));
-		willAnswer((call) -> this.copied.add(Map.copyOf(call.<Map<ShardId, Offset>>getArgument(0)))).given(this.groups)
-			.copyOffsets(anyMap());
+		record();
 		step();
 
 		assertThat(this.copied).containsExactly(Map.of(ONE, new Offset("5")));

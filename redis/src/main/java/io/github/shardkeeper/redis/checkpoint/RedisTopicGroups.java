@@ -114,12 +114,12 @@ public final class RedisTopicGroups implements TopicGroups {
 
 	/** A lost copy only delays trimming, so no replica is waited for. */
 	@Override
-	public void copyOffsets(Map<ShardId, Offset> offsets) {
+	public void copyOffsets(Map<ShardId, Copy> offsets) {
 		ShardKeys keys = new ShardKeys(this.keyPrefix, this.group);
 		List<CompletableFuture<Long>> copies = new ArrayList<>(offsets.size());
 		remembering(COPYING, () -> {
-			offsets.forEach((shard, offset) -> copies
-				.add(this.plain.send(COPY_OFFSET, List.of(keys.checkpoint(shard)), List.of(bytes(offset.value())))));
+			offsets.forEach((shard, copy) -> copies.add(this.plain.send(COPY_OFFSET, List.of(keys.checkpoint(shard)),
+					List.of(bytes(copy.offset().value()), bytes(copy.token().value()), bytes(copy.commit())))));
 			copies.forEach(Answers::await);
 			return null;
 		});

@@ -48,7 +48,7 @@ if fence < tonumber(ARGV[1]) then
   local last = redis.call('HGET', CHECKPOINT, 'commit') or '0'
   redis.call('HSET', CHECKPOINT, 'fence', ARGV[1], 'commit', 0, 'acquired', text(nowMillis), 'before',
     ARGV[1] .. ' ' .. text(fence) .. ' ' .. last)
-  redis.call('HDEL', CHECKPOINT, 'completed', 'copy')
+  redis.call('HDEL', CHECKPOINT, 'completed', 'copy', 'copied')
 end
 local reply = {'ACQUIRED', unpack(readCheckpoint())}
 reply[#reply + 1] = redis.call('HGET', CHECKPOINT, 'acquired') or '0'
