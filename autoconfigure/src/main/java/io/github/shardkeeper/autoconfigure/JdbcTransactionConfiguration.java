@@ -9,6 +9,7 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -18,6 +19,8 @@ import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
+import org.springframework.boot.thread.Threading;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Condition;
 import org.springframework.context.annotation.ConditionContext;
@@ -34,11 +37,14 @@ import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointsByTopic;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.DeadLettersByTopic;
+import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.jdbc.JdbcDataPlane;
 import io.github.shardkeeper.jdbc.TableSettings;
 import io.github.shardkeeper.jdbc.TransactionDataSources;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
 
 /**
@@ -49,6 +55,8 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
 @Configuration(proxyBeanMethods = false)
 @Conditional(JdbcTransactionConfiguration.OnJdbcTransaction.class)
 class JdbcTransactionConfiguration {
+
+	private static final Logger logger = PrintableLogger.of(JdbcTransactionConfiguration.class);
 
 	private static final String CHECKPOINTS = "shardkeeperTransactedCheckpointStore";
 
@@ -73,6 +81,10 @@ class JdbcTransactionConfiguration {
 					&& !StringUtils.hasText(settings.properties().jdbc().transactionManager())) {
 				throw beside(beans, manager, bound, injected);
 			}
+			if (bound != null && injected == null
+					&& !StringUtils.hasText(settings.properties().jdbc().transactionManager())) {
+				warnOfOthers(beans, manager, bound);
+			}
 			return new Database(manager, (bound != null) ? bound : Objects.requireNonNull(injected));
 		}
 
@@ -94,6 +106,23 @@ class JdbcTransactionConfiguration {
 							+ " If they write to '%1$s', mark it as @Primary; or inject it by its name in all of them, and set 'shardkeeper.jdbc.transaction-manager' to '%2$s'."
 								.formatted(boundName, managerName)
 							: action);
+		}
+
+		/** What handlers write with another one is at least once, which may be meant. */
+		private static void warnOfOthers(ListableBeanFactory beans, PlatformTransactionManager manager,
+				DataSource bound) {
+			List<String> others = Stream.of(beans.getBeanNamesForType(DataSource.class, true, false))
+				.filter((name) -> !TransactionDataSources.takesPart(beans.getBean(name, DataSource.class), bound))
+				.sorted()
+				.toList();
+			String managerName = name(beans, PlatformTransactionManager.class, manager);
+			if (!others.isEmpty() && managerName != null) {
+				logger
+					.warn("A topic has 'consumer.transaction: jdbc', and none of several DataSource beans is primary. What handlers "
+							+ "write with {} is not a part of their transactions: it is at least once. Mark the one of the "
+							+ "PlatformTransactionManager '{}' as @Primary; or, if they write with no other one, set "
+							+ "'shardkeeper.jdbc.transaction-manager' to '{}'", others, managerName, managerName);
+			}
 		}
 
 		private static <B> @Nullable String name(ListableBeanFactory beans, Class<B> type, B bean) {
@@ -151,6 +180,13 @@ class JdbcTransactionConfiguration {
 			}
 			return new TransactedStores(settings, group, plane.checkpoints(group),
 					group(beans, DeadLetterStore.class, LETTERS), plane.deadLetters());
+		}
+
+		@Bean
+		ConnectionPoolCheck shardkeeperConnectionPoolCheck(ApplicationContext context, ShardkeeperSettings settings,
+				TopicSources sources, ShardConsumerRunner runner, Database database, Environment environment) {
+			return new ConnectionPoolCheck(context, settings, sources, runner, database,
+					Threading.VIRTUAL.isActive(environment));
 		}
 
 		private static @Nullable String concurrentTopic(ShardkeeperSettings settings) {

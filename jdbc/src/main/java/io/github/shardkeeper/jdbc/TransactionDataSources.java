@@ -22,8 +22,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 import io.github.shardkeeper.text.PrintableLogger;
 
 /**
- * Data sources whose statements are a part of a transaction manager's transactions. Has
- * no state.
+ * Data sources whose statements are a part of a transaction manager's transactions, and
+ * their connections. Has no state.
  */
 public final class TransactionDataSources {
 
@@ -74,6 +74,15 @@ public final class TransactionDataSources {
 		Object resource = TransactionSynchronizationUtils.unwrapResourceIfNecessary(dataSource);
 		return resource.equals(TransactionSynchronizationUtils.unwrapResourceIfNecessary(bound))
 				|| resource instanceof DelegatingDataSource wrapper && opensPart(wrapper, bound);
+	}
+
+	/**
+	 * Returns the maximum number of connections of a data source.
+	 * @return the number; {@code null} if it is not known, above all if HikariCP is not
+	 * its pool
+	 */
+	public static @Nullable Integer maximumConnections(DataSource dataSource) {
+		return HikariPools.maximumSize(dataSource);
 	}
 
 	/** Returns whether connections that a wrapper opens take part. */

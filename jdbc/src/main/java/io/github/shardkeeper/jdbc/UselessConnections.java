@@ -1,18 +1,12 @@
 package io.github.shardkeeper.jdbc;
 
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 
 import javax.sql.DataSource;
 
-import com.zaxxer.hikari.HikariDataSource;
-import com.zaxxer.hikari.HikariPoolMXBean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-
-import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
-import org.springframework.util.ClassUtils;
 
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicClock;
@@ -37,9 +31,6 @@ final class UselessConnections {
 	/** Without a failure for as many pauses, the next one is that of another outage. */
 	private static final int PAUSES_OF_ANOTHER_OUTAGE = 10;
 
-	private static final boolean KNOWS_POOL = ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource",
-			UselessConnections.class.getClassLoader());
-
 	private final DataSource dataSource;
 
 	private final MonotonicClock clock;
@@ -58,14 +49,14 @@ final class UselessConnections {
 	 * each time that it did not help, up to a minute.
 	 */
 	void failed(Throwable failure) {
-		if (!KNOWS_POOL || !DatabaseFailure.isReadOnly(failure) && !DatabaseFailure.isClosedByH2(failure)) {
+		if (!DatabaseFailure.isReadOnly(failure) && !DatabaseFailure.isClosedByH2(failure)) {
 			return;
 		}
 		MonotonicTime now = this.clock.now();
 		Replacement before = this.last.get();
 		Duration pause = (before != null) ? before.nextPause(now) : SHORTEST_PAUSE;
 		if (pause != null && this.last.compareAndSet(before, new Replacement(now, pause))
-				&& Hikari.replaceConnections(this.dataSource) && pause.equals(SHORTEST_PAUSE)) {
+				&& HikariPools.replaceConnections(this.dataSource) && pause.equals(SHORTEST_PAUSE)) {
 			logger.info("All connections of the pool are replaced, because some are useless: {}",
 					DatabaseFailure.innermost(failure));
 		}
@@ -89,34 +80,6 @@ final class UselessConnections {
 			}
 			Duration doubled = this.pause.multipliedBy(2);
 			return (doubled.compareTo(LONGEST_PAUSE) < 0) ? doubled : LONGEST_PAUSE;
-		}
-
-	}
-
-	/** Loaded only if HikariCP is on the class path. Has no state. */
-	private static final class Hikari {
-
-		/**
-		 * Returns whether the data source has one pool, of HikariCP, whose connections
-		 * are to write.
-		 */
-		static boolean replaceConnections(DataSource dataSource) {
-			try {
-				if (dataSource instanceof AbstractRoutingDataSource
-						|| !dataSource.isWrapperFor(HikariDataSource.class)) {
-					return false;
-				}
-				HikariDataSource hikari = dataSource.unwrap(HikariDataSource.class);
-				HikariPoolMXBean pool = hikari.isReadOnly() ? null : hikari.getHikariPoolMXBean();
-				if (pool != null) {
-					pool.softEvictConnections();
-				}
-				return pool != null;
-			}
-			catch (SQLException | RuntimeException ex) {
-				logger.debug("The pool of the DataSource is not known", ex);
-				return false;
-			}
 		}
 
 	}
