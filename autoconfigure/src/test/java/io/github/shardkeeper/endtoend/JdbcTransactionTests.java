@@ -2,6 +2,7 @@ package io.github.shardkeeper.endtoend;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Date;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -20,6 +21,8 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -32,6 +35,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.github.shardkeeper.DeadLetter;
@@ -294,6 +298,45 @@ class JdbcTransactionTests {
 		assertThat(instance.getBean(TransferOrders.class).calls).hasValueGreaterThan(2);
 		assertThat(instance.getBean(MeterRegistry.class).get("shardkeeper.conflicts").counter().count()).isPositive();
 		assertThat(output).contains("for example to end a deadlock; repeating it");
+	}
+
+	/** The database works all the time, so the attempts are counted. */
+	@EveryDatabase
+	void callThatOutlivesItsTransactionBecomesADeadLetter(TestDatabase kind, CapturedOutput output) {
+		open(kind);
+		ConfigurableApplicationContext instance = start(Single.class, "one", "spring.transaction.default-timeout=1s");
+		instance.getBean(Orders.class).waiting.put("slow",
+				() -> Awaitility.await()
+					.until(() -> ((ConnectionHolder) TransactionSynchronizationManager.getResource(this.database))
+						.getDeadline()
+						.before(new Date())));
+		send(instance, "slow", "next");
+
+		awaitRows("next");
+		assertThat(instance.getBean(DeadLetters.class).list(ALL, null, 10).letters()).singleElement()
+			.satisfies((letter) -> {
+				assertThat(letter.exception()).contains("'spring.transaction.default-timeout'");
+				assertThat(letter.attempts()).isEqualTo(2);
+			});
+		assertThat(output).doesNotContain("The database of group");
+	}
+
+	/** PostgreSQL refuses it, and HikariCP closes the connection after that answer. */
+	@Test
+	@Tag("proof")
+	void statementThatPostgresqlDoesNotSupportBecomesADeadLetter() {
+		open(TestDatabase.POSTGRESQL);
+		ConfigurableApplicationContext instance = start(Single.class, "one");
+		instance.getBean(Orders.class).waiting.put("refused",
+				() -> client().sql("select distinct id from booked for update").query(String.class).list());
+		send(instance, "refused", "next");
+
+		awaitRows("next");
+		assertThat(instance.getBean(DeadLetters.class).list(ALL, null, 10).letters()).singleElement()
+			.satisfies((letter) -> {
+				assertThat(letter.exception()).contains("FOR UPDATE is not allowed");
+				assertThat(letter.attempts()).isEqualTo(2);
+			});
 	}
 
 	/** As the guide asks for where calls of several keys overlap. */

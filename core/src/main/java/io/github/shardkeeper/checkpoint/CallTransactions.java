@@ -2,8 +2,6 @@ package io.github.shardkeeper.checkpoint;
 
 import java.time.Duration;
 
-import org.jspecify.annotations.Nullable;
-
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -83,6 +81,17 @@ public interface CallTransactions {
 
 		}
 
+		/**
+		 * Nothing is stored, because the call has lost its connection, though the
+		 * database works. That happens when something on the way restarts, and repeating
+		 * the call makes sense; but the call itself may be the reason.
+		 *
+		 * @param failure the failure
+		 */
+		record ConnectionLost(Throwable failure) implements Result {
+
+		}
+
 		/** Nothing is stored: a newer token or another commit exists. */
 		record Stale() implements Result {
 
@@ -103,9 +112,10 @@ public interface CallTransactions {
 		 * number of the last commit.
 		 *
 		 * @param failure the failure
-		 * @param outage the reason if not the call, but the database has caused it
+		 * @param connectionLost whether the answer is missing because the connection was
+		 * lost, and not because the end was refused
 		 */
-		record Unknown(Throwable failure, @Nullable StoreUnavailableException outage) implements Result {
+		record Unknown(Throwable failure, boolean connectionLost) implements Result {
 
 		}
 

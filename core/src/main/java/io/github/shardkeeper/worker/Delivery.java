@@ -32,6 +32,9 @@ final class Delivery {
 	/** Number of calls in a row that gave way to other transactions. */
 	private int conflicts;
 
+	/** Number of calls in a row that lost their connections to the database. */
+	private int lostConnections;
+
 	private @Nullable BackOffExecution backOff;
 
 	private @Nullable Throwable failure;
@@ -116,6 +119,7 @@ final class Delivery {
 		this.failure = thrown;
 		this.calls++;
 		this.conflicts = 0;
+		this.lostConnections = 0;
 	}
 
 	/**
@@ -123,6 +127,11 @@ final class Delivery {
 	 */
 	int conflicted() {
 		return ++this.conflicts;
+	}
+
+	/** Counts a call that lost its connection; returns how many did in a row. */
+	int lostConnection() {
+		return ++this.lostConnections;
 	}
 
 	/** Returns the number of failed calls, including those of earlier owners. */

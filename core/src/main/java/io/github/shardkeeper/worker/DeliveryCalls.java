@@ -331,7 +331,7 @@ final class DeliveryCalls {
 			if (acquired.lastCommit() == attempt.commit().number().attempt()) {
 				return new CallTransactions.Result.Committed();
 			}
-			return (unknown.outage() != null) ? new CallTransactions.Result.Unavailable(unknown.outage())
+			return unknown.connectionLost() ? new CallTransactions.Result.ConnectionLost(unknown.failure())
 					: new CallTransactions.Result.Failed(unknown.failure());
 		}
 

@@ -45,6 +45,14 @@ final class RecordLoop implements ShardOwnership.Loop {
 	 */
 	private static final int MAX_CONFLICTS = 10;
 
+	/**
+	 * Maximum number of calls in a row that lose their connections to a database that
+	 * works, as when something on the way restarts, and do not count as failures.
+	 */
+	private static final int MAX_LOST_CONNECTIONS = 3;
+
+	private static final Duration PAUSE_AFTER_LOST_CONNECTION = Duration.ofMillis(200);
+
 	private final ShardScope scope;
 
 	private final WorkerContext context;
@@ -248,6 +256,9 @@ final class RecordLoop implements ShardOwnership.Loop {
 		else if (ended instanceof CallTransactions.Result.Conflict conflict) {
 			processConflict(result, conflict.failure());
 		}
+		else if (ended instanceof CallTransactions.Result.ConnectionLost lost) {
+			processLostConnection(result, lost.failure());
+		}
 		else {
 			this.results.process((ended instanceof CallTransactions.Result.Failed failed)
 					? result.withFailure(failed.failure()) : result);
@@ -266,6 +277,21 @@ final class RecordLoop implements ShardOwnership.Loop {
 						.formatted(this.scope.owned(), result.delivery().where()),
 					failure);
 		this.order.retry(result.delivery());
+	}
+
+	private void processLostConnection(DeliveryCalls.Result result, Throwable failure) {
+		Delivery delivery = result.delivery();
+		if (delivery.lostConnection() > MAX_LOST_CONNECTIONS) {
+			this.results.process(result.withFailure(failure));
+			return;
+		}
+		this.context.failures()
+			.log(Level.WARN, "lost connection " + this.scope.topic(),
+					"%s: the call %s has lost its connection, though the database works; repeating it in %d ms"
+						.formatted(this.scope.owned(), delivery.where(), PAUSE_AFTER_LOST_CONNECTION.toMillis()),
+					failure);
+		delivery.waitUntil(this.context.clock().now().plus(PAUSE_AFTER_LOST_CONNECTION));
+		this.order.retry(delivery);
 	}
 
 	@Override

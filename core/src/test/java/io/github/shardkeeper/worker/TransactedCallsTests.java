@@ -306,6 +306,38 @@ class TransactedCallsTests {
 		assertThat(shard.deadLetters()).containsExactly("1 after 1");
 	}
 
+	/** As when something between application and database restarts. */
+	@Test
+	void callThatLosesItsConnectionToADatabaseThatWorksCostsNoAttempt() {
+		ConsumingShard shard = consume(new TestSettings().maxAttempts(1));
+		this.transactions.lostConnections = 3;
+		shard.deliver(1, 1);
+		assertThat(this.transactions.lostConnections).as("repeated after a pause").isEqualTo(2);
+		passRepeatedly(shard, 3);
+
+		assertThat(this.transactions.rows).containsExactly("r1");
+		assertThat(shard.deadLetters()).isEmpty();
+	}
+
+	/** Then the call is the reason. */
+	@Test
+	void callThatAlwaysLosesItsConnectionFails() {
+		ConsumingShard shard = consume(new TestSettings().maxAttempts(2));
+		this.transactions.lostConnections = 8;
+		shard.deliver(1, 2);
+		passRepeatedly(shard, 8);
+
+		assertThat(this.transactions.rows).containsExactly("r2");
+		assertThat(shard.deadLetters()).containsExactly("1 after 2");
+		assertThat(this.transactions.lostConnections).isZero();
+	}
+
+	private static void passRepeatedly(ConsumingShard shard, int times) {
+		for (int i = 0; i < times; i++) {
+			shard.pass(Duration.ofMillis(200));
+		}
+	}
+
 	@Test
 	void callsOfSeveralKeysCommitTheirOwnRecords() {
 		ConsumingShard shard = consume(byKey());
@@ -630,6 +662,9 @@ class TransactedCallsTests {
 		/** Number of calls that give way to other transactions. */
 		int conflicts;
 
+		/** Number of calls that lose their connections. */
+		int lostConnections;
+
 		Transactions(FaultyCheckpoints checkpoints) {
 			this.checkpoints = checkpoints;
 		}
@@ -661,6 +696,10 @@ class TransactedCallsTests {
 				this.conflicts--;
 				return new Result.Conflict(new IllegalStateException("deadlock, caused by the test"));
 			}
+			if (this.lostConnections > 0) {
+				this.lostConnections--;
+				return new Result.ConnectionLost(new IllegalStateException("reset, caused by the test"));
+			}
 			Commit commit;
 			try {
 				call.run();
@@ -671,17 +710,17 @@ class TransactedCallsTests {
 				return new Result.Failed(ex);
 			}
 			if (this.next == Outcome.LOST_WITHOUT_ANSWER) {
-				return new Result.Unknown(away, away);
+				return new Result.Unknown(away, true);
 			}
 			if (this.next == Outcome.REFUSED_AT_ITS_END) {
-				return new Result.Unknown(new IllegalStateException("refused"), null);
+				return new Result.Unknown(new IllegalStateException("refused"), false);
 			}
 			boolean follows = this.checkpoints.store().commits(shard).last().number() == commit.number().acknowledged();
 			if (!follows || this.checkpoints.store().commit(shard, token, commit).join() != CommitReply.COMMITTED) {
 				return new Result.Stale();
 			}
 			this.rows.addAll(this.open);
-			return (this.next == Outcome.COMMITTED) ? new Result.Committed() : new Result.Unknown(away, away);
+			return (this.next == Outcome.COMMITTED) ? new Result.Committed() : new Result.Unknown(away, true);
 		}
 
 	}

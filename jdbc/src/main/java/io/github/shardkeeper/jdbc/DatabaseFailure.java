@@ -10,6 +10,7 @@ import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.jdbc.BadSqlGrammarException;
@@ -44,6 +45,18 @@ final class DatabaseFailure {
 	private static final Set<String> CLOSED_BY_H2 = Set.of("90067", "90098", "90121");
 
 	private static final String COMPLETION_UNKNOWN = "40003";
+
+	/**
+	 * Classes of states with which a server answers a statement: they are about the
+	 * statement, its data or its transaction. Others may be about the connection (08),
+	 * the server (57, 58), its resources (53) or a driver, or are not the same
+	 * everywhere.
+	 */
+	private static final Set<String> ANSWERS = Set.of("0A", "20", "21", "22", "23", "25", "2F", "38", "39", "42", "44",
+			"54", "55", "P0");
+
+	/** Of the class 57, but about the statement: somebody, or a limit, has ended it. */
+	private static final String CANCELED = "57014";
 
 	private static final String READ_ONLY = "25006";
 
@@ -113,8 +126,21 @@ final class DatabaseFailure {
 				&& (!state(failure).startsWith("40") || message != null && message.contains(LOCK_WAIT_ENDED_TEXT));
 	}
 
+	/**
+	 * Returns whether the server has answered a statement, so it works. Otherwise that is
+	 * not known: the failure may be one of the connection, the server or the driver.
+	 */
+	static boolean isAnswer(Throwable failure) {
+		return !isReadOnly(failure) && hasCause(failure, (cause) -> cause instanceof SQLException sql
+				&& (ANSWERS.contains(classOf(state(sql))) || state(sql).equals(CANCELED)));
+	}
+
+	private static String classOf(String state) {
+		return (state.length() > 2) ? state.substring(0, 2) : state;
+	}
+
 	/** Returns whether there is no connection, or none any more. */
-	static boolean isOutage(Throwable failure) {
+	static boolean isConnectionLost(Throwable failure) {
 		return isClosedByH2(failure) || hasCause(failure, (cause) -> cause instanceof CannotGetJdbcConnectionException
 				|| cause instanceof IOException || cause instanceof SQLTransientConnectionException
 				|| cause instanceof SQLRecoverableException
@@ -223,11 +249,25 @@ final class DatabaseFailure {
 						.formatted(lockWait.toSeconds(), what),
 					failure);
 		}
+		return new StoreUnavailableException(
+				"The database cannot %s: %s%s".formatted(what, innermost(failure), hint(failure, database)), failure,
+				isAnswer(failure) && !isConflict(failure));
+	}
+
+	/**
+	 * Returns the failure of a call that has lost its connection though the database
+	 * works.
+	 */
+	static DataAccessResourceFailureException lostConnection(Throwable failure, String database) {
+		return new DataAccessResourceFailureException("The call has lost its connection, and the database works: %s%s"
+			.formatted(innermost(failure), hint(failure, database)), failure);
+	}
+
+	/** Returns what else may have ended an open connection. */
+	private static String hint(Throwable failure, String database) {
 		boolean opened = !(failure instanceof CannotCreateTransactionException)
 				&& !(failure instanceof CannotGetJdbcConnectionException);
-		String hint = (opened && database.equals("mariadb") && isOutage(failure)) ? PACKET : "";
-		return new StoreUnavailableException("The database cannot %s: %s%s".formatted(what, innermost(failure), hint),
-				failure);
+		return (opened && database.equals("mariadb") && isConnectionLost(failure)) ? PACKET : "";
 	}
 
 	private static StoreUnavailableException refused(String what, Throwable failure, String advice) {

@@ -19,6 +19,7 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.support.TransactionCallback;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -50,19 +51,26 @@ final class DatabaseSteps {
 
 	private final UselessConnections uselessConnections;
 
+	private final OutageLog outages;
+
 	/** Name of the database, {@code null} if it is not known yet. */
 	private volatile @Nullable String database;
 
 	/** What has to succeed before the next step, {@code null} for nothing. */
 	private volatile @Nullable Runnable preparation;
 
+	/**
+	 * Creates the transactions.
+	 * @param group the group, for the log
+	 */
 	DatabaseSteps(PlatformTransactionManager transactionManager, DataSource dataSource, Duration lockWait,
-			TableSettings tables) {
+			TableSettings tables, String group) {
 		this.transactionManager = transactionManager;
 		this.dataSource = unwrapped(dataSource);
 		this.lockWait = lockWait;
 		this.tables = tables;
 		this.uselessConnections = new UselessConnections(this.dataSource, MonotonicClock.SYSTEM);
+		this.outages = new OutageLog(group, MonotonicClock.SYSTEM);
 		this.transactions = new TransactionTemplate(transactionManager);
 		this.transactions.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
 		this.jdbcUnderLock = new JdbcTemplate(this.dataSource);
@@ -140,17 +148,38 @@ final class DatabaseSteps {
 		return runNow(what, step);
 	}
 
+	/**
+	 * Makes a step and takes it back: whether the database works is found out by what it
+	 * does, not by the failure of somebody else's statement.
+	 * @param failure that failure, after which the pool may have to do something
+	 * @throws StoreUnavailableException if the database cannot be used
+	 */
+	void tryOut(String what, Throwable failure, Runnable step) {
+		prepare();
+		this.uselessConnections.failed(failure);
+		runNow(what, (status) -> {
+			step.run();
+			status.setRollbackOnly();
+			return true;
+		});
+	}
+
 	/** Makes a step of the preparation itself. */
 	<T> T runNow(String what, Supplier<T> step) {
+		return runNow(what, (status) -> step.get());
+	}
+
+	private <T> T runNow(String what, TransactionCallback<T> step) {
 		for (int attempt = 1;; attempt++) {
 			try {
 				T result = this.transactions.execute((status) -> {
 					requireTransaction();
-					return step.get();
+					return step.doInTransaction(status);
 				});
 				if (result == null) {
 					throw new IllegalStateException("A step without a result: " + what);
 				}
+				succeeded();
 				return result;
 			}
 			catch (DataAccessException | TransactionException ex) {
@@ -161,15 +190,33 @@ final class DatabaseSteps {
 		}
 	}
 
+	/** Notes that a transaction was committed. */
+	void succeeded() {
+		this.outages.succeeded();
+	}
+
 	/**
-	 * Returns a failure of the store, with what to do; the pool may have to do something,
-	 * too.
+	 * Returns the failure of a step as one of the store, with what to do. The pool may
+	 * have to do something, too.
 	 */
 	StoreUnavailableException explain(String what, Throwable failure) {
 		this.uselessConnections.failed(failure);
+		StoreUnavailableException explained = DatabaseFailure.explain(what, failure, this.lockWait, this.tables,
+				knownDatabase());
+		if (!explained.isRefusal() && !DatabaseFailure.isConflict(failure) && !DatabaseFailure.isLockWait(failure)) {
+			this.outages.failed(explained);
+		}
+		return explained;
+	}
+
+	/** Returns the failure of a call that has lost its connection. */
+	DataAccessException lostConnection(Throwable failure) {
+		return DatabaseFailure.lostConnection(failure, knownDatabase());
+	}
+
+	private String knownDatabase() {
 		String known = this.database;
-		return DatabaseFailure.explain(what, failure, this.lockWait, this.tables,
-				(known != null) ? known : "<database>");
+		return (known != null) ? known : "<database>";
 	}
 
 	/** Returns the isolation level of the current transaction, as in JDBC. */

@@ -63,7 +63,7 @@ public final class JdbcDataPlane {
 	JdbcDataPlane(PlatformTransactionManager transactionManager, DataSource dataSource, TableSettings tables,
 			String group, Duration lockWait, InstantSource clock) {
 		this.settings = tables;
-		this.steps = new DatabaseSteps(transactionManager, dataSource, lockWait, tables);
+		this.steps = new DatabaseSteps(transactionManager, dataSource, lockWait, tables, group);
 		this.tables = new Tables(this.steps, tables);
 		String prefix = tables.prefix();
 		this.shards = new ShardTable(this.steps.jdbc(), this.steps.jdbcUnderLock(), new LockWaits(lockWait), prefix,

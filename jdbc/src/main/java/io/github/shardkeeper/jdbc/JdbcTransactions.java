@@ -3,6 +3,7 @@ package io.github.shardkeeper.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Objects;
 
 import javax.sql.DataSource;
 
@@ -11,11 +12,12 @@ import org.slf4j.Logger;
 
 import org.springframework.core.Ordered;
 import org.springframework.dao.DataAccessException;
-import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.TransactionTimedOutException;
 import org.springframework.transaction.UnexpectedRollbackException;
+import org.springframework.transaction.support.ResourceHolderSupport;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -35,11 +37,8 @@ final class JdbcTransactions implements CallTransactions {
 
 	private static final int SECONDS_TO_CHECK = 2;
 
-	private static final String LOST = "Let exceptions of the database leave the handler, then the call is repeated. This "
-			+ "handler has caught one, such as that of a deadlock, after which the database had rolled back the whole "
-			+ "transaction, savepoints included; what came after it ran in another transaction. Both are rolled back now. "
-			+ "A rollback by the handler has the same effect, and in MySQL and MariaDB also a commit by the handler, or a "
-			+ "statement such as 'create table', which commits what was written before it.";
+	private static final String OUTLIVED = "The call has taken longer than its transaction may: limit the time that it "
+			+ "waits for others, let it do less at once, or raise 'spring.transaction.default-timeout'";
 
 	private static final String MARKED = "A listener before the commit has marked the transaction of the call for rollback";
 
@@ -52,31 +51,37 @@ final class JdbcTransactions implements CallTransactions {
 	@Override
 	public Result call(ShardId shard, Token token, Call call) {
 		Attempt attempt = new Attempt(shard, token, call);
+		Result result;
 		try {
 			this.database.steps().transactions().executeWithoutResult(attempt::run);
+			Result before = attempt.result;
+			result = (before != null) ? before : new Result.Committed();
 		}
 		catch (RuntimeException | Error ex) {
-			return attempt.ended(ex);
+			result = attempt.ended(ex);
 		}
-		Result before = attempt.result;
-		if (before instanceof Result.Failed failed && DatabaseFailure.isReadOnly(failed.failure())) {
-			return readOnly(failed);
+		if (result instanceof Result.Committed) {
+			this.database.steps().succeeded();
 		}
-		return (before != null) ? before : new Result.Committed();
+		Runnable trial = attempt.trial;
+		return (trial != null && result instanceof Result.Failed failed) ? tried(shard, failed, trial) : result;
 	}
 
 	/**
-	 * After a failover, connections may lead to a server that has become a replica. That
-	 * is not a failure of the call, unless it has made only its own part read-only.
+	 * Decides whether the database has failed, or the call. An outage is a statement
+	 * about the database and not about an exception: if a step of our own succeeds, it
+	 * works.
 	 */
-	private Result readOnly(Result.Failed failed) {
+	private Result tried(ShardId shard, Result.Failed failed, Runnable trial) {
+		DatabaseSteps steps = this.database.steps();
 		try {
-			this.database.steps().run("write", this.database.shards()::writeNothing);
-			return failed;
+			steps.tryOut("run the transaction of " + shard, failed.failure(), trial);
 		}
 		catch (StoreUnavailableException ex) {
 			return new Result.Unavailable(ex);
 		}
+		return DatabaseFailure.isConnectionLost(failed.failure())
+				? new Result.ConnectionLost(steps.lostConnection(failed.failure())) : failed;
 	}
 
 	@Override
@@ -95,6 +100,14 @@ final class JdbcTransactions implements CallTransactions {
 
 		/** Why the transaction is rolled back, {@code null} if it is to be committed. */
 		private @Nullable Result result;
+
+		/**
+		 * Step that the database cannot make if it has failed, and not the call;
+		 * {@code null} if the call has.
+		 */
+		private @Nullable Runnable trial;
+
+		private boolean begun;
 
 		/** Whether the transaction has the commit of the shard. */
 		private boolean written;
@@ -127,16 +140,18 @@ final class JdbcTransactions implements CallTransactions {
 				this.result = unavailable(ex);
 				return;
 			}
+			this.begun = true;
 			try {
 				this.call.run();
 				// What a persistence context holds back may wait for locks of other
 				// calls.
 				status.flush();
+				requireTimeLeft(steps.dataSource());
+				requireNoAutoCommit(steps.dataSource());
 			}
 			catch (Throwable ex) {
 				status.setRollbackOnly();
-				this.result = DatabaseFailure.isConflict(ex) ? new Result.Conflict(ex)
-						: isConnected() ? new Result.Failed(ex) : unavailable(ex);
+				failed(ex, DatabaseFailure.isReadOnly(ex) || !DatabaseFailure.isAnswer(ex) && !isConnected());
 				return;
 			}
 			Commit commit;
@@ -149,9 +164,9 @@ final class JdbcTransactions implements CallTransactions {
 				return;
 			}
 			try {
-				this.written = write(commit);
+				this.written = write(commit, (this.mark != null) ? this.mark.condition() : "");
 				if (!this.written) {
-					this.result = new Result.Stale();
+					this.result = isMarkLost() ? new Result.Failed(lost()) : new Result.Stale();
 					status.setRollbackOnly();
 				}
 				else if (TransactionSynchronizationManager.isSynchronizationActive()) {
@@ -161,10 +176,74 @@ final class JdbcTransactions implements CallTransactions {
 					status.setRollbackOnly();
 				}
 			}
-			catch (DataAccessException ex) {
+			catch (DataAccessException | TransactionTimedOutException ex) {
 				status.setRollbackOnly();
-				this.result = isConflictOfTheCall(ex) ? new Result.Conflict(ex)
-						: (isOurs(ex) || !isConnected()) ? unavailable(ex) : new Result.Failed(ex);
+				notWritten(ex, commit);
+			}
+		}
+
+		/**
+		 * Fails if the call has taken longer than its transaction may, so that our own
+		 * statements do not seem to be the reason.
+		 */
+		private static void requireTimeLeft(DataSource dataSource) {
+			Object resource = TransactionSynchronizationManager.getResource(dataSource);
+			if (resource instanceof ResourceHolderSupport holder && holder.hasTimeout()) {
+				try {
+					holder.getTimeToLiveInMillis();
+				}
+				catch (TransactionTimedOutException ex) {
+					throw new TransactionTimedOutException(OUTLIVED, ex);
+				}
+			}
+		}
+
+		/** Fails if the handler has made each statement a transaction of its own. */
+		private static void requireNoAutoCommit(DataSource dataSource) throws SQLException {
+			Connection connection = DataSourceUtils.getConnection(dataSource);
+			try {
+				if (connection.getAutoCommit()) {
+					throw lost();
+				}
+			}
+			finally {
+				DataSourceUtils.releaseConnection(connection, dataSource);
+			}
+		}
+
+		/**
+		 * Notes a failure of the handler, or of a listener before the commit.
+		 * @param doubtful whether the database may be the reason
+		 */
+		private void failed(Throwable failure, boolean doubtful) {
+			if (DatabaseFailure.isConflict(failure)) {
+				this.result = new Result.Conflict(failure);
+				return;
+			}
+			this.result = new Result.Failed(failure);
+			if (doubtful) {
+				this.trial = JdbcTransactions.this.database.marks()::write;
+			}
+		}
+
+		/**
+		 * Notes a failure of the commit's own statements. The call has caused it if the
+		 * same statements succeed in another transaction: in PostgreSQL, for example, by
+		 * an error that the handler has caught, which has aborted the transaction. But a
+		 * lock of the shard's row, and a newer owner, are no matter of the call.
+		 */
+		private void notWritten(RuntimeException failure, Commit commit) {
+			if (failure instanceof TransactionTimedOutException
+					|| DatabaseFailure.isAborted(failure) && DatabaseFailure.isConflict(failure)) {
+				// It has waited for the turn, or has caught the error of a conflict.
+				this.result = new Result.Conflict(failure);
+			}
+			else if (DatabaseFailure.isConflict(failure) || DatabaseFailure.isLockWait(failure)) {
+				this.result = unavailable(failure);
+			}
+			else {
+				this.result = new Result.Failed(failure);
+				this.trial = () -> write(commit, "");
 			}
 		}
 
@@ -193,13 +272,23 @@ final class JdbcTransactions implements CallTransactions {
 				if (!marked && (this.mark == null || this.mark.remove())) {
 					return true;
 				}
-				this.result = new Result.Failed(new UnexpectedRollbackException(marked ? MARKED : LOST));
+				this.result = new Result.Failed(marked ? new UnexpectedRollbackException(MARKED) : lost());
 			}
 			catch (DataAccessException ex) {
-				this.result = unavailable(ex);
+				failed(ex, !DatabaseFailure.isAnswer(ex));
 			}
 			this.written = false;
 			return false;
+		}
+
+		/** Returns whether no row was written because the mark is not there any more. */
+		private boolean isMarkLost() {
+			TransactionMarks.Mark begun = this.mark;
+			return begun != null && begun.isLost();
+		}
+
+		private static UnexpectedRollbackException lost() {
+			return new UnexpectedRollbackException(TransactionMarks.LOST);
 		}
 
 		/**
@@ -229,10 +318,10 @@ final class JdbcTransactions implements CallTransactions {
 			}
 		}
 
-		private boolean write(Commit commit) {
+		private boolean write(Commit commit, String condition) {
 			JdbcDataPlane database = JdbcTransactions.this.database;
 			long nowMillis = database.clock().millis();
-			if (!database.shards().commit(this.shard, this.token, commit, nowMillis)) {
+			if (!database.shards().commit(this.shard, this.token, commit, nowMillis, condition)) {
 				return false;
 			}
 			int letters = commit.deadLetters().size();
@@ -240,25 +329,6 @@ final class JdbcTransactions implements CallTransactions {
 			database.contents().write(this.shard, commit, before, nowMillis);
 			database.outbox().write(this.shard, commit.outbox());
 			return true;
-		}
-
-		/**
-		 * Returns whether a statement of the commit is refused because the database has
-		 * ended a conflict before, and the handler has caught that.
-		 */
-		private boolean isConflictOfTheCall(DataAccessException failure) {
-			return DatabaseFailure.isAborted(failure) && DatabaseFailure.isConflict(failure);
-		}
-
-		/**
-		 * Returns whether a failure of the commit's statements has another cause than the
-		 * call. The call has one in a transaction that the database has aborted because
-		 * of an error that the handler has caught.
-		 */
-		private boolean isOurs(DataAccessException failure) {
-			return DatabaseFailure.isConflict(failure) || DatabaseFailure.isReadOnly(failure)
-					|| DatabaseFailure.lacksRight(failure) || failure instanceof BadSqlGrammarException
-					|| DatabaseFailure.lacksTable(failure) || DatabaseFailure.isLockWait(failure);
 		}
 
 		/** Returns whether the transaction's connection still reaches the database. */
@@ -288,22 +358,19 @@ final class JdbcTransactions implements CallTransactions {
 			if (this.result != null) {
 				return this.result;
 			}
+			if (!this.begun) {
+				return unavailable(failure);
+			}
 			if (failure instanceof UnexpectedRollbackException) {
 				// A part of the call has marked the transaction, and the call returned.
 				return new Result.Failed(failure);
 			}
-			if (!this.written) {
-				return unavailable(failure);
+			if (this.written && this.complete && !DatabaseFailure.isConflict(failure)) {
+				return new Result.Unknown(failure, DatabaseFailure.isConnectionLost(failure));
 			}
-			if (DatabaseFailure.isConflict(failure)) {
-				return new Result.Conflict(failure);
-			}
-			boolean outage = DatabaseFailure.isOutage(failure);
-			if (!this.complete) {
-				// A listener before the commit.
-				return outage ? unavailable(failure) : new Result.Failed(failure);
-			}
-			return new Result.Unknown(failure, outage ? unavailable(failure).failure() : null);
+			// Perhaps of a listener before the commit.
+			failed(failure, !DatabaseFailure.isAnswer(failure));
+			return Objects.requireNonNull(this.result);
 		}
 
 		private Result.Unavailable unavailable(Throwable failure) {

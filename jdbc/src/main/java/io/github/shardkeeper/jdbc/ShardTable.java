@@ -78,11 +78,6 @@ final class ShardTable {
 		return text((offset != null) ? StoredText.encode(offset.value()) : null);
 	}
 
-	/** Changes no row; fails if the transaction may not write. */
-	int writeNothing() {
-		return this.jdbc.update("update %s set token = token where 1 = 0".formatted(this.table));
-	}
-
 	/** Locks the row until the end of the transaction; returns whether there is one. */
 	boolean lock(ShardId shard) {
 		return this.jdbc.update("update %s set token = token where %s".formatted(this.table, KEY), key(shard)) == 1;
@@ -145,23 +140,24 @@ final class ShardTable {
 	 * has been written since the commits that it rests on. The token alone would not do:
 	 * a transaction of the same owner whose end had no answer may still be open. One
 	 * round trip, made by each call, so it has nothing around it that can be left out.
+	 * @param condition another condition, which begins with " and", or empty
 	 */
-	boolean commit(ShardId shard, Token token, Commit commit, long nowMillis) {
-		Integer rows = this.writes.execute((connection) -> connection.prepareStatement(this.commit),
-				(PreparedStatementCallback<Integer>) (statement) -> {
-					statement.setLong(1, commit.number().attempt());
-					setText(statement, 2,
-							(commit.offset() != null) ? StoredText.encode(commit.offset().value()) : null);
-					setText(statement, 3, commit.ahead().isEmpty() ? null : CheckpointJson.offsets(commit.ahead()));
-					statement.setLong(4, nowMillis);
-					statement.setLong(5, commit.deadLetters().size());
-					statement.setString(6, this.group);
-					statement.setString(7, shard.topic());
-					statement.setString(8, shard.id());
-					statement.setLong(9, token.value());
-					statement.setLong(10, commit.number().acquisition());
-					statement.setLong(11, commit.number().acknowledged());
-					return this.waits.update(statement);
+	boolean commit(ShardId shard, Token token, Commit commit, long nowMillis, String condition) {
+		String statement = this.commit + condition;
+		Integer rows = this.writes.execute((connection) -> connection.prepareStatement(statement),
+				(PreparedStatementCallback<Integer>) (prepared) -> {
+					prepared.setLong(1, commit.number().attempt());
+					setText(prepared, 2, (commit.offset() != null) ? StoredText.encode(commit.offset().value()) : null);
+					setText(prepared, 3, commit.ahead().isEmpty() ? null : CheckpointJson.offsets(commit.ahead()));
+					prepared.setLong(4, nowMillis);
+					prepared.setLong(5, commit.deadLetters().size());
+					prepared.setString(6, this.group);
+					prepared.setString(7, shard.topic());
+					prepared.setString(8, shard.id());
+					prepared.setLong(9, token.value());
+					prepared.setLong(10, commit.number().acquisition());
+					prepared.setLong(11, commit.number().acknowledged());
+					return this.waits.update(prepared);
 				});
 		return rows != null && rows == 1;
 	}

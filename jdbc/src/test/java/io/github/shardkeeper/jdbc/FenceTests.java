@@ -145,7 +145,7 @@ class FenceTests {
 		CompletableFuture<Boolean> open = CompletableFuture
 			.supplyAsync(() -> database.steps().transactions().execute((status) -> {
 				book("1", "old");
-				boolean written = database.shards().commit(SHARD, OLD, commit(old, 1, 0, "1"), 0);
+				boolean written = database.shards().commit(SHARD, OLD, commit(old, 1, 0, "1"), 0, "");
 				passed.countDown();
 				Latches.await(goOn);
 				return written;

@@ -207,9 +207,8 @@ class LostTransactionsTests {
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource(names = { "H2", "MARIADB", "MYSQL" })
-	void handlerThatEndsTheTransactionFails(TestDatabase kind) {
+	@EveryDatabase
+	void handlerThatRollsBackFails(TestDatabase kind) {
 		open(kind);
 		assertFailed(call(() -> {
 			book(1);
@@ -218,6 +217,34 @@ class LostTransactionsTests {
 		}));
 		assertThat(rows()).isEmpty();
 		assertThat(offset()).isNull();
+	}
+
+	/** What it has committed stays; what can be done is to say so. */
+	@ParameterizedTest
+	@EnumSource(names = { "POSTGRESQL", "MARIADB", "MYSQL" })
+	void handlerThatCommitsFails(TestDatabase kind) {
+		open(kind);
+		assertFailed(call(() -> {
+			book(1);
+			onConnection(Connection::commit);
+			book(2);
+		}));
+		assertThat(rows()).containsExactly(1);
+		assertThat(offset()).isNull();
+		assertThat(call(() -> book(3))).isInstanceOf(Result.Committed.class);
+	}
+
+	@EveryDatabase
+	void handlerThatSwitchesToAutoCommitFails(TestDatabase kind) {
+		open(kind);
+		assertFailed(call(() -> {
+			book(1);
+			onConnection((connection) -> connection.setAutoCommit(true));
+			book(2);
+		}));
+		assertThat(rows()).containsExactly(1, 2);
+		assertThat(offset()).isNull();
+		assertThat(call(() -> book(3))).isInstanceOf(Result.Committed.class);
 	}
 
 	/**
@@ -385,12 +412,14 @@ class LostTransactionsTests {
 	}
 
 	private void rollBack() {
-		this.jdbc.execute((ConnectionCallback<Boolean>) LostTransactionsTests::rollBack);
+		onConnection(Connection::rollback);
 	}
 
-	private static boolean rollBack(Connection connection) throws SQLException {
-		connection.rollback();
-		return true;
+	private void onConnection(ConnectionStep step) {
+		this.jdbc.execute((ConnectionCallback<Boolean>) (connection) -> {
+			step.run(connection);
+			return true;
+		});
 	}
 
 	private void book(int id) {
@@ -407,6 +436,13 @@ class LostTransactionsTests {
 
 	private Offset offset() {
 		return this.store.read(SHARD).offset();
+	}
+
+	@FunctionalInterface
+	private interface ConnectionStep {
+
+		void run(Connection connection) throws SQLException;
+
 	}
 
 }

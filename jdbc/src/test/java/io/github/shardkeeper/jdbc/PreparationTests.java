@@ -267,7 +267,7 @@ class PreparationTests {
 
 		assertThat(call(store, acquired, booking)).isInstanceOfSatisfying(Result.Unavailable.class,
 				(unavailable) -> assertThat(unavailable.failure())
-					.hasMessageContaining(text(kind, "cannot execute UPDATE in a read-only transaction",
+					.hasMessageContaining(text(kind, "cannot execute INSERT in a read-only transaction",
 							"server is running with the --read-only option")));
 		assertThat(call(store, acquired, () -> {
 		})).isInstanceOfSatisfying(Result.Unavailable.class, (unavailable) -> assertThat(unavailable.failure())
