@@ -115,7 +115,7 @@ class ArchitectureTests {
 		plan.put("redis.stream", Set.of("redis", "source", API, "shard", "text"));
 		plan.put("kafka", Set.of("source", "loop", "time", API, "shard", "text"));
 		plan.put("sls", Set.of("source", API, "shard", "text"));
-		plan.put("jdbc", Set.of("checkpoint", "time", API, "shard", "text"));
+		plan.put("jdbc", Set.of("checkpoint", "loop", "time", API, "shard", "text"));
 		plan.put("observation", Set.of("template", "handler", "source", API, "shard"));
 		plan.put("actuate", Set.of("directive", "consumer", "worker", "output", "operations", "cluster", "history",
 				"coordination", "template", "report", "loop", API, "shard", "text"));

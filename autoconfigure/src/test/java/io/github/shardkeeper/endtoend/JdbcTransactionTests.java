@@ -34,9 +34,13 @@ import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.shardkeeper.DeadLetter;
 import io.github.shardkeeper.DeadLetterFilter;
@@ -300,16 +304,27 @@ class JdbcTransactionTests {
 		assertThat(output).contains("for example to end a deadlock; repeating it");
 	}
 
+	/** A rollback to its savepoint takes back everything that belongs to the call. */
+	@EveryDatabase
+	void failedNestedPartLeavesNothing(TestDatabase kind) {
+		open(kind);
+		ConfigurableApplicationContext instance = start(Nested.class, "one");
+		send(instance, "a", "taken", "b");
+
+		awaitRows("a", "a nested", "taken", "b", "b nested");
+		assertThat(state()).isEqualTo(Map.of("rows", "3", "nested", "2"));
+		assertThat(instance.getBean(DeadLetters.class).count("orders").get(SHARD)).isZero();
+	}
+
 	/** The database works all the time, so the attempts are counted. */
 	@EveryDatabase
 	void callThatOutlivesItsTransactionBecomesADeadLetter(TestDatabase kind, CapturedOutput output) {
 		open(kind);
 		ConfigurableApplicationContext instance = start(Single.class, "one", "spring.transaction.default-timeout=1s");
-		instance.getBean(Orders.class).waiting.put("slow",
-				() -> Awaitility.await()
-					.until(() -> ((ConnectionHolder) TransactionSynchronizationManager.getResource(this.database))
-						.getDeadline()
-						.before(new Date())));
+		instance.getBean(Orders.class).waiting.put("slow", () -> {
+			ConnectionHolder holder = (ConnectionHolder) TransactionSynchronizationManager.getResource(this.database);
+			Awaitility.await().until(() -> holder.getDeadline().before(new Date()));
+		});
 		send(instance, "slow", "next");
 
 		awaitRows("next");
@@ -397,6 +412,48 @@ class JdbcTransactionTests {
 		@Bean
 		Orders orders(JdbcClient client) {
 			return new Orders(client);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Nested {
+
+		@Bean
+		NestedOrders orders(JdbcClient client, PlatformTransactionManager manager) {
+			return new NestedOrders(client, manager);
+		}
+
+	}
+
+	static class NestedOrders {
+
+		private final JdbcClient client;
+
+		private final TransactionTemplate part;
+
+		NestedOrders(JdbcClient client, PlatformTransactionManager manager) {
+			this.client = client;
+			this.part = new TransactionTemplate(manager);
+			this.part.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
+		}
+
+		@ShardConsumer("orders")
+		void book(String id, ShardState state) {
+			state.increment("rows", 1);
+			this.client.sql("insert into booked (id) values (?)").param(id).update();
+			try {
+				this.part.executeWithoutResult((status) -> {
+					state.increment("nested", 1);
+					this.client.sql("insert into booked (id) values (?)").param(id + " nested").update();
+					this.client.sql("insert into guarded (id) values (?)").param(id).update();
+				});
+			}
+			catch (DuplicateKeyException ex) {
+				// As the guide advises for statements that may fail.
+				return;
+			}
 		}
 
 	}

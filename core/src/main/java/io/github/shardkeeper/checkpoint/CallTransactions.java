@@ -51,6 +51,13 @@ public interface CallTransactions {
 		 */
 		Commit commit() throws Throwable;
 
+		/**
+		 * Is called when a savepoint of the transaction is made.
+		 * @return takes back what the call sends and writes to the state from now on; is
+		 * run when the transaction is rolled back to the savepoint, perhaps several times
+		 */
+		Runnable savepoint();
+
 	}
 
 	/** What became of a transaction. */

@@ -1,6 +1,8 @@
 package io.github.shardkeeper.checkpoint;
 
+import java.util.ArrayDeque;
 import java.util.Collections;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -66,6 +68,9 @@ public final class StateView implements ShardState, AutoCloseable {
 
 	/** Length of the changes, keys and new values, in characters. */
 	private long written;
+
+	/** What takes back each write, the last one first; only after a savepoint. */
+	private @Nullable Deque<Runnable> takesBack;
 
 	private boolean hasReadKeys;
 
@@ -179,10 +184,12 @@ public final class StateView implements ShardState, AutoCloseable {
 		}
 		long added = Math.addExact(this.sums.getOrDefault(key, 0L), delta);
 		long sum = Math.addExact(number(key, this.entries.get(key)), added);
-		if (!this.sums.containsKey(key)) {
+		boolean again = this.sums.containsKey(key);
+		if (!again) {
 			requireRoom(key, MAX_NUMBER_LENGTH, this.written + key.length());
-			this.written += key.length();
 		}
+		remember(key);
+		this.written += again ? 0 : key.length();
 		this.sums.put(key, added);
 		return sum;
 	}
@@ -233,8 +240,11 @@ public final class StateView implements ShardState, AutoCloseable {
 			}
 			// The first value counts: a call that has read two values has to be repeated.
 			this.reads.putIfAbsent(key, json);
-			Long added = (this.sums != null) ? this.sums.remove(key) : null;
-			if (added != null) {
+			Map<String, Long> sums = this.sums;
+			Long added = (sums != null) ? sums.get(key) : null;
+			if (sums != null && added != null) {
+				remember(key);
+				sums.remove(key);
 				String sum = Long.toString(Math.addExact(number(key, json), added));
 				write(key, sum);
 				return sum;
@@ -256,6 +266,7 @@ public final class StateView implements ShardState, AutoCloseable {
 	}
 
 	private void write(String key, @Nullable String json) {
+		remember(key);
 		Write write = written(key, length(json));
 		write.json = json;
 		write.isNumber = false;
@@ -266,6 +277,7 @@ public final class StateView implements ShardState, AutoCloseable {
 
 	/** Writes a number; only without other calls. */
 	private void write(String key, long number) {
+		remember(key);
 		Write write = written(key, length(number));
 		write.json = null;
 		write.number = number;
@@ -297,6 +309,71 @@ public final class StateView implements ShardState, AutoCloseable {
 			}
 		}
 		return added;
+	}
+
+	/**
+	 * Returns an action that takes back what is written from now on. What was read
+	 * meanwhile stays read: the call may depend on it.
+	 */
+	public Runnable savepoint() {
+		Deque<Runnable> since = (this.takesBack != null) ? this.takesBack : new ArrayDeque<>();
+		this.takesBack = since;
+		int kept = since.size();
+		return () -> {
+			while (since.size() > kept) {
+				since.pop().run();
+			}
+		};
+	}
+
+	/** Keeps what is written under a key, before that changes. */
+	private void remember(String key) {
+		if (this.takesBack == null) {
+			return;
+		}
+		Write earlier = find(key);
+		String json = (earlier != null) ? earlier.json : null;
+		long number = (earlier != null) ? earlier.number : 0;
+		boolean isNumber = earlier != null && earlier.isNumber;
+		Long sum = (this.sums != null) ? this.sums.get(key) : null;
+		long length = this.written;
+		this.takesBack.push(() -> {
+			if (earlier != null) {
+				earlier.json = json;
+				earlier.number = number;
+				earlier.isNumber = isNumber;
+			}
+			else {
+				removeLastWrite(key);
+			}
+			restoreSum(key, sum);
+			this.written = length;
+		});
+	}
+
+	/** Removes the write of a key if there is one; then it was the last one added. */
+	private void removeLastWrite(String key) {
+		Write last = this.lastWrite;
+		if (last == null || !last.key.equals(key)) {
+			return;
+		}
+		this.lastWrite = last.before;
+		this.writes--;
+		if (this.writesByKey != null) {
+			this.writesByKey.remove(key);
+		}
+	}
+
+	private void restoreSum(String key, @Nullable Long sum) {
+		if (this.sums == null) {
+			return;
+		}
+		if (sum != null) {
+			this.sums.put(key, sum);
+		}
+		else {
+			this.sums.remove(key);
+		}
 	}
 
 	private static int length(@Nullable String json) {

@@ -64,6 +64,16 @@ public final class CallOutput implements ShardOutput, AutoCloseable {
 		return List.copyOf(this.records);
 	}
 
+	/** Returns an action that takes back what is sent from now on. */
+	public Runnable savepoint() {
+		int keptRecords = this.records.size();
+		long keptBytes = this.bytes;
+		return () -> {
+			this.records.subList(Math.min(keptRecords, this.records.size()), this.records.size()).clear();
+			this.bytes = Math.min(keptBytes, this.bytes);
+		};
+	}
+
 	@Override
 	public void close() {
 		this.closed = true;

@@ -405,6 +405,11 @@ final class DeliveryCalls {
 									return prepare(view);
 								}
 
+								@Override
+								public Runnable savepoint() {
+									return takesBack(view);
+								}
+
 							});
 				}
 				finally {
@@ -413,6 +418,17 @@ final class DeliveryCalls {
 				if (this.ended instanceof CallTransactions.Result.Failed failed) {
 					throw failed.failure();
 				}
+			}
+
+			private Runnable takesBack(@Nullable StateView view) {
+				Runnable state = (view != null) ? view.savepoint() : () -> {
+				};
+				Runnable sent = (this.output != null) ? this.output.savepoint() : () -> {
+				};
+				return () -> {
+					state.run();
+					sent.run();
+				};
 			}
 
 			/** Takes the turn, and returns what it is to write. */

@@ -75,6 +75,48 @@ class JournaledStateTests {
 		assertThat(view.keys()).containsExactly("b", "c");
 	}
 
+	/** Compares with a copy of what the view had, for many sequences of calls. */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void rollbackToASavepointTakesBackWhatWasWrittenSince(boolean shared) {
+		StateValues values = new StateValues(new JsonMapper());
+		for (int seed = 0; seed < 500; seed++) {
+			Random random = new Random(seed);
+			JournaledState journal = new JournaledState(Map.of("k0", "1", "k1", "2", "k2", "3"), values, shared);
+			StateView view = journal.open();
+			StateView expected = journal.open();
+			write(random, view, expected);
+			Runnable outer = view.savepoint();
+			write(random, view);
+			Runnable inner = view.savepoint();
+			write(random, view);
+			inner.run();
+			write(random, view);
+			outer.run();
+			write(random, view, expected);
+
+			assertThat(view.keys()).as("seed %d", seed).isEqualTo(expected.keys());
+			assertThat(journal.changes(view)).as("seed %d", seed).isEqualTo(journal.changes(expected));
+		}
+	}
+
+	/** Makes the same writes in all views. */
+	private static void write(Random random, StateView... views) {
+		for (int writes = random.nextInt(15); writes > 0; writes--) {
+			String key = "k" + random.nextInt(14);
+			int kind = random.nextInt(4);
+			int number = random.nextInt(100);
+			for (StateView view : views) {
+				switch (kind) {
+					case 0 -> view.put(key, number);
+					case 1 -> view.increment(key, number);
+					case 2 -> view.remove(key);
+					default -> view.get(key, Integer.class);
+				}
+			}
+		}
+	}
+
 	@Test
 	void writesAreNotCommittableBeforeTheCallSucceeds() {
 		StateView view = this.state.open();

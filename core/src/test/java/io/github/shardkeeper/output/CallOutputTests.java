@@ -38,6 +38,22 @@ class CallOutputTests {
 		assertThat(this.output.records()).hasSize(1);
 	}
 
+	@Test
+	void recordsAfterASavepointAreTakenBack() {
+		this.output.send("mails", new Outgoing(null, "kept"));
+		Runnable outer = this.output.savepoint();
+		this.output.send("mails", new Outgoing(null, "outer"));
+		Runnable inner = this.output.savepoint();
+		this.output.send("mails", new Outgoing(null, "inner"));
+
+		inner.run();
+		assertThat(this.output.records()).hasSize(2);
+		this.output.send("mails", new Outgoing(null, "again"));
+		outer.run();
+		inner.run();
+		assertThat(this.output.records()).hasSize(1);
+	}
+
 	private static Map<String, String> headers(int count) {
 		return IntStream.range(0, count).boxed().collect(Collectors.toMap((i) -> "h" + i, (i) -> "v"));
 	}

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -12,11 +13,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CallTransactions;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
 import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.output.TestTargets;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -338,6 +341,19 @@ class TransactedCallsTests {
 		}
 	}
 
+	@ParameterizedTest
+	@EnumSource(value = Ordering.class, mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+	void rollbackToASavepointTakesBackStateAndSentRecords(Ordering ordering) {
+		NestedPart nested = new NestedPart();
+		ConsumingShard shard = consume(nested, new TestSettings().ordering(ordering, 8));
+		nested.transactions = this.transactions;
+		shard.offer(1, "k", "1");
+		shard.run();
+
+		assertThat(shard.checkpoint().state()).isEqualTo(Map.of("before", "1", "counted", "2", "after", "1"));
+		assertThat(shard.targets().received(TestTargets.MAILS)).containsExactly("before", "after");
+	}
+
 	@Test
 	void callsOfSeveralKeysCommitTheirOwnRecords() {
 		ConsumingShard shard = consume(byKey());
@@ -624,6 +640,29 @@ class TransactedCallsTests {
 
 	}
 
+	/** Sends, and writes the state, before, in and after a part that is rolled back. */
+	static class NestedPart {
+
+		private Transactions transactions;
+
+		@ShardConsumer("orders")
+		void book(int number, ShardState state, ShardOutput output) {
+			state.put("before", 1);
+			state.increment("counted", 1);
+			output.send("mails", null, "before");
+			Runnable takesBack = this.transactions.current.savepoint();
+			state.put("before", 2);
+			state.put("nested", 1);
+			state.increment("counted", 10);
+			output.send("mails", null, "nested");
+			takesBack.run();
+			state.put("after", 1);
+			state.increment("counted", 1);
+			output.send("mails", null, "after");
+		}
+
+	}
+
 	static class BatchBooking {
 
 		private final List<Integer> sizes = new ArrayList<>();
@@ -665,6 +704,8 @@ class TransactedCallsTests {
 		/** Number of calls that lose their connections. */
 		int lostConnections;
 
+		Call current;
+
 		Transactions(FaultyCheckpoints checkpoints) {
 			this.checkpoints = checkpoints;
 		}
@@ -702,6 +743,7 @@ class TransactedCallsTests {
 			}
 			Commit commit;
 			try {
+				this.current = call;
 				call.run();
 				commit = call.commit();
 				this.beforeItsEnd.run();

@@ -3,6 +3,8 @@ package io.github.shardkeeper.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.IdentityHashMap;
+import java.util.Map;
 import java.util.Objects;
 
 import javax.sql.DataSource;
@@ -141,6 +143,9 @@ final class JdbcTransactions implements CallTransactions {
 				return;
 			}
 			this.begun = true;
+			if (TransactionSynchronizationManager.isSynchronizationActive()) {
+				TransactionSynchronizationManager.registerSynchronization(new Savepoints(this.call));
+			}
 			try {
 				this.call.run();
 				// What a persistence context holds back may wait for locks of other
@@ -376,6 +381,37 @@ final class JdbcTransactions implements CallTransactions {
 		private Result.Unavailable unavailable(Throwable failure) {
 			return new Result.Unavailable(
 					JdbcTransactions.this.database.steps().explain("run the transaction of " + this.shard, failure));
+		}
+
+	}
+
+	/**
+	 * Takes back what a call has sent and written to the state if it rolls back to a
+	 * savepoint of its transaction, as at the end of a failed {@code NESTED} part. A
+	 * savepoint that is made without Spring is not seen. Confined to the thread of the
+	 * call.
+	 */
+	private static final class Savepoints implements TransactionSynchronization {
+
+		private final Call call;
+
+		private final Map<Object, Runnable> takesBack = new IdentityHashMap<>();
+
+		Savepoints(Call call) {
+			this.call = call;
+		}
+
+		@Override
+		public void savepoint(Object savepoint) {
+			this.takesBack.put(savepoint, this.call.savepoint());
+		}
+
+		@Override
+		public void savepointRollback(Object savepoint) {
+			Runnable known = this.takesBack.get(savepoint);
+			if (known != null) {
+				known.run();
+			}
 		}
 
 	}

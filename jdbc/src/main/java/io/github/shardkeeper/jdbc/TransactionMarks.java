@@ -41,7 +41,7 @@ final class TransactionMarks {
 	private static final String SAVEPOINT = "shardkeeper_call";
 
 	/** Setting of PostgreSQL: its name needs a dot. */
-	private static final String SETTING = "shardkeeper.call";
+	private static final String SETTING = "shardkeeper_call.mark";
 
 	private static final String IS_SET = "current_setting('%s', true) = 'open'".formatted(SETTING);
 

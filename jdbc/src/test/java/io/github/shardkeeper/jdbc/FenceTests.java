@@ -300,6 +300,12 @@ class FenceTests {
 				return FenceTests.commit(acquired, 1, 0, "1");
 			}
 
+			@Override
+			public Runnable savepoint() {
+				return () -> {
+				};
+			}
+
 		});
 
 		assertThat(result).isInstanceOf(Result.Committed.class);

@@ -13,4 +13,10 @@ record TestCall(Runnable handler, Commit commit) implements Call {
 		this.handler.run();
 	}
 
+	@Override
+	public Runnable savepoint() {
+		return () -> {
+		};
+	}
+
 }

@@ -691,6 +691,11 @@ class TransactedSchedulesTests {
 						return Transactions.this.owner.schedule().broken(Transactions.this.owner, token, commit);
 					}
 
+					@Override
+					public Runnable savepoint() {
+						return call.savepoint();
+					}
+
 				});
 			}
 
