@@ -69,6 +69,12 @@ class JdbcTransactionConfiguration {
 		@Bean
 		Database shardkeeperDatabase(ShardkeeperSettings settings, ListableBeanFactory beans,
 				ObjectProvider<PlatformTransactionManager> managers, ObjectProvider<DataSource> dataSources) {
+			return database(settings, beans, managers, dataSources);
+		}
+
+		/** Returns the only one that can be meant. */
+		static Database database(ShardkeeperSettings settings, ListableBeanFactory beans,
+				ObjectProvider<PlatformTransactionManager> managers, ObjectProvider<DataSource> dataSources) {
 			PlatformTransactionManager manager = transactionManager(settings, beans, managers);
 			DataSource bound = TransactionDataSources.of(manager);
 			DataSource injected = dataSources.getIfUnique();

@@ -199,9 +199,14 @@ class RedisStoreConfiguration {
 		@Bean
 		@ConditionalOnMissingBean(CheckpointStore.class)
 		RedisCheckpointStore shardkeeperCheckpointStore(RedisConnector connector, ShardkeeperProperties properties,
-				CoordinationSettings settings) {
-			return new RedisCheckpointStore(connector, properties.keyPrefix(), settings.group(),
+				CoordinationSettings settings, ObjectProvider<DatabaseOfBefore> database) {
+			RedisCheckpointStore store = new RedisCheckpointStore(connector, properties.keyPrefix(), settings.group(),
 					RedisConnector.DATA_TIMEOUT, wait(properties));
+			store.carryBackFrom(() -> {
+				DatabaseOfBefore before = database.getIfAvailable();
+				return (before != null) ? before.checkpoints() : null;
+			});
+			return store;
 		}
 
 		/** Missing with an application's checkpoint store, which has the dead letters. */

@@ -108,9 +108,9 @@ import io.github.shardkeeper.worker.ConsumerMeters;
 @EnableConfigurationProperties(ShardkeeperProperties.class)
 @ImportRuntimeHints(ShardkeeperRuntimeHints.class)
 @Import({ RedisStoreConfiguration.class, MemoryStoreConfiguration.class, KafkaSourceConfiguration.class,
-		SlsSourceConfiguration.class, JdbcTransactionConfiguration.class, MessagingConfiguration.class,
-		ObservationConfiguration.class, ClusterToolsConfiguration.class, ClusterParametersConfiguration.class,
-		NoClusterToolsConfiguration.class })
+		SlsSourceConfiguration.class, JdbcTransactionConfiguration.class, DatabaseOfBefore.WithDatabase.class,
+		MessagingConfiguration.class, ObservationConfiguration.class, ClusterToolsConfiguration.class,
+		ClusterParametersConfiguration.class, NoClusterToolsConfiguration.class })
 public final class ShardkeeperAutoConfiguration {
 
 	/** Moves that wait to be logged, if no history is kept. */

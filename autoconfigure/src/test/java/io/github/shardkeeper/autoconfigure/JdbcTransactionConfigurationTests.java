@@ -47,9 +47,9 @@ import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.jdbc.JdbcDataPlane;
 import io.github.shardkeeper.jdbc.LimitedUser;
 import io.github.shardkeeper.jdbc.TestDatabase;
-import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.Token;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -99,8 +99,8 @@ class JdbcTransactionConfigurationTests {
 			CheckpointStore store = context.getBean(CheckpointStore.class);
 			assertThat(store.transactions("orders")).isNotNull();
 			assertThat(store.transactions("visits")).isNull();
-			store.seek(ShardId.of("orders", 0), new Offset("7"), false);
-			store.seek(ShardId.of("visits", 0), new Offset("8"), false);
+			store.acquireNow(ShardId.of("orders", 0), new Token(1));
+			store.acquireNow(ShardId.of("visits", 0), new Token(1));
 			assertThat(rows()).containsExactly("orders");
 			assertThat(context.getBean(DeadLetterStore.class).countRetries(List.of(ShardId.of("orders", 0))))
 				.containsValue(0L);
@@ -188,7 +188,7 @@ class JdbcTransactionConfigurationTests {
 				.withBean("first", PlatformTransactionManager.class, () -> new JdbcTransactionManager(this.database))
 				.withBean("second", PlatformTransactionManager.class, () -> new JdbcTransactionManager(other))
 				.run((context) -> {
-					context.getBean(CheckpointStore.class).seek(ShardId.of("orders", 0), new Offset("7"), false);
+					context.getBean(CheckpointStore.class).acquireNow(ShardId.of("orders", 0), new Token(1));
 					assertThat(rows(other)).containsExactly("orders");
 					assertThat(tables()).isEmpty();
 				});
@@ -220,7 +220,7 @@ class JdbcTransactionConfigurationTests {
 			.withBean("orders", DataSource.class, () -> other)
 			.withBean("ordersManager", PlatformTransactionManager.class, () -> new OtherTransactions(other))
 			.run((context) -> {
-				context.getBean(CheckpointStore.class).seek(ShardId.of("orders", 0), new Offset("7"), false);
+				context.getBean(CheckpointStore.class).acquireNow(ShardId.of("orders", 0), new Token(1));
 				assertThat(rows(other)).containsExactly("orders");
 			});
 	}
@@ -248,7 +248,7 @@ class JdbcTransactionConfigurationTests {
 					(bean) -> bean.setPrimary(true))
 			.withBean("manager", PlatformTransactionManager.class, () -> new JdbcTransactionManager(pool))
 			.run((context) -> {
-				context.getBean(CheckpointStore.class).seek(ShardId.of("orders", 0), new Offset("7"), false);
+				context.getBean(CheckpointStore.class).acquireNow(ShardId.of("orders", 0), new Token(1));
 				assertThat(rows(pool)).containsExactly("orders");
 			});
 	}
@@ -274,7 +274,7 @@ class JdbcTransactionConfigurationTests {
 		TestDatabase.POSTGRESQL.createTables(owner);
 		this.database = LimitedUser.of(owner);
 		this.runner.withPropertyValues(JDBC, "shardkeeper.jdbc.initialize-schema=never").run((context) -> {
-			context.getBean(CheckpointStore.class).seek(ShardId.of("orders", 0), new Offset("7"), false);
+			context.getBean(CheckpointStore.class).acquireNow(ShardId.of("orders", 0), new Token(1));
 			assertThat(rows(owner)).containsExactly("orders");
 		});
 		owner.close();

@@ -90,6 +90,31 @@ public interface CheckpointStore extends AutoCloseable {
 	}
 
 	/**
+	 * Leaves a shard to another store, because its topic's checkpoints are there from now
+	 * on. The one of the two that was consumed last has the checkpoint. If it is this
+	 * one, nothing happens: the caller acquires the shard here, writes the
+	 * {@linkplain CarriedCheckpoint contents} into the other store, and calls again.
+	 * Otherwise this store should remember that: {@link #acquire} and {@link #seek} are
+	 * then refused, with what to do, until somebody {@linkplain #acquireToWriteBack
+	 * writes the shard back}. By default, which is for stores that topics never come back
+	 * to, it is not remembered.
+	 * @param shard the shard
+	 * @param token the token of its new owner, under which the fence is raised
+	 * @param there the token under which the other store has a checkpoint,
+	 * {@link Token#NONE} for none; {@code null} if the caller has carried it over since
+	 * it has acquired the shard here
+	 * @param sought the number of the last seek that the other store has carried out
+	 * @return whether the checkpoint in the other store counts
+	 */
+	default boolean leave(ShardId shard, Token token, @Nullable Token there, long sought) {
+		if (there == null || there.equals(Token.NONE)) {
+			return there == null;
+		}
+		CommitHistory here = commits(shard);
+		return here == null || here.last().token().compareTo(there) <= 0;
+	}
+
+	/**
 	 * Does what {@link #acquire} does, for a shard that does not exist and without
 	 * raising a fence, and waits for the answer. Called again and again while an instance
 	 * joins, so that the acquisition of its first shard does not wait until classes are
@@ -251,6 +276,22 @@ public interface CheckpointStore extends AutoCloseable {
 	 */
 	default @Nullable CommitHistory commits(ShardId shard) {
 		return null;
+	}
+
+	/**
+	 * Reads the same of many shards.
+	 * @param shards the shards
+	 * @return the histories of those that have one
+	 */
+	default Map<ShardId, CommitHistory> commits(Collection<ShardId> shards) {
+		Map<ShardId, CommitHistory> histories = new HashMap<>();
+		for (ShardId shard : shards) {
+			CommitHistory history = commits(shard);
+			if (history != null) {
+				histories.put(shard, history);
+			}
+		}
+		return histories;
 	}
 
 	/**

@@ -42,6 +42,11 @@ public final class CheckpointsByTopic implements CheckpointStore {
 	}
 
 	@Override
+	public boolean leave(ShardId shard, Token token, @Nullable Token there, long sought) {
+		return this.parts.of(shard).leave(shard, token, there, sought);
+	}
+
+	@Override
 	public CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit) {
 		return this.parts.of(shard).commit(shard, token, commit);
 	}
@@ -110,6 +115,11 @@ public final class CheckpointsByTopic implements CheckpointStore {
 	@Override
 	public @Nullable CommitHistory commits(ShardId shard) {
 		return this.parts.of(shard).commits(shard);
+	}
+
+	@Override
+	public Map<ShardId, CommitHistory> commits(Collection<ShardId> shards) {
+		return this.parts.merged(shards, CheckpointStore::commits);
 	}
 
 	@Override

@@ -20,6 +20,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -82,6 +83,9 @@ final class JdbcCheckpointStore implements CheckpointStore {
 
 	private final @Nullable CheckpointStore earlier;
 
+	/** {@code null} if there is no store that shards come from. */
+	private final @Nullable TakeOver takeOver;
+
 	private final ThreadPoolExecutor executor;
 
 	JdbcCheckpointStore(JdbcDataPlane database, @Nullable CheckpointStore earlier) {
@@ -92,6 +96,7 @@ final class JdbcCheckpointStore implements CheckpointStore {
 		this.outbox = database.outbox();
 		this.transactions = new JdbcTransactions(database);
 		this.earlier = earlier;
+		this.takeOver = (earlier != null) ? new TakeOver(database, earlier) : null;
 		AtomicInteger number = new AtomicInteger();
 		this.executor = new ThreadPoolExecutor(THREADS, THREADS, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
 				(task) -> {
@@ -123,6 +128,11 @@ final class JdbcCheckpointStore implements CheckpointStore {
 	}
 
 	private Acquisition acquireHere(ShardId shard, Token token) {
+		Acquisition.@Nullable Refused refused = (this.takeOver != null) ? this.takeOver.complete(shard, token) : null;
+		return (refused != null) ? refused : raiseAndRead(shard, token);
+	}
+
+	private Acquisition raiseAndRead(ShardId shard, Token token) {
 		String what = "acquire " + shard;
 		boolean raised = this.steps.run(what, () -> this.shards.raise(shard, token, this.database.clock().millis()));
 		if (!raised) {
@@ -132,8 +142,8 @@ final class JdbcCheckpointStore implements CheckpointStore {
 				return Optional.ofNullable(this.shards.read(shard));
 			});
 			if (row.isEmpty()) {
-				Acquisition.@Nullable Refused refused = create(shard, token);
-				return (refused != null) ? refused : acquireHere(shard, token);
+				insert(shard);
+				return raiseAndRead(shard, token);
 			}
 		}
 		boolean mayHaveSent = this.outbox.exist();
@@ -152,55 +162,40 @@ final class JdbcCheckpointStore implements CheckpointStore {
 				(first != null) ? Duration.ofMillis(Math.max(0, first - this.database.clock().millis())) : null);
 	}
 
-	/**
-	 * Adds the row of a shard, with the checkpoint that it had in another store. That
-	 * store refuses earlier owners from then on.
-	 */
-	private Acquisition.@Nullable Refused create(ShardId shard, Token token) {
-		Checkpoint taken = null;
-		Acquisition reply = (this.earlier != null) ? this.earlier.acquireNow(shard, token) : null;
-		if (reply instanceof Acquisition.Refused refused) {
-			return refused;
-		}
-		if (reply instanceof Acquisition.Acquired acquired) {
-			if (acquired.outbox().entries() > 0) {
-				throw new StoreUnavailableException(
-						"%s still has %d records in its outbox that its handlers have sent before: run it without 'transaction: jdbc' until they are appended to their targets, and then with it again"
-							.formatted(shard, acquired.outbox().entries()),
-						null, true);
-			}
-			taken = acquired.checkpoint();
-		}
-		if (insert(shard, taken) && taken != null && taken.offset() != null) {
-			logger.info(
-					"{} is consumed in transactions of the database from now on; its offset {} and {} entries of state "
-							+ "are taken over from where they were. Dead letters and the retry queue stay there",
-					shard, taken.offset(), taken.state().size());
-		}
-		return null;
-	}
-
-	private boolean insert(ShardId shard, @Nullable Checkpoint taken) {
+	private void insert(ShardId shard) {
 		try {
-			return this.steps.run("add the row of " + shard, () -> {
-				this.shards.insert(shard);
-				if (taken != null) {
-					Commit commit = new Commit(CommitNumber.ofWhole(1), taken.offset(), taken.ahead(),
-							new HashMap<>(taken.state()), List.of(), Set.of(), List.of());
-					this.shards.write(shard, Objects.requireNonNull(this.shards.read(shard)), commit,
-							this.database.clock().millis());
-					this.contents.write(shard, commit, 0, this.database.clock().millis());
-				}
+			this.steps.run("add the row of " + shard, () -> {
+				this.shards.insert(shard, this.contents.lastLetter(shard));
 				return true;
 			});
 		}
 		catch (StoreUnavailableException ex) {
-			if (ex.getCause() instanceof DuplicateKeyException) {
-				// Another instance was first.
+			if (!(ex.getCause() instanceof DuplicateKeyException)) {
+				throw ex;
+			}
+			// Another instance was first.
+		}
+	}
+
+	/** Only for a shard whose contents are carried over into the group's store. */
+	@Override
+	public boolean leave(ShardId shard, Token token, @Nullable Token there, long sought) {
+		boolean mayHaveSent = this.outbox.exist();
+		return this.steps.run("remove " + shard, () -> {
+			ShardRow row = this.shards.lock(shard) ? this.shards.read(shard) : null;
+			if (row == null) {
+				return true;
+			}
+			if (there != null || !row.token().equals(token) || row.seeks().pendingAfter(sought) != null) {
 				return false;
 			}
-			throw ex;
-		}
+			this.contents.deleteCheckpoint(shard);
+			if (mayHaveSent) {
+				this.outbox.delete(shard);
+			}
+			this.shards.delete(shard);
+			return true;
+		});
 	}
 
 	@Override
@@ -297,6 +292,11 @@ final class JdbcCheckpointStore implements CheckpointStore {
 
 	@Override
 	public Checkpoint read(ShardId shard) {
+		return readHere(shard)
+			.orElseGet(() -> (this.earlier != null) ? this.earlier.read(shard) : new Checkpoint(null, Map.of()));
+	}
+
+	private Optional<Checkpoint> readHere(ShardId shard) {
 		return this.steps.run("read " + shard, () -> {
 			for (int reads = 1;; reads++) {
 				if (reads == CONSISTENT_READS) {
@@ -304,11 +304,11 @@ final class JdbcCheckpointStore implements CheckpointStore {
 				}
 				ShardRow before = this.shards.read(shard);
 				if (before == null) {
-					return new Checkpoint(null, Map.of());
+					return Optional.empty();
 				}
 				Checkpoint checkpoint = checkpoint(shard, before);
 				if (reads == CONSISTENT_READS || before.equals(this.shards.read(shard))) {
-					return checkpoint;
+					return Optional.of(checkpoint);
 				}
 			}
 		});
@@ -316,7 +316,22 @@ final class JdbcCheckpointStore implements CheckpointStore {
 
 	@Override
 	public Map<ShardId, Offset> offsets(Collection<ShardId> shards) {
-		return this.steps.run("read offsets", () -> this.shards.readAll(shards, ShardRow::offset));
+		Map<ShardId, ShardRow> rows = this.steps.run("read offsets", () -> this.shards.readAll(shards));
+		Map<ShardId, Offset> offsets = new HashMap<>(notTakenOver(shards, rows, CheckpointStore::offsets));
+		rows.forEach((shard, row) -> {
+			if (row.offset() != null) {
+				offsets.put(shard, row.offset());
+			}
+		});
+		return offsets;
+	}
+
+	/** Reads something of the shards that have no row yet, where they are. */
+	private <T> Map<ShardId, T> notTakenOver(Collection<ShardId> shards, Map<ShardId, ShardRow> rows,
+			BiFunction<CheckpointStore, Collection<ShardId>, Map<ShardId, T>> read) {
+		List<ShardId> others = (this.earlier != null)
+				? shards.stream().filter((shard) -> !rows.containsKey(shard)).toList() : List.of();
+		return (this.earlier != null && !others.isEmpty()) ? read.apply(this.earlier, others) : Map.of();
 	}
 
 	@Override
@@ -338,19 +353,33 @@ final class JdbcCheckpointStore implements CheckpointStore {
 
 	@Override
 	public CommitHistory commits(ShardId shard) {
-		return this.steps.run("read " + shard, () -> {
-			ShardRow row = this.shards.read(shard);
-			return (row != null)
-					? new CommitHistory(row.offset(), new LastCommit(row.token(), row.lastCommit()),
-							row.token().equals(Token.NONE) ? null : row.before())
-					: new CommitHistory(null, LastCommit.NONE, null);
-		});
+		return history(
+				this.steps.run("read " + shard, () -> Optional.ofNullable(this.shards.read(shard))).orElse(null));
+	}
+
+	@Override
+	public Map<ShardId, CommitHistory> commits(Collection<ShardId> shards) {
+		Map<ShardId, ShardRow> rows = this.steps.run("read the commits of shards", () -> this.shards.readAll(shards));
+		Map<ShardId, CommitHistory> histories = new HashMap<>();
+		shards.forEach((shard) -> histories.put(shard, history(rows.get(shard))));
+		return histories;
+	}
+
+	private static CommitHistory history(@Nullable ShardRow row) {
+		return (row != null)
+				? new CommitHistory(row.offset(), new LastCommit(row.token(), row.lastCommit()),
+						row.token().equals(Token.NONE) ? null : row.before())
+				: new CommitHistory(null, LastCommit.NONE, null);
 	}
 
 	@Override
 	public @Nullable SeekRequest seek(ShardId shard, Offset after, boolean clearsState) {
+		if (this.takeOver != null && this.earlier != null && !this.takeOver.isHere(shard, clearsState)) {
+			// Is carried out when the shard is taken over.
+			return this.earlier.seek(shard, after, clearsState);
+		}
 		if (!this.steps.run("seek " + shard, () -> this.shards.lock(shard))) {
-			insertWithoutOwner(shard);
+			insert(shard);
 		}
 		return this.steps.<Optional<SeekRequest>>run("seek " + shard, () -> {
 			ShardRow row = this.shards.lock(shard) ? this.shards.read(shard) : null;
@@ -364,25 +393,21 @@ final class JdbcCheckpointStore implements CheckpointStore {
 		}).orElse(null);
 	}
 
-	/** The seek decides about the offset, so none is taken over; the state is. */
-	private void insertWithoutOwner(ShardId shard) {
-		insert(shard, (this.earlier != null) ? this.earlier.read(shard) : null);
-	}
-
 	@Override
 	public Map<ShardId, Seeks> seeks(Collection<ShardId> shards) {
-		return this.steps.run("read seeks", () -> {
-			Map<ShardId, Seeks> seeks = this.shards.readAll(shards, ShardRow::seeks);
-			shards.forEach((shard) -> seeks.putIfAbsent(shard, Seeks.NONE));
-			return seeks;
-		});
+		Map<ShardId, ShardRow> rows = this.steps.run("read seeks", () -> this.shards.readAll(shards));
+		Map<ShardId, Seeks> seeks = new HashMap<>(notTakenOver(shards, rows, CheckpointStore::seeks));
+		rows.forEach((shard, row) -> seeks.put(shard, row.seeks()));
+		shards.forEach((shard) -> seeks.putIfAbsent(shard, Seeks.NONE));
+		return seeks;
 	}
 
 	@Override
 	public Instant consumedSince(String topic, @Nullable Instant known) {
+		Instant earliest = (known != null || this.earlier == null) ? known : this.earlier.consumedSince(topic);
 		try {
 			return this.steps.run("read since when '%s' is consumed".formatted(topic),
-					() -> consumedSinceHere(topic, known));
+					() -> consumedSinceHere(topic, earliest));
 		}
 		catch (StoreUnavailableException ex) {
 			if (!(ex.getCause() instanceof DuplicateKeyException)) {

@@ -316,10 +316,24 @@ final class ShardContents {
 		return count(this.letters, shard);
 	}
 
-	void delete(ShardId shard) {
-		for (String table : List.of(this.state, this.retry, this.letters)) {
+	/** Returns the number of the last dead letter that is there, 0 for none. */
+	long lastLetter(ShardId shard) {
+		Long number = this.jdbc.queryForObject(
+				"select max(letter_number) from %s where %s".formatted(this.letters, KEY), Long.class,
+				this.shards.key(shard));
+		return (number != null) ? number : 0;
+	}
+
+	/** Deletes everything but the dead letters. */
+	void deleteCheckpoint(ShardId shard) {
+		for (String table : List.of(this.state, this.retry)) {
 			this.jdbc.update("delete from %s where %s".formatted(table, KEY), this.shards.key(shard));
 		}
+	}
+
+	void delete(ShardId shard) {
+		deleteCheckpoint(shard);
+		this.jdbc.update("delete from %s where %s".formatted(this.letters, KEY), this.shards.key(shard));
 	}
 
 	private record Waiting(Offset offset, long dueMillis, long size) {

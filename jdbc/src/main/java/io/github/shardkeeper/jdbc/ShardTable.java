@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
@@ -100,12 +99,16 @@ final class ShardTable {
 				arguments(new Object[] { token.value(), nowMillis }, key(shard, token.value()))) == 1;
 	}
 
-	/** Adds an empty row without a fence. */
-	void insert(ShardId shard) {
+	/**
+	 * Adds an empty row without a fence.
+	 * @param lastLetter the number of the last dead letter, which may be from an earlier
+	 * row
+	 */
+	void insert(ShardId shard, long lastLetter) {
 		this.jdbc.update(
-				"insert into %s (group_name, topic, shard_id, token, commit_number, acquired_at, before_token, before_commit, sought, completed, last_letter, committed_at) values (?, ?, ?, 0, 0, 0, 0, 0, 0, 0, 0, 0)"
+				"insert into %s (group_name, topic, shard_id, token, commit_number, acquired_at, before_token, before_commit, sought, completed, last_letter, committed_at) values (?, ?, ?, 0, 0, 0, 0, 0, 0, 0, ?, 0)"
 					.formatted(this.table),
-				key(shard));
+				key(shard, lastLetter));
 	}
 
 	@Nullable ShardRow read(ShardId shard) {
@@ -182,6 +185,14 @@ final class ShardTable {
 		return text(ahead.isEmpty() ? null : CheckpointJson.offsets(ahead));
 	}
 
+	/** Writes a whole checkpoint in place of the row's; the row is locked. */
+	void replace(ShardId shard, ShardRow before, Commit commit, long nowMillis) {
+		ShardRow empty = new ShardRow(before.token(), before.lastCommit(), before.acquired(), before.before(), null,
+				Set.of(), Seeks.NONE, false, before.lastLetter());
+		write(shard, empty, commit, nowMillis);
+		write(shard, (commit.seek() != 0) ? new Seeks(commit.seek(), null) : Seeks.NONE);
+	}
+
 	/** Writes the row's part of a commit; the row is locked. */
 	void write(ShardId shard, ShardRow before, Commit commit, long nowMillis) {
 		Offset offset = (commit.offset() != null) ? commit.offset() : before.offset();
@@ -213,16 +224,15 @@ final class ShardTable {
 		this.jdbc.update("update %s set completed = 1 where %s".formatted(this.table, KEY), key(shard));
 	}
 
-	/** Reads something from the rows of many shards; {@code null} values are left out. */
-	<T> Map<ShardId, T> readAll(Collection<ShardId> shards, Function<ShardRow, @Nullable T> value) {
-		Map<ShardId, T> found = new HashMap<>();
+	/** Reads the rows of many shards; those that have none are left out. */
+	Map<ShardId, ShardRow> readAll(Collection<ShardId> shards) {
+		Map<ShardId, ShardRow> found = new HashMap<>();
 		Set<ShardId> wanted = Set.copyOf(shards);
 		for (String topic : new TreeSet<>(shards.stream().map(ShardId::topic).toList())) {
 			this.jdbc.query("select * from %s where group_name = ? and topic = ?".formatted(this.table), (row) -> {
 				ShardId shard = new ShardId(topic, Objects.requireNonNull(row.getString("shard_id")));
-				T read = wanted.contains(shard) ? value.apply(row(row)) : null;
-				if (read != null) {
-					found.put(shard, read);
+				if (wanted.contains(shard)) {
+					found.put(shard, row(row));
 				}
 			}, this.group, topic);
 		}

@@ -11,7 +11,8 @@ import io.github.shardkeeper.redis.LuaScript;
 record DataScripts(LuaScript acquireShard, LuaScript commit, LuaScript readDueRetries, LuaScript completeShard,
 		LuaScript sendBackDeadLetters, LuaScript recordConsumedSince, LuaScript readCheckpoint, LuaScript readStatePage,
 		LuaScript requestSeek, LuaScript listDeadLetters, LuaScript removeShard, LuaScript expireDeadLetters,
-		LuaScript readOutbox, LuaScript listWaiting, LuaScript readRetries, LuaScript changeWaiting) {
+		LuaScript readOutbox, LuaScript listWaiting, LuaScript readRetries, LuaScript changeWaiting,
+		LuaScript leaveShard) {
 
 	static final DataScripts STANDARD = load();
 
@@ -32,7 +33,8 @@ record DataScripts(LuaScript acquireShard, LuaScript commit, LuaScript readDueRe
 				script(ScriptOutputType.MULTI, "read-outbox.lua", preludes),
 				script(ScriptOutputType.MULTI, "list-waiting.lua", preludes),
 				script(ScriptOutputType.MULTI, "read-retries.lua", preludes),
-				script(ScriptOutputType.INTEGER, "change-waiting.lua", preludes));
+				script(ScriptOutputType.INTEGER, "change-waiting.lua", preludes),
+				script(ScriptOutputType.INTEGER, "leave-shard.lua", preludes));
 	}
 
 	private static LuaScript script(ScriptOutputType output, String file, String... preludes) {

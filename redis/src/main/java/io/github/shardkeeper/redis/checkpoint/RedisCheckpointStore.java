@@ -17,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -36,9 +37,11 @@ import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.Answers;
+import io.github.shardkeeper.checkpoint.CarriedCheckpoint;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
@@ -55,6 +58,7 @@ import io.github.shardkeeper.redis.ReplicatedLink;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.text.PrintableLogger;
 
 import static io.github.shardkeeper.redis.checkpoint.CheckpointFormat.bytes;
 import static io.github.shardkeeper.redis.checkpoint.CheckpointFormat.text;
@@ -65,6 +69,8 @@ import static io.github.shardkeeper.redis.checkpoint.CheckpointFormat.text;
  * Thread-safe.
  */
 public final class RedisCheckpointStore implements CheckpointStore {
+
+	private static final Logger logger = PrintableLogger.of(RedisCheckpointStore.class);
 
 	/** Keys and fields are text, values and arguments are bytes. */
 	static final RedisCodec<String, byte[]> CODEC = RedisCodec.of(StringCodec.UTF8, ByteArrayCodec.INSTANCE);
@@ -93,6 +99,9 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	private final ShardKeys keys;
 
+	/** Checkpoints in the application's database, {@code null} if there are none. */
+	private volatile Supplier<@Nullable CheckpointStore> database = () -> null;
+
 	/** Creates a store that waits for no replicas; connects when it is first used. */
 	public RedisCheckpointStore(RedisConnector connector, String keyPrefix, String group, Duration timeout) {
 		this(connector, keyPrefix, group, timeout, ReplicaWait.NONE);
@@ -113,6 +122,16 @@ public final class RedisCheckpointStore implements CheckpointStore {
 		this.link = connector.dataLink(timeout);
 		this.fences = new ReplicatedLink<>(connector, this.link, timeout, wait);
 		this.keys = new ShardKeys(keyPrefix, group);
+	}
+
+	/**
+	 * Sets the database from which a shard comes back that was consumed in its
+	 * transactions before. Without it, such a shard is refused.
+	 * @param database returns the checkpoints there, as they are, {@code null} if there
+	 * is no database; called each time, and may throw what they throw
+	 */
+	public void carryBackFrom(Supplier<@Nullable CheckpointStore> database) {
+		this.database = database;
 	}
 
 	@Override
@@ -136,6 +155,9 @@ public final class RedisCheckpointStore implements CheckpointStore {
 			if (text(reply.get(0)).equals("REFUSED")) {
 				return CompletableFuture
 					.completedFuture(new Acquisition.Refused(new Token(Long.parseLong(text(reply.get(1))))));
+			}
+			if (text(reply.get(0)).equals("ELSEWHERE")) {
+				return CompletableFuture.supplyAsync(() -> carryBack(shard, token), this.link.background());
 			}
 			return readRemaining(shard, reply.subList(1, reply.size()))
 				.thenCompose((checkpoint) -> acquired(shard, token, purpose, attempt, reply, checkpoint));
@@ -161,6 +183,59 @@ public final class RedisCheckpointStore implements CheckpointStore {
 		String problem = "the state of " + shard + " did not stay the same while it was read";
 		return CompletableFuture
 			.failedFuture(new StoreUnavailableException("Redis: " + problem, new RedisException(problem)));
+	}
+
+	/**
+	 * Acquires a shard whose checkpoint is in the database, and carries it over. Another
+	 * attempt finds what this one has left: the database's as long as this one is not
+	 * written back.
+	 */
+	private Acquisition carryBack(ShardId shard, Token token) {
+		CheckpointStore source = this.database.get();
+		if (source == null) {
+			throw elsewhere(shard);
+		}
+		for (int attempt = 1; attempt <= READING_ATTEMPTS; attempt++) {
+			CarriedCheckpoint.requireAny(source, shard);
+			Acquisition there = source.acquireNow(shard, token);
+			if (!(there instanceof Acquisition.Acquired found)) {
+				return there;
+			}
+			CarriedCheckpoint carried = CarriedCheckpoint.of(source, shard, found,
+					CarriedCheckpoint.Direction.OUT_OF_DATABASE);
+			Acquisition here = acquireToWriteBack(shard, token);
+			if (!(here instanceof Acquisition.Acquired before)) {
+				return here;
+			}
+			CommitReply reply = Answers.await(commit(shard, token, carried.replacing(before)));
+			if (reply != CommitReply.COMMITTED) {
+				throw new StoreUnavailableException(
+						"Redis: the checkpoint of %s was changed while it was carried back from the database: %s"
+							.formatted(shard, reply),
+						null);
+			}
+			if (source.leave(shard, token, null, carried.sought())) {
+				String summary = carried.summary(shard);
+				if (summary != null) {
+					logger.info(summary);
+				}
+				return acquireNow(shard, token);
+			}
+		}
+		throw CarriedCheckpoint.interrupted(shard);
+	}
+
+	private StoreUnavailableException elsewhere(ShardId shard) {
+		return new StoreUnavailableException(
+				"%s was consumed with 'consumer.transaction: jdbc', and its checkpoint is in the application's database; the one in Redis, at offset %s, is from before. So the shard is not consumed. Set the transaction of its topic to 'jdbc' again; or add 'shardkeeper-jdbc' and the DataSource to the application, and the checkpoint is carried back; or give it up with ShardPositions.reset, or clearState of the endpoint: then the shard begins with an empty state where you say, and what waits in the database to be sent or retried is not handled"
+					.formatted(shard, offsets(List.of(shard)).get(shard)),
+				null, true);
+	}
+
+	@Override
+	public boolean leave(ShardId shard, Token token, @Nullable Token there, long sought) {
+		return this.fences.<Long>run(this.scripts.leaveShard(), this.keys.all(shard),
+				List.of(bytes(token.toString()), bytes((there != null) ? there.toString() : ""), bytes(sought))) == 1;
 	}
 
 	private CompletableFuture<Optional<Checkpoint>> readRemaining(ShardId shard, List<?> beginning) {
@@ -364,23 +439,45 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	@Override
 	public @Nullable SeekRequest seek(ShardId shard, Offset after, boolean clearsState) {
-		byte[] number = this.fences.run(this.scripts.requestSeek(), this.keys.all(shard),
-				List.of(bytes(clearsState ? "1" : "0"), bytes(after.value())));
+		byte[] number = requestSeek(shard, after, clearsState, false);
+		if (text(number).equals("ELSEWHERE")) {
+			CheckpointStore there = this.database.get();
+			if (there != null) {
+				return there.seek(shard, after, clearsState);
+			}
+			if (!clearsState) {
+				throw elsewhere(shard);
+			}
+			number = requestSeek(shard, after, true, true);
+		}
 		return (number.length > 0) ? new SeekRequest(Long.parseLong(text(number)), after, clearsState) : null;
+	}
+
+	private byte[] requestSeek(ShardId shard, Offset after, boolean clearsState, boolean givesUp) {
+		return this.fences.run(this.scripts.requestSeek(), this.keys.all(shard),
+				List.of(bytes(clearsState ? "1" : "0"), bytes(after.value()), bytes(givesUp ? "1" : "0")));
 	}
 
 	@Override
 	public Map<ShardId, Seeks> seeks(Collection<ShardId> shards) {
 		List<Function<RedisClusterAsyncCommands<String, byte[]>, RedisFuture<List<KeyValue<String, byte[]>>>>> reads = new ArrayList<>();
-		shards
-			.forEach((shard) -> reads.add((commands) -> commands.hmget(this.keys.checkpoint(shard), "seek", "sought")));
+		shards.forEach((shard) -> reads
+			.add((commands) -> commands.hmget(this.keys.checkpoint(shard), "seek", "sought", "elsewhere")));
 		List<List<KeyValue<String, byte[]>>> found = this.link.callAll(reads);
 		Map<ShardId, Seeks> seeks = new HashMap<>();
+		Set<ShardId> elsewhere = new HashSet<>();
 		int i = 0;
 		for (ShardId shard : shards) {
 			List<KeyValue<String, byte[]>> fields = found.get(i++);
 			seeks.put(shard, CheckpointFormat.seeks(fields.get(0).getValueOrElse(NOTHING),
 					fields.get(1).getValueOrElse(NOTHING)));
+			if (fields.get(2).hasValue()) {
+				elsewhere.add(shard);
+			}
+		}
+		CheckpointStore there = elsewhere.isEmpty() ? null : this.database.get();
+		if (there != null) {
+			seeks.putAll(there.seeks(elsewhere));
 		}
 		return seeks;
 	}

@@ -6,9 +6,11 @@
 -- result   {'ACQUIRED', fence, number of the last commit, offset or '', ahead or '', millis until the first retry is
 --          due or '', number of the state's entries, cursor, {key, value, …}, pending seek or '', number of the last
 --          seek that was carried out or '', what was before the fence or '', `acquired` or '0', {field, value, …} of the
---          sequences, number of records in the outbox}; or {'REFUSED', fence}; an error, and nothing is written, if the
---          caller reads, and entries of the state, the retry queue or the outbox are missing
--- keeps    the fence never falls; nobody consumes from a part of the data. A seek that removes the state does without it
+--          sequences, number of records in the outbox}; {'REFUSED', fence}; or, if the caller reads, {'ELSEWHERE'}:
+--          the database has the checkpoint, and nothing is written; an error, and nothing is written, if the caller
+--          reads, and entries of the state, the retry queue or the outbox are missing
+-- keeps    the fence never falls; nobody consumes from a part of the data, or from what it was before it was carried into
+--          the database. A seek that removes the state does without either
 -- memory   accepted at `maxmemory`: a hash per shard
 -- cost     O(a page of the state + targets)
 
@@ -38,17 +40,21 @@ if fence > tonumber(ARGV[1]) then
   return {'REFUSED', text(fence)}
 end
 if ARGV[1] ~= '0' and ARGV[2] == 'reads' then
+  if redis.call('HEXISTS', CHECKPOINT, 'elsewhere') == 1 then
+    local seek = redis.call('HGET', CHECKPOINT, 'seek')
+    if not seek or not clearsState(seek) then
+      return {'ELSEWHERE'}
+    end
+  end
   local missing = missingParts()
   if missing then
     return missing
   end
+  redis.call('HDEL', CHECKPOINT, 'elsewhere')
 end
 if fence < tonumber(ARGV[1]) then
-  -- Commits are numbered from 1 under every token.
-  local last = redis.call('HGET', CHECKPOINT, 'commit') or '0'
-  redis.call('HSET', CHECKPOINT, 'fence', ARGV[1], 'commit', 0, 'acquired', text(nowMillis), 'before',
-    ARGV[1] .. ' ' .. text(fence) .. ' ' .. last)
-  redis.call('HDEL', CHECKPOINT, 'completed', 'copy', 'copied')
+  raiseFence(ARGV[1], fence)
+  redis.call('HDEL', CHECKPOINT, 'copy', 'copied')
 end
 local reply = {'ACQUIRED', unpack(readCheckpoint())}
 reply[#reply + 1] = redis.call('HGET', CHECKPOINT, 'acquired') or '0'

@@ -13,12 +13,13 @@
 --          the commit is based on: the checkpoint, the acquisition under the token, the answered commit, or entries of
 --          the state or the outbox; an error if memory or a right is missing
 -- keeps    all of it is written or nothing, also if the user lacks a right; a commit that arrives after its successor
---          writes nothing; one that arrives twice is written once
+--          writes nothing; one that arrives twice is written once. One that writes all back makes this the checkpoint
+--          again if the database had it
 -- memory   at `maxmemory` accepted if state, retry queue, dead letters and outbox grow by no more than roomAtMaxmemory(), or do
 --          not grow
 -- cost     O(changes), for each retry or record taken times log of the retry queue
 
-local checkpoint = redis.call('HMGET', CHECKPOINT, 'fence', 'commit', 'acquired', 'seek', 'sizes')
+local checkpoint = redis.call('HMGET', CHECKPOINT, 'fence', 'commit', 'acquired', 'seek', 'sizes', 'elsewhere')
 local fence, last = tonumber(checkpoint[1] or '0'), tonumber(checkpoint[2] or '0')
 local token, number, answered = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 if not checkpoint[1] or fence < token then
@@ -47,7 +48,9 @@ local sought = ARGV[7] ~= '0' and checkpoint[4] and seekNumber(checkpoint[4]) <=
 local before = countEntries()
 local recorded = recordedSizes(checkpoint[5], before)
 -- The retry queue is not in the owner's memory: what is missing there is found by those who read it.
-if ARGV[3] == '0' and ARGV[4] == '0' then
+local whole = ARGV[3] == '0' and ARGV[4] == '0'
+local returns = whole and checkpoint[6]
+if whole then
   recorded.state, recorded.outbox = before.state, before.outbox
 elseif sought and clearsState(checkpoint[4]) then
   recorded.state = before.state
@@ -120,7 +123,7 @@ if type(tried) == 'table' then
   -- Any other error is raised here.
   redis.call('HSET', CHECKPOINT, 'fence', checkpoint[1])
 end
-if removes > 0 or taken > 0 or sought then
+if removes > 0 or taken > 0 or sought or returns then
   redis.call('HDEL', CHECKPOINT, '')
 end
 if taken > 0 then
@@ -162,6 +165,9 @@ for i = takenEnd + 1, retriesEnd, 4 do
 end
 if sought then
   redis.call('HDEL', CHECKPOINT, 'seek')
+end
+if returns then
+  redis.call('HDEL', CHECKPOINT, 'elsewhere', 'copy')
 end
 if sends then
   redis.call('HSET', SEQUENCES, 'era', ARGV[deadEnd + 2], 'last', ARGV[deadEnd + 3])

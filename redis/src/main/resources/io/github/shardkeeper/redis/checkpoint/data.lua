@@ -6,7 +6,8 @@
 --            spaces between them); sought (number of the last seek that was carried out); before (what was before the
 --            fence was raised: the fence that it belongs to, the one before, number of the last commit under that one,
 --            with spaces between them); sizes (numbers of entries in state, retry queue and outbox that the scripts have
---            left there, with spaces between them)
+--            left there, with spaces between them); elsewhere (1 if the shard's checkpoint is in the application's
+--            database, and what is here was before); copy (the offset there, for trimming)
 --          2 state: hash
 --          3 retry queue: sorted set, offset -> millis when it is due
 --          4 its records: hash, offset -> about .. newline .. payload
@@ -51,6 +52,14 @@ end
 -- Returns whether a seek, as it is stored, removes the state.
 local function clearsState(seek)
   return string.match(seek, '^%d+ 1 ') ~= nil
+end
+
+-- Raises the fence to a token. Commits are numbered from 1 under every token.
+local function raiseFence(token, fence)
+  local last = redis.call('HGET', CHECKPOINT, 'commit') or '0'
+  redis.call('HSET', CHECKPOINT, 'fence', token, 'commit', 0, 'acquired', text(nowMillis), 'before',
+    token .. ' ' .. text(fence) .. ' ' .. last)
+  redis.call('HDEL', CHECKPOINT, 'completed')
 end
 
 -- Returns the next page of the state, unordered: the next cursor, '0' after the last page, and {key, value, ...}.

@@ -1,0 +1,231 @@
+package io.github.shardkeeper.redis.checkpoint;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
+import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
+import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
+import io.github.shardkeeper.checkpoint.Commit.Retry;
+import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.checkpoint.Outbox;
+import io.github.shardkeeper.checkpoint.Seeks;
+import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
+import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
+import io.github.shardkeeper.redis.testsupport.RedisClients;
+import io.github.shardkeeper.redis.testsupport.RedisKeys;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.Token;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Shards whose checkpoint is in the application's database: the one that Redis has is
+ * from before. In place of the database is a store in memory.
+ */
+class LeftShardsTests {
+
+	private static final ShardId SHARD = ShardId.of("orders", 0);
+
+	private static final ShardId TARGET = ShardId.of("invoices", 0);
+
+	private final String group = UUID.randomUUID().toString();
+
+	private final RedisKeys keys = new RedisKeys("test:{" + this.group + "/");
+
+	private final MemoryCheckpointStore database = new MemoryCheckpointStore();
+
+	private final RedisCheckpointStore redis = new RedisCheckpointStore(RedisClients.sharedConnector(), "test",
+			this.group, Duration.ofSeconds(60));
+
+	@Test
+	void leftShardIsRefusedWithWhatToDo() {
+		leave();
+
+		assertRefused(() -> this.redis.acquireNow(SHARD, new Token(3)));
+		assertRefused(() -> this.redis.seek(SHARD, new Offset("1-0"), false));
+		assertThat(this.redis.commits(SHARD).last().token()).as("the database's owner").isEqualTo(new Token(2));
+	}
+
+	private void assertRefused(Runnable call) {
+		assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(call::run)
+			.withMessageContainingAll("orders/0", "its checkpoint is in the application's database",
+					"at offset 5-0, is from before", "Set the transaction of its topic to 'jdbc' again",
+					"ShardPositions.reset")
+			.matches(StoreUnavailableException::isRefusal);
+	}
+
+	/** An owner of before is fenced, and cannot make it count again. */
+	@Test
+	void earlierOwnerCannotCommitIntoALeftShard() {
+		leave();
+
+		assertThat(
+				this.redis.commit(SHARD, new Token(1), Commit.of(CommitNumber.ofWhole(9), new Offset("9-0"), Map.of()))
+					.join())
+			.isEqualTo(CommitReply.STALE);
+		assertRefused(() -> this.redis.acquireNow(SHARD, new Token(3)));
+	}
+
+	@Test
+	void resetGivesTheCheckpointOfTheDatabaseUp() {
+		leave();
+		SeekRequest request = this.redis.seek(SHARD, new Offset("2-0"), true);
+
+		assertThat(acquire(3).seeks()).isEqualTo(new Seeks(0, request));
+		assertThat(this.redis.leave(SHARD, new Token(4), new Token(2), 0)).as("this one is newer").isFalse();
+	}
+
+	/** The caller has to carry it over first, and again if something has come since. */
+	@Test
+	void shardIsNotLeftBeforeItIsCarriedOver() {
+		commitAt5();
+		assertThat(this.redis.leave(SHARD, new Token(2), Token.NONE, 0)).isFalse();
+		assertThat(this.redis.leave(SHARD, new Token(2), null, 0)).as("not acquired").isFalse();
+		acquire(2);
+		SeekRequest request = this.redis.seek(SHARD, new Offset("2-0"), true);
+		assertThat(this.redis.leave(SHARD, new Token(2), null, 0)).as("a seek has come").isFalse();
+		acquire(3);
+		assertThat(this.redis.leave(SHARD, new Token(2), null, request.number())).as("a newer owner").isFalse();
+		assertThat(this.redis.leave(SHARD, new Token(3), null, request.number())).isTrue();
+		assertThat(this.redis.leave(SHARD, new Token(4), new Token(3), request.number())).isTrue();
+		assertThat(this.redis.commits(SHARD).last().token()).isEqualTo(new Token(4));
+	}
+
+	/** In a failover, or because Redis was emptied. */
+	@Test
+	void lostMarkIsWrittenAgainByTheNextOwner() {
+		commitAt5();
+		Object before = this.keys.snapshot();
+		acquire(2);
+		assertThat(this.redis.leave(SHARD, new Token(2), null, 0)).isTrue();
+		this.keys.restore(before);
+
+		assertThat(this.redis.leave(SHARD, new Token(3), new Token(2), 0)).isTrue();
+		assertRefused(() -> this.redis.acquireNow(SHARD, new Token(4)));
+		this.keys.delete();
+		assertThat(this.redis.leave(SHARD, new Token(5), new Token(3), 0)).isTrue();
+		assertThatExceptionOfType(StoreUnavailableException.class)
+			.isThrownBy(() -> this.redis.acquireNow(SHARD, new Token(6)));
+	}
+
+	@Test
+	void whatWasCarriedOverIsNotHandledHereAsWell() {
+		FailedRecord failed = failed();
+		acquire(1);
+		commit(new Commit(CommitNumber.ofWhole(1), new Offset("5-0"), Set.of(), Map.of("n", "5"),
+				List.of(new Retry(failed, Duration.ZERO)), Set.of(), List.of()));
+		acquire(2);
+		assertThat(this.redis.leave(SHARD, new Token(2), null, 0)).isTrue();
+		this.redis.seek(SHARD, new Offset("2-0"), true);
+
+		assertThat(acquire(3).checkpoint().retryDueIn()).isNull();
+	}
+
+	@Test
+	void checkpointIsCarriedBack() {
+		leave();
+		FailedRecord failed = failed();
+		this.database.acquireNow(SHARD, new Token(2));
+		assertThat(this.database
+			.commit(SHARD, new Token(2),
+					new Commit(CommitNumber.ofWhole(1), new Offset("8-0"), Set.of(new Offset("10-0")), Map.of("m", "8"),
+							List.of(new Retry(failed, Duration.ofHours(1))), Set.of(), List.of()))
+			.join()).isEqualTo(CommitReply.COMMITTED);
+		this.redis.carryBackFrom(() -> this.database);
+
+		Acquisition.Acquired back = acquire(3);
+		assertThat(back.checkpoint().offset()).isEqualTo(new Offset("8-0"));
+		assertThat(back.checkpoint().ahead()).containsExactly(new Offset("10-0"));
+		assertThat(back.checkpoint().state()).containsExactly(Map.entry("m", "8"));
+		assertThat(back.checkpoint().retryDueIn()).isGreaterThan(Duration.ofMinutes(59));
+		assertThat(this.redis.retries(SHARD, List.of(failed.offset()), 1_000_000)).containsExactly(failed);
+		assertThat(this.database.commits(SHARD).last().token()).as("its owner is fenced").isEqualTo(new Token(3));
+		assertThat(acquire(4).checkpoint().offset()).as("once").isEqualTo(new Offset("8-0"));
+	}
+
+	@Test
+	void seekOfALeftShardIsCarriedOutWhenItComesBack() {
+		leave();
+		this.database.acquireNow(SHARD, new Token(2));
+		this.database
+			.commit(SHARD, new Token(2), Commit.of(CommitNumber.ofWhole(1), new Offset("8-0"), Map.of("m", "8")))
+			.join();
+		this.redis.carryBackFrom(() -> this.database);
+		SeekRequest request = this.redis.seek(SHARD, new Offset("6-0"), true);
+		assertThat(this.redis.seeks(List.of(SHARD))).containsEntry(SHARD, new Seeks(0, request));
+
+		Acquisition.Acquired back = acquire(3);
+		assertThat(back.checkpoint().offset()).isEqualTo(new Offset("6-0"));
+		assertThat(back.checkpoint().state()).isEmpty();
+		assertThat(back.seeks()).isEqualTo(new Seeks(request.number(), null));
+	}
+
+	@Test
+	void shardWhoseOutboxIsNotEmptyIsNotCarriedBack() {
+		leave();
+		this.database.acquireNow(SHARD, new Token(2));
+		Outbox.Entry entry = new Outbox.Entry(new Outbox.Place(1, 1), 1, TARGET, 1, null, new byte[1], Map.of());
+		this.database
+			.commit(SHARD, new Token(2),
+					Commit.of(CommitNumber.ofWhole(1), new Offset("8-0"), Map.of())
+						.withOutbox(new Outbox.Changes(1, entry.place(), Map.of(TARGET, 1L), List.of(entry), List.of(),
+								false)))
+			.join();
+		this.redis.carryBackFrom(() -> this.database);
+
+		assertThatExceptionOfType(StoreUnavailableException.class)
+			.isThrownBy(() -> this.redis.acquireNow(SHARD, new Token(3)))
+			.withMessageContainingAll("orders/0 still has 1 records in its outbox", "run it with 'transaction: jdbc'",
+					"then without it again")
+			.matches(StoreUnavailableException::isRefusal);
+	}
+
+	@Test
+	void databaseThatDoesNotHaveTheCheckpointIsNotTakenForAnEmptyOne() {
+		leave();
+		this.redis.carryBackFrom(() -> this.database);
+
+		assertThatExceptionOfType(StoreUnavailableException.class)
+			.isThrownBy(() -> this.redis.acquireNow(SHARD, new Token(3)))
+			.withMessageContainingAll("the database does not have it", "'shardkeeper.jdbc.table-prefix'",
+					"ShardPositions.reset")
+			.matches(StoreUnavailableException::isRefusal);
+	}
+
+	private void leave() {
+		commitAt5();
+		acquire(2);
+		assertThat(this.redis.leave(SHARD, new Token(2), null, 0)).isTrue();
+	}
+
+	private void commitAt5() {
+		acquire(1);
+		commit(Commit.of(CommitNumber.ofWhole(1), new Offset("5-0"), Map.of("n", "5")));
+	}
+
+	private void commit(Commit commit) {
+		assertThat(this.redis.commit(SHARD, new Token(1), commit).join()).isEqualTo(CommitReply.COMMITTED);
+	}
+
+	private Acquisition.Acquired acquire(long token) {
+		return (Acquisition.Acquired) ((CheckpointStore) this.redis).acquireNow(SHARD, new Token(token));
+	}
+
+	private static FailedRecord failed() {
+		return new FailedRecord(new Offset("3-0"), "key", new byte[] { 1, 2 }, Map.of("h", "v"), Instant.EPOCH, 2, 1,
+				"java.lang.IllegalStateException: refused", "at test", Instant.EPOCH, 4);
+	}
+
+}
