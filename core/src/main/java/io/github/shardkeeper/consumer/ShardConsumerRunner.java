@@ -71,6 +71,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private static final String RESCUE = "shardkeeper-rescue";
 
+	private static final String COMPARISON = "shardkeeper-commit-comparison";
+
 	private static final Duration RESCUE_PERIOD = Duration.ofSeconds(1);
 
 	private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
@@ -207,8 +209,13 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 			this.coordinator.shareProblems(ShardWorker.Problem.texts(problems(workers, readers)));
 			return this.runtime.clock().now().plus(RESCUE_PERIOD);
 		});
+		Loops.Loop comparison = coordinated.keySet()
+			.stream()
+			.anyMatch((topic) -> this.checkpoints.transactions(topic) != null)
+					? this.runtime.loops().start(COMPARISON, new CommitComparison(workers, this.runtime.clock())::step)
+					: null;
 		Running current = new Running(Set.copyOf(coordinated.keySet()), workers, broadcastConsumption,
-				!coordinated.isEmpty(), context, readers, rescueLoop, runningThreads);
+				!coordinated.isEmpty(), context, readers, rescueLoop, comparison, runningThreads);
 		this.running = current;
 		this.consumed = Set.copyOf(handlers.keySet());
 		try {
@@ -401,6 +408,9 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		// its result, and the next start waits for that.
 		current.ended().thenRun(() -> {
 			current.rescueLoop.close();
+			if (current.comparison != null) {
+				current.comparison.close();
+			}
 			current.context.timer().shutdownNow();
 			current.threads.shutdown().run();
 		});
@@ -576,12 +586,15 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 		private final Loops.Loop rescueLoop;
 
+		private final Loops.@Nullable Loop comparison;
+
 		private final WorkerThreads.Running threads;
 
 		private ShardSource.@Nullable Watch watch;
 
 		Running(Set<String> topics, ShardWorkers workers, @Nullable BroadcastConsumption broadcast, boolean coordinated,
-				WorkerContext context, ShardReaders readers, Loops.Loop rescueLoop, WorkerThreads.Running threads) {
+				WorkerContext context, ShardReaders readers, Loops.Loop rescueLoop, Loops.@Nullable Loop comparison,
+				WorkerThreads.Running threads) {
 			this.topics = topics;
 			this.workers = workers;
 			this.broadcast = broadcast;
@@ -589,6 +602,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 			this.context = context;
 			this.readers = readers;
 			this.rescueLoop = rescueLoop;
+			this.comparison = comparison;
 			this.threads = threads;
 		}
 

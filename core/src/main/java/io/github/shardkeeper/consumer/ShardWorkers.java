@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -14,6 +15,7 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
+import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.coordination.ShardConsumption;
 import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.handler.ShardHandler;
@@ -247,6 +249,31 @@ final class ShardWorkers implements ShardConsumption {
 	public void writeBack() {
 		this.onWriteBack.run();
 		this.workers.values().forEach(ShardWorker::writeBack);
+	}
+
+	/**
+	 * Ends the workers whose accepted commits the application's database has lost.
+	 * @throws io.github.shardkeeper.StoreUnavailableException if it does not answer
+	 */
+	void compareCommits() {
+		Map<ShardId, ShardWorker> compared = new TreeMap<>();
+		Map<ShardId, LastCommit> accepted = new TreeMap<>();
+		this.workers.forEach((shard, worker) -> {
+			LastCommit last = worker.acceptedByDatabase();
+			if (last != null) {
+				compared.put(shard, worker);
+				accepted.put(shard, last);
+			}
+		});
+		if (accepted.isEmpty()) {
+			return;
+		}
+		// Read after that: it has these commits or later ones, unless it has lost some.
+		this.context.checkpoints().commits(accepted.keySet()).forEach((shard, stored) -> {
+			if (stored.lacks(Objects.requireNonNull(accepted.get(shard)))) {
+				Objects.requireNonNull(compared.get(shard)).commitsLost();
+			}
+		});
 	}
 
 	@Override

@@ -41,6 +41,11 @@ final class ShardCommits {
 	private static final String TWO_MASTERS = "Redis had two masters in a partition: set 'min-replicas-to-write' and "
 			+ "'min-replicas-max-lag'; or a failover lost writes, and another owner began before they were back";
 
+	private static final String LOST_BY_DATABASE = "as after a failover to a replica that lacked them, or after an older "
+			+ "state was restored. Their rows are lost with them, and the records after that offset are handled again; what "
+			+ "their calls have sent may be in its targets twice. Have the database acknowledge a commit once a replica has "
+			+ "it, in PostgreSQL with 'synchronous_standby_names'";
+
 	/**
 	 * Distance between the commit numbers of workers with the same token, which may have
 	 * read the same last commit: a pending one of an abandoned worker must not be taken
@@ -69,7 +74,8 @@ final class ShardCommits {
 	/** Only with the turn to commit, as the next two, while calls commit themselves. */
 	private long attempts;
 
-	private long acknowledgedCommit;
+	/** Read by other threads, too. */
+	private volatile long acknowledgedCommit;
 
 	private @Nullable Offset acknowledgedOffset;
 
@@ -126,6 +132,14 @@ final class ShardCommits {
 	/** Returns the number of the commit that will contain what is uncommitted now. */
 	long next() {
 		return this.attempts + 1;
+	}
+
+	/**
+	 * Returns the last commit that the database with the rows of handlers has accepted;
+	 * {@code null} if commits are not in one. Thread-safe.
+	 */
+	@Nullable LastCommit acceptedByDatabase() {
+		return this.transacted ? new LastCommit(this.owned.token(), this.acknowledgedCommit) : null;
 	}
 
 	boolean isIdle() {
@@ -408,27 +422,39 @@ final class ShardCommits {
 	}
 
 	/**
-	 * Reports accepted commits that the store does not have. If it has them, the newer
-	 * owner has resumed from them, and nothing is lost.
+	 * Reports accepted commits that the store does not have, and returns whether there
+	 * are any. If it has them, a newer owner has resumed from them, and nothing is lost.
 	 */
-	private void reportLostCommits() {
+	boolean reportLostCommits() {
 		LastCommit accepted = new LastCommit(this.owned.token(), this.acknowledgedCommit);
-		if (accepted.number() == 0) {
-			return;
+		if (accepted.number() == 0 && !this.transacted) {
+			return false;
 		}
 		try {
 			CommitHistory stored = this.checkpoints.commits(this.owned.shard());
-			if (stored != null && stored.lacks(accepted)) {
+			if (stored == null || !stored.lacks(accepted)) {
+				return false;
+			}
+			if (this.transacted) {
+				logger.error(
+						"The database has lost commits of {}: this instance has committed it up to offset {} under token {}, and "
+								+ "the database is at offset {} under token {}, {}",
+						this.owned, this.acknowledgedOffset, this.owned.token(), stored.offset(), stored.last().token(),
+						LOST_BY_DATABASE);
+			}
+			else {
 				logger.error(
 						"{} has two histories: the commits of this instance, up to offset {} under token {}, are not in the "
 								+ "store, which is at offset {} under token {}. They are lost; nothing is merged. {}",
 						this.owned, this.acknowledgedOffset, this.owned.token(), stored.offset(), stored.last().token(),
 						TWO_MASTERS);
 			}
+			return true;
 		}
 		catch (StoreUnavailableException ex) {
 			logger.warn("Cannot check whether the store still has the commits of {} under token {}: {}", this.owned,
 					this.owned.token(), ex.getMessage());
+			return false;
 		}
 	}
 

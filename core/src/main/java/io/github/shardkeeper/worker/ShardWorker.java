@@ -11,6 +11,7 @@ import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
+import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.handler.ShardHandler;
@@ -68,6 +69,12 @@ public final class ShardWorker {
 
 	/** Whether the store may have lost commits. */
 	private volatile boolean writeBackDue;
+
+	/** Whether the application's database has lost commits that it had accepted. */
+	private volatile boolean commitsLost;
+
+	/** Commits of the current ownership, for other threads; {@code null} for none. */
+	private volatile @Nullable ShardCommits commits;
 
 	/** Whether offset and state of the shard are in memory. */
 	private volatile boolean acquired;
@@ -247,6 +254,24 @@ public final class ShardWorker {
 		wake();
 	}
 
+	/**
+	 * Returns the last commit that the application's database has accepted, {@code null}
+	 * if the commits of the shard are not there, or it is not acquired.
+	 */
+	public @Nullable LastCommit acceptedByDatabase() {
+		ShardCommits current = this.commits;
+		return (current != null && !this.ended.isDone()) ? current.acceptedByDatabase() : null;
+	}
+
+	/**
+	 * Ends the ownership, because the database has lost commits of it: the shard is
+	 * acquired under another token, and resumes from what the database has.
+	 */
+	public void commitsLost() {
+		this.commitsLost = true;
+		wake();
+	}
+
 	private boolean turn() {
 		try {
 			this.turns.begin();
@@ -274,6 +299,10 @@ public final class ShardWorker {
 			this.writeBackDue = false;
 			this.owned.recordsSetAside();
 			current.commits().requireWriteBack();
+		}
+		if (this.commitsLost && current != null) {
+			this.commitsLost = false;
+			current.commits().checkpointGone();
 		}
 		if (this.fence != null) {
 			endFenced(this.fence);
@@ -344,6 +373,7 @@ public final class ShardWorker {
 		this.acquired = false;
 		this.reading = false;
 		this.ownership = null;
+		this.commits = null;
 		this.earlier = released.commits();
 		this.acquisition = new ShardAcquisition(this.owned, this.context.checkpoints(), this.context.acquisitions(),
 				this::wake);
@@ -367,6 +397,7 @@ public final class ShardWorker {
 			}
 			current = new ShardOwnership(this.scope, granted, this.earlier);
 			this.ownership = current;
+			this.commits = current.commits();
 			this.earlier = null;
 			this.owned.reached(MovePhase.ACQUIRED, this.context.clock().now());
 		}
@@ -417,8 +448,14 @@ public final class ShardWorker {
 	}
 
 	private void fenced(Token newer) {
-		logger.warn("{} was taken over by a newer owner; what was not committed under token {} is dropped", this.owned,
-				this.owned.token());
+		ShardOwnership current = this.ownership;
+		if (current != null && current.commits().acceptedByDatabase() != null && !this.lossReported) {
+			this.lossReported = current.commits().reportLostCommits();
+		}
+		if (!this.lossReported) {
+			logger.warn("{} was taken over by a newer owner; what was not committed under token {} is dropped",
+					this.owned, this.owned.token());
+		}
 		this.owned.lose();
 		interruptHandler();
 		this.fence = newer;

@@ -12,6 +12,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.boot.test.system.CapturedOutput;
+
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.ShardState;
@@ -19,10 +21,12 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CallTransactions;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
 import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.output.TestTargets;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.CapturesOutput;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
@@ -34,6 +38,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * Calls in transactions that contain the commits of their records: the rows of the
  * handler are always those of the records up to the offset.
  */
+@CapturesOutput
 class TransactedCallsTests {
 
 	private static final Duration SECOND = Duration.ofSeconds(1);
@@ -53,6 +58,47 @@ class TransactedCallsTests {
 		assertThat(shard.checkpoints().sent()).as("no commit of its own").isEmpty();
 		shard.pass(SECOND.multipliedBy(10));
 		assertThat(shard.checkpoints().sent()).isEmpty();
+	}
+
+	/** Its rows are missing, and no record comes that would show it. */
+	@Test
+	void idleShardWhoseCommitsTheDatabaseHasLostIsAcquiredAgain(CapturedOutput output) {
+		ConsumingShard shard = consume(new TestSettings());
+		shard.deliver(1, 2);
+		Object before = shard.checkpoints().snapshot();
+		shard.deliver(3, 5);
+		shard.checkpoints().loseWritesSince(before);
+		LastCommit accepted = shard.worker().acceptedByDatabase();
+		assertThat(shard.checkpoints().commits(ConsumingShard.SHARD).lacks(accepted)).isTrue();
+
+		shard.worker().commitsLost();
+		shard.run();
+		assertThat(shard.ended()).containsExactly("released");
+		assertLossIsReported(output);
+		shard.restart();
+		shard.deliver(3, 5);
+		assertThat(this.transactions.rows).containsExactly("r1", "r2", "r3", "r4", "r5", "r3", "r4", "r5");
+		assertThat(shard.checkpoint().state()).containsEntry("count", "5");
+	}
+
+	@Test
+	void recordAfterLostCommitsReportsThatTheDatabaseHasLostThem(CapturedOutput output) {
+		ConsumingShard shard = consume(new TestSettings());
+		shard.deliver(1, 2);
+		Object before = shard.checkpoints().snapshot();
+		shard.deliver(3, 5);
+		shard.checkpoints().loseWritesSince(before);
+		shard.deliver(6, 6);
+
+		assertThat(shard.ended()).containsExactly("released");
+		assertLossIsReported(output);
+	}
+
+	private static void assertLossIsReported(CapturedOutput output) {
+		assertThat(output).containsOnlyOnce(" ERROR ")
+			.contains("The database has lost commits of orders/1", "up to offset 5 under token 1",
+					"the database is at offset 2 under token 1")
+			.doesNotContain("taken over", "masters");
 	}
 
 	@Test
