@@ -199,10 +199,10 @@ class RedisStoreConfiguration {
 		@Bean
 		@ConditionalOnMissingBean(CheckpointStore.class)
 		RedisCheckpointStore shardkeeperCheckpointStore(RedisConnector connector, ShardkeeperProperties properties,
-				CoordinationSettings settings, ObjectProvider<DatabaseOfBefore> database) {
+				CoordinationSettings settings, ShardkeeperSettings all, ObjectProvider<DatabaseOfBefore> database) {
 			RedisCheckpointStore store = new RedisCheckpointStore(connector, properties.keyPrefix(), settings.group(),
 					RedisConnector.DATA_TIMEOUT, wait(properties));
-			store.carryBackFrom(() -> {
+			store.carryBackFrom((topic) -> !all.isInDatabase(topic), () -> {
 				DatabaseOfBefore before = database.getIfAvailable();
 				return (before != null) ? before.checkpoints() : null;
 			});

@@ -12,6 +12,7 @@ import javax.sql.DataSource;
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -31,6 +32,7 @@ import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.ShardTemplate.Appended;
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.jdbc.TestDatabase;
 import io.github.shardkeeper.shard.ShardId;
@@ -40,6 +42,7 @@ import io.github.shardkeeper.testsupport.EveryDatabase;
 import io.github.shardkeeper.testsupport.MoreInProof;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * A topic whose {@code consumer.transaction} changes between two deployments, back and
@@ -133,6 +136,31 @@ class SwitchedTopicTests {
 			Awaitility.await()
 				.atMost(PATIENCE)
 				.untilAsserted(() -> assertThat(state(instance)).isEqualTo(Map.of("rows", 2L)));
+		}
+	}
+
+	/** Or one that has none of its rows: everything would be written again. */
+	@EveryDatabase
+	@Tag("proof")
+	void databaseThatHasLostTheCheckpointIsNotTakenForAnEmptyOne(TestDatabase kind) {
+		open(kind);
+		StartPosition second;
+		try (ConfigurableApplicationContext instance = start("one", JDBC)) {
+			second = StartPosition.parse(send(instance, "a", "1", "2", "5").get(1).offset().value());
+			awaitRows("1", "2", "5");
+		}
+		client().sql("delete from shardkeeper_shard").update();
+		try (ConfigurableApplicationContext instance = start("two", JDBC)) {
+			Awaitility.await()
+				.atMost(PATIENCE)
+				.untilAsserted(() -> assertThat(instance.getBean(ShardConsumerRunner.class).problems())
+					.hasEntrySatisfying(SHARD, (problem) -> assertThat(problem)
+						.contains("the database does not have it", "ShardPositions.reset")));
+			assertThatExceptionOfType(StoreUnavailableException.class)
+				.isThrownBy(() -> instance.getBean(ShardPositions.class).seek(SHARD, second))
+				.withMessageContaining("the database does not have it");
+			instance.getBean(ShardPositions.class).reset(SHARD, second);
+			awaitRows("1", "2", "5", "2", "5");
 		}
 	}
 

@@ -31,6 +31,9 @@ final class TakeOver {
 
 	private static final int ATTEMPTS = 3;
 
+	/** Number of the commit that writes what was carried over. */
+	private static final long FIRST_COMMIT = 1;
+
 	private final JdbcDataPlane database;
 
 	private final CheckpointStore earlier;
@@ -132,12 +135,16 @@ final class TakeOver {
 		if (!row.token().equals(token)) {
 			return row.token();
 		}
+		if (row.lastCommit() > FIRST_COMMIT) {
+			// By another call, and since then its owner has committed.
+			throw CarriedCheckpoint.interrupted(shard);
+		}
 		contents.deleteCheckpoint(shard);
 		if (hasOutboxes && this.database.outbox().read(shard).entries() == 0) {
 			// Numbers begin again, in a later era than those of the other store.
 			this.database.outbox().delete(shard);
 		}
-		Commit commit = carried.commit(row.lastCommit() + 1);
+		Commit commit = carried.commit(FIRST_COMMIT);
 		shards.replace(shard, row, commit, nowMillis);
 		contents.write(shard, commit, row.lastLetter(), nowMillis);
 		return token;

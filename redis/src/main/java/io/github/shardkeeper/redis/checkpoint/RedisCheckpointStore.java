@@ -17,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -81,6 +82,8 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	private static final byte[] WRITES_BACK = bytes("writes back");
 
+	private static final byte[] CARRIES_BACK = bytes("carries back");
+
 	private static final int READING_ATTEMPTS = 3;
 
 	private static final Pattern BEFORE = Pattern.compile("(\\d{1,18}) (\\d{1,18}) (\\d{1,18})");
@@ -99,7 +102,9 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	private final ShardKeys keys;
 
-	/** Checkpoints in the application's database, {@code null} if there are none. */
+	/** Returns whether the checkpoints of a topic belong here, not into a database. */
+	private volatile Predicate<String> here = (topic) -> true;
+
 	private volatile Supplier<@Nullable CheckpointStore> database = () -> null;
 
 	/** Creates a store that waits for no replicas; connects when it is first used. */
@@ -127,10 +132,12 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	/**
 	 * Sets the database from which a shard comes back that was consumed in its
 	 * transactions before. Without it, such a shard is refused.
-	 * @param database returns the checkpoints there, as they are, {@code null} if there
-	 * is no database; called each time, and may throw what they throw
+	 * @param here returns whether the checkpoints of a topic belong into this store now
+	 * @param database returns the checkpoints in the database, as they are, {@code null}
+	 * if there is none; called each time, and may throw what they throw
 	 */
-	public void carryBackFrom(Supplier<@Nullable CheckpointStore> database) {
+	public void carryBackFrom(Predicate<String> here, Supplier<@Nullable CheckpointStore> database) {
+		this.here = here;
 		this.database = database;
 	}
 
@@ -155,6 +162,10 @@ public final class RedisCheckpointStore implements CheckpointStore {
 			if (text(reply.get(0)).equals("REFUSED")) {
 				return CompletableFuture
 					.completedFuture(new Acquisition.Refused(new Token(Long.parseLong(text(reply.get(1))))));
+			}
+			if (text(reply.get(0)).equals("HERE")) {
+				// Another call was first: it must not be overwritten.
+				return CompletableFuture.failedFuture(CarriedCheckpoint.interrupted(shard));
 			}
 			if (text(reply.get(0)).equals("ELSEWHERE")) {
 				return CompletableFuture.supplyAsync(() -> carryBack(shard, token), this.link.background());
@@ -186,43 +197,55 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	}
 
 	/**
-	 * Acquires a shard whose checkpoint is in the database, and carries it over. Another
-	 * attempt finds what this one has left: the database's as long as this one is not
-	 * written back.
+	 * Acquires a shard whose checkpoint is in the database, and carries it over. It
+	 * counts here once it is written; what is left in the database then has the same
+	 * token as here or a lower one, and is ignored.
 	 */
 	private Acquisition carryBack(ShardId shard, Token token) {
-		CheckpointStore source = this.database.get();
+		CheckpointStore source = databaseOf(shard);
 		if (source == null) {
 			throw elsewhere(shard);
 		}
-		for (int attempt = 1; attempt <= READING_ATTEMPTS; attempt++) {
-			CarriedCheckpoint.requireAny(source, shard);
-			Acquisition there = source.acquireNow(shard, token);
-			if (!(there instanceof Acquisition.Acquired found)) {
-				return there;
-			}
-			CarriedCheckpoint carried = CarriedCheckpoint.of(source, shard, found,
-					CarriedCheckpoint.Direction.OUT_OF_DATABASE);
-			Acquisition here = acquireToWriteBack(shard, token);
-			if (!(here instanceof Acquisition.Acquired before)) {
-				return here;
-			}
-			CommitReply reply = Answers.await(commit(shard, token, carried.replacing(before)));
-			if (reply != CommitReply.COMMITTED) {
-				throw new StoreUnavailableException(
-						"Redis: the checkpoint of %s was changed while it was carried back from the database: %s"
-							.formatted(shard, reply),
-						null);
-			}
-			if (source.leave(shard, token, null, carried.sought())) {
-				String summary = carried.summary(shard);
-				if (summary != null) {
-					logger.info(summary);
-				}
-				return acquireNow(shard, token);
-			}
+		CarriedCheckpoint.requireAny(source, shard);
+		Acquisition there = source.acquireNow(shard, token);
+		if (!(there instanceof Acquisition.Acquired found)) {
+			return there;
 		}
-		throw CarriedCheckpoint.interrupted(shard);
+		CarriedCheckpoint carried = CarriedCheckpoint.of(source, shard, found,
+				CarriedCheckpoint.Direction.OUT_OF_DATABASE);
+		Acquisition reply = Answers.await(acquire(shard, token, CARRIES_BACK, 1));
+		if (!(reply instanceof Acquisition.Acquired before)) {
+			return reply;
+		}
+		if (Answers.await(commit(shard, token, carried.replacing(before))) != CommitReply.COMMITTED) {
+			throw CarriedCheckpoint.interrupted(shard);
+		}
+		if (!source.leave(shard, token, null, carried.sought())) {
+			requestAgain(source, shard, token);
+		}
+		String summary = carried.summary(shard);
+		if (summary != null) {
+			logger.info(summary);
+		}
+		return acquireNow(shard, token);
+	}
+
+	/** For a seek that came while the shard was carried over. */
+	private void requestAgain(CheckpointStore source, ShardId shard, Token token) {
+		SeekRequest later = source.seeks(List.of(shard)).getOrDefault(shard, Seeks.NONE).pending();
+		if (later != null) {
+			seek(shard, later.after(), later.clearsState());
+			source.leave(shard, token, null, later.number());
+		}
+	}
+
+	/** Returns the database that a shard comes back from, {@code null} for none. */
+	private @Nullable CheckpointStore databaseOf(ShardId shard) {
+		if (!this.here.test(shard.topic())) {
+			// It was carried over into the database since the caller has asked.
+			throw CarriedCheckpoint.interrupted(shard);
+		}
+		return this.database.get();
 	}
 
 	private StoreUnavailableException elsewhere(ShardId shard) {
@@ -441,7 +464,7 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	public @Nullable SeekRequest seek(ShardId shard, Offset after, boolean clearsState) {
 		byte[] number = requestSeek(shard, after, clearsState, false);
 		if (text(number).equals("ELSEWHERE")) {
-			CheckpointStore there = this.database.get();
+			CheckpointStore there = databaseOf(shard);
 			if (there != null) {
 				return there.seek(shard, after, clearsState);
 			}

@@ -1,13 +1,13 @@
 -- Raises a shard's fence and reads its checkpoint in one step. Of a large state it reads the first page only: no other
 -- member can change the state any more, and read-state-page.lua reads the rest.
 --
--- ARGV     1 token; under 0 nothing is raised or written, 2 'reads' what is there, or 'writes back' what the caller has in
---          memory
+-- ARGV     1 token; under 0 nothing is raised or written, 2 'reads' what is there, 'writes back' what the caller has in
+--          memory, or 'carries back' what it has in the database
 -- result   {'ACQUIRED', fence, number of the last commit, offset or '', ahead or '', millis until the first retry is
 --          due or '', number of the state's entries, cursor, {key, value, …}, pending seek or '', number of the last
 --          seek that was carried out or '', what was before the fence or '', `acquired` or '0', {field, value, …} of the
 --          sequences, number of records in the outbox}; {'REFUSED', fence}; or, if the caller reads, {'ELSEWHERE'}:
---          the database has the checkpoint, and nothing is written; an error, and nothing is written, if the caller
+--          the database has the checkpoint, and nothing is written; {'HERE'} if the caller carries back what is here already; an error, and nothing is written, if the caller
 --          reads, and entries of the state, the retry queue or the outbox are missing
 -- keeps    the fence never falls; nobody consumes from a part of the data, or from what it was before it was carried into
 --          the database. A seek that removes the state does without either
@@ -38,6 +38,9 @@ end
 local fence = tonumber(redis.call('HGET', CHECKPOINT, 'fence') or '0')
 if fence > tonumber(ARGV[1]) then
   return {'REFUSED', text(fence)}
+end
+if ARGV[2] == 'carries back' and redis.call('HEXISTS', CHECKPOINT, 'elsewhere') == 0 then
+  return {'HERE'}
 end
 if ARGV[1] ~= '0' and ARGV[2] == 'reads' then
   if redis.call('HEXISTS', CHECKPOINT, 'elsewhere') == 1 then

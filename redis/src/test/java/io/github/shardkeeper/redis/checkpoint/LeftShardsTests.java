@@ -143,7 +143,7 @@ class LeftShardsTests {
 					new Commit(CommitNumber.ofWhole(1), new Offset("8-0"), Set.of(new Offset("10-0")), Map.of("m", "8"),
 							List.of(new Retry(failed, Duration.ofHours(1))), Set.of(), List.of()))
 			.join()).isEqualTo(CommitReply.COMMITTED);
-		this.redis.carryBackFrom(() -> this.database);
+		this.redis.carryBackFrom((topic) -> true, () -> this.database);
 
 		Acquisition.Acquired back = acquire(3);
 		assertThat(back.checkpoint().offset()).isEqualTo(new Offset("8-0"));
@@ -162,7 +162,7 @@ class LeftShardsTests {
 		this.database
 			.commit(SHARD, new Token(2), Commit.of(CommitNumber.ofWhole(1), new Offset("8-0"), Map.of("m", "8")))
 			.join();
-		this.redis.carryBackFrom(() -> this.database);
+		this.redis.carryBackFrom((topic) -> true, () -> this.database);
 		SeekRequest request = this.redis.seek(SHARD, new Offset("6-0"), true);
 		assertThat(this.redis.seeks(List.of(SHARD))).containsEntry(SHARD, new Seeks(0, request));
 
@@ -183,7 +183,7 @@ class LeftShardsTests {
 						.withOutbox(new Outbox.Changes(1, entry.place(), Map.of(TARGET, 1L), List.of(entry), List.of(),
 								false)))
 			.join();
-		this.redis.carryBackFrom(() -> this.database);
+		this.redis.carryBackFrom((topic) -> true, () -> this.database);
 
 		assertThatExceptionOfType(StoreUnavailableException.class)
 			.isThrownBy(() -> this.redis.acquireNow(SHARD, new Token(3)))
@@ -192,10 +192,52 @@ class LeftShardsTests {
 			.matches(StoreUnavailableException::isRefusal);
 	}
 
+	/** Its first commits are newer than what the other one has read from the database. */
+	@Test
+	void callThatIsLateDoesNotCarryBackAgain() {
+		leave();
+		this.database.acquireNow(SHARD, new Token(2));
+		this.database
+			.commit(SHARD, new Token(2), Commit.of(CommitNumber.ofWhole(1), new Offset("8-0"), Map.of("m", "8")))
+			.join();
+		this.redis.carryBackFrom((topic) -> true, () -> {
+			this.redis.carryBackFrom((topic) -> true, () -> this.database);
+			Acquisition.Acquired first = acquire(3);
+			assertThat(
+					this.redis
+						.commit(SHARD, new Token(3),
+								Commit.of(new CommitNumber(first.lastCommit() + 1, first.lastCommit(),
+										first.acquisition()), new Offset("9-0"), Map.of("m", "9")))
+						.join())
+				.isEqualTo(CommitReply.COMMITTED);
+			return this.database;
+		});
+
+		assertThatExceptionOfType(StoreUnavailableException.class)
+			.isThrownBy(() -> this.redis.acquireNow(SHARD, new Token(3)))
+			.withMessageContaining("trying again")
+			.matches((failure) -> !failure.isRefusal());
+		assertThat(acquire(3).checkpoint().offset()).isEqualTo(new Offset("9-0"));
+	}
+
+	/** Of a topic that is consumed in transactions. */
+	@Test
+	void shardIsNotCarriedBackWhileItsTopicIsInTheDatabase() {
+		leave();
+		this.redis.carryBackFrom((topic) -> false, () -> this.database);
+
+		assertThatExceptionOfType(StoreUnavailableException.class)
+			.isThrownBy(() -> this.redis.acquireNow(SHARD, new Token(3)))
+			.withMessageContaining("trying again");
+		assertThatExceptionOfType(StoreUnavailableException.class)
+			.isThrownBy(() -> this.redis.seek(SHARD, new Offset("2-0"), true))
+			.withMessageContaining("trying again");
+	}
+
 	@Test
 	void databaseThatDoesNotHaveTheCheckpointIsNotTakenForAnEmptyOne() {
 		leave();
-		this.redis.carryBackFrom(() -> this.database);
+		this.redis.carryBackFrom((topic) -> true, () -> this.database);
 
 		assertThatExceptionOfType(StoreUnavailableException.class)
 			.isThrownBy(() -> this.redis.acquireNow(SHARD, new Token(3)))
