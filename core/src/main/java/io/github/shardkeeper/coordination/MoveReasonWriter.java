@@ -62,8 +62,7 @@ final class MoveReasonWriter {
 
 	/**
 	 * Has a reason written for each shard that stays with its owner and has none, because
-	 * an earlier version has moved it, or the store was emptied. Call it once per
-	 * leadership, and again after a claim period.
+	 * the store was emptied. Call it once per leadership, and again after a claim period.
 	 */
 	void fillIn(Assignment assignment) {
 		this.filled = assignment;

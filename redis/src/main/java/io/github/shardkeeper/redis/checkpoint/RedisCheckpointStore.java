@@ -452,7 +452,7 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	/**
 	 * Returns the last commit before a fence; {@code null} if the field belongs to
-	 * another fence, because an instance of an earlier version has left it unchanged.
+	 * another fence.
 	 */
 	private static @Nullable LastCommit before(String field, Token fence) {
 		Matcher parts = BEFORE.matcher(field);

@@ -236,17 +236,10 @@ public final class RedisCoordinationStore implements CoordinationStore {
 					"The group '%s' in Redis is kept in format %s, but this version of Shardkeeper reads format %s."
 						.formatted(this.group, reply.get(1), reply.get(2)),
 					"Use the version of Shardkeeper that the group's other members use, or another 'shardkeeper.group'.");
-			case "RUNNING" -> throw new StoreUnavailableException(
-					("The group '%s' is kept in format %s by %s running instances of an earlier version of Shardkeeper. "
-							+ "This instance joins when all of them have stopped")
-						.formatted(this.group, reply.get(1), reply.get(2)),
-					null);
 			case "TRUSTED" ->
 				logger.warn("Group '{}' has no keys in Redis and is taken for a new one, so its shards are "
 						+ "assigned at once: 'shardkeeper.redis.trust-empty' is true. If this Redis was emptied, other "
 						+ "instances may still consume them", this.group);
-			case "UPGRADED" -> logger.info("The keys of group '{}' in Redis are kept in format {} now, instead of {}",
-					this.group, reply.get(2), reply.get(1));
 			default -> {
 				if (reply.size() > 1) {
 					logger

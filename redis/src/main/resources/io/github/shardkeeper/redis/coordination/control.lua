@@ -34,7 +34,7 @@
 -- join-group.lua writes anything: every member is answered that its session has expired, and the first one to rejoin
 -- rebuilds the group with what members hold.
 
-local FORMAT, NO_ENTRY = '3', '#'
+local FORMAT, NO_ENTRY = '1', '#'
 
 local GROUP, MEMBERS, SESSIONS, TOLD, LOADS, REPORTED, SHARDS, CHANGES, CONCERNS, CONCERNS_AT =
   unpack(KEYS)

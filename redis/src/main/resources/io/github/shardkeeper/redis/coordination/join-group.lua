@@ -3,11 +3,9 @@
 -- ARGV     1 member, 2 lease (millis), 3 timeout (millis), 4 description (JSON), 5 longest lease of the group that the
 --          member knows (millis), 0 for none, 6 '1' if no other process may run under its instance id, 7 '1' if a
 --          group without keys counts as new
--- result   {'OK', what was wrong with the group's keys, a sentence each}; {'UPGRADED', format before, format now};
---          {'TRUSTED'} if the group had no keys and was taken for a new one;
---          {'RUNNING', the group's format, number of its members} while members of an earlier version run, whose format
---          this one replaces once they have stopped; {'INUSE', another member of its instance, whose process runs}; or
---          {'FORMAT', the group's format, the format of this script}
+-- result   {'OK', what was wrong with the group's keys, a sentence each}; {'TRUSTED'} if the group had no keys and was
+--          taken for a new one; {'INUSE', another member of its instance, whose process runs}; or {'FORMAT', the group's
+--          format, the format of this script}
 -- keeps    a group is read and written in one format only; a new group, perhaps after Redis was emptied, assigns
 --          nothing for the longest lease, in which members claim what they hold, and a member that joins meanwhile and
 --          knows a longer lease extends that period; tokens, histories and epochs keep rising. Not so where ARGV 7 says
@@ -17,17 +15,9 @@
 local id, lease, timeout, description, longest = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 local alone = ARGV[6] == '1'
 local trusted = ARGV[7] == '1' and state == 'NONE' and longest == 0
--- In this format each member's concerns have a key of their own.
-local FORMAT_BEFORE = '2'
 
 if state == 'OTHER' then
-  if group.format ~= FORMAT_BEFORE then
-    return {'FORMAT', group.format, FORMAT}
-  end
-  local running = redis.call('ZCOUNT', SESSIONS, '(' .. text(nowMillis), '+inf')
-  if running > 0 then
-    return {'RUNNING', group.format, running}
-  end
+  return {'FORMAT', group.format, FORMAT}
 end
 
 -- Returns whether a process runs as a member: its lease has not ended, and it is subscribed. A proxy may hide that.
@@ -47,11 +37,6 @@ end
 writeAtMaxmemory('HDEL', GROUP)
 
 local function begin()
-  if group.format == FORMAT_BEFORE then
-    for _, member in ipairs(redis.call('HKEYS', MEMBERS)) do
-      redis.call('UNLINK', base .. ':concerns:' .. member)
-    end
-  end
   redis.call('UNLINK', unpack(KEYS))
   local before = group
   group = {}
@@ -95,9 +80,6 @@ else
 end
 membershipChanged()
 finish()
-if state == 'OTHER' then
-  return {'UPGRADED', FORMAT_BEFORE, FORMAT}
-end
 if trusted then
   return {'TRUSTED'}
 end

@@ -24,7 +24,7 @@ if #names > 0 then
       reply[#reply + 1] = name
       reply[#reply + 1] = reports[i]
     else
-      -- A member of an earlier version ended the session and left the report.
+      -- Not of a member, or none that a member has written.
       forgetLoad(name)
     end
   end

@@ -270,53 +270,13 @@ class BrokenGroupTests {
 	}
 
 	@Test
-	void groupOfFormat2IsUpgradedOnceItsMembersHaveStopped() {
-		String old = UUID.randomUUID().toString();
-		String oldBase = "test:{" + old + "}:";
-		long now = System.currentTimeMillis();
-		long lastToken = (now + 3_600_000) * 1000;
-		this.redis.opsForHash()
-			.putAll(oldBase + "group", Map.of("format", "2", "epoch", "7", "generation", "3", "membership", "2",
-					"token", Long.toString(lastToken), "history", "5", "leader", "x~1"));
-		this.redis.opsForHash().put(oldBase + "members", "x~1", "A|3000|15000|{\"topics\":{\"orders\":2}}");
-		this.redis.opsForZSet().add(oldBase + "sessions", "x~1", now + 3_600_000);
-		this.redis.opsForHash().put(oldBase + "shards", "orders/1", "OWNED|17|x~1||1|0");
-		this.redis.opsForZSet().add(oldBase + "changes", "orders/1", 3);
-		this.redis.opsForZSet().add(oldBase + "concerns:x~1", "orders/1", 3);
-		try (RedisCoordinationStore next = new RedisCoordinationStore(RedisClients.sharedConnector(), "test", old,
-				Duration.ofSeconds(10))) {
-			assertThatThrownBy(() -> next.joinGroup(this.alive, DESCRIPTION, LEASE, LEASE))
-				.isInstanceOf(StoreUnavailableException.class)
-				.hasMessageContaining("format 2")
-				.hasMessageContaining("1 running instances of an earlier version")
-				.hasMessageContaining("when all of them have stopped");
-			assertThatThrownBy(() -> next.readChanges(0, -1)).hasMessageContaining("format 2 instead of 3");
-			assertThat(this.redis.opsForHash().get(oldBase + "group", "format")).isEqualTo("2");
-
-			this.redis.opsForZSet().add(oldBase + "sessions", "x~1", now - 1);
-			next.joinGroup(this.alive, DESCRIPTION, LEASE, LEASE.multipliedBy(10));
-
-			assertThat(this.redis.hasKey(oldBase + "concerns:x~1")).isFalse();
-			assertThat(next.readChanges(0, -1).members()).extracting(GroupMember::id).containsExactly(this.alive);
-			HeartbeatReply.Alive reply = (HeartbeatReply.Alive) next.heartbeat(this.alive, Seen.NOTHING, true,
-					LoadReport.NONE);
-			assertThat(reply.epoch()).isEqualTo(8);
-			this.server.advance(LEASE);
-			next.applyPlan(this.alive, leadPastClaims(next, this.alive),
-					List.of(new Transition.Assign(HELD, 0, this.alive)));
-			assertThat(next.readChanges(0, -1).ownerships()).singleElement()
-				.satisfies((shard) -> assertThat(shard.token().value()).isGreaterThan(lastToken));
-		}
-	}
-
-	@Test
 	void memberOfAnotherFormatIsRefused() {
 		this.redis.opsForHash().put(this.base + "group", "format", "4");
 
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
 			.isThrownBy(() -> this.store.joinGroup(this.alive, DESCRIPTION, LEASE, LEASE))
 			.withMessageContaining("format 4")
-			.withMessageContaining("reads format 3");
+			.withMessageContaining("reads format 1");
 		assertThat(this.redis.opsForHash().get(this.base + "group", "format")).isEqualTo("4");
 	}
 
