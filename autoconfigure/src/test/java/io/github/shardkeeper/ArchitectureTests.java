@@ -114,7 +114,7 @@ class ArchitectureTests {
 						"text"));
 		plan.put("redis.stream", Set.of("redis", "source", API, "shard", "text"));
 		plan.put("kafka", Set.of("source", "loop", "time", API, "shard", "text"));
-		plan.put("sls", Set.of("source", API, "shard", "text"));
+		plan.put("sls", Set.of("source", "time", API, "shard", "text"));
 		plan.put("jdbc", Set.of("checkpoint", "loop", "time", API, "shard", "text"));
 		plan.put("observation", Set.of("template", "handler", "source", API, "shard"));
 		plan.put("actuate", Set.of("directive", "consumer", "worker", "output", "operations", "cluster", "history",

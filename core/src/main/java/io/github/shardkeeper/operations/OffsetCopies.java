@@ -13,7 +13,6 @@ import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
-import io.github.shardkeeper.checkpoint.CommitHistory;
 import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.TopicGroups;
 import io.github.shardkeeper.loop.Loops;
@@ -107,14 +106,11 @@ public final class OffsetCopies extends LoopLifecycle {
 		if (shards.isEmpty()) {
 			return;
 		}
-		Map<ShardId, Offset> changed = new HashMap<>(this.checkpoints.offsets(shards));
-		changed.entrySet().removeIf((offset) -> offset.getValue().equals(this.last.get(offset.getKey())));
 		Map<ShardId, TopicGroups.Copy> copies = new HashMap<>();
-		changed.keySet().forEach((shard) -> {
-			CommitHistory commits = this.checkpoints.commits(shard);
-			if (commits != null && commits.offset() != null) {
-				copies.put(shard,
-						new TopicGroups.Copy(commits.offset(), commits.last().token(), commits.last().number()));
+		this.checkpoints.commits(shards).forEach((shard, commits) -> {
+			Offset offset = commits.offset();
+			if (offset != null && !offset.equals(this.last.get(shard))) {
+				copies.put(shard, new TopicGroups.Copy(offset, commits.last().token(), commits.last().number()));
 			}
 		});
 		if (!copies.isEmpty()) {

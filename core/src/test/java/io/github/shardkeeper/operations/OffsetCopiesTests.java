@@ -26,7 +26,6 @@ import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyCollection;
 import static org.mockito.ArgumentMatchers.anyMap;
 import static org.mockito.BDDMockito.given;
@@ -41,6 +40,8 @@ class OffsetCopiesTests {
 	private static final ShardId TWO = ShardId.of("orders", 2);
 
 	private static final ShardId OTHER = ShardId.of("visits", 1);
+
+	private static final LastCommit COMMIT = new LastCommit(new Token(7), 3);
 
 	private final SettableClock clock = new SettableClock();
 
@@ -59,14 +60,12 @@ class OffsetCopiesTests {
 
 	@BeforeEach
 	void answer() {
-		given(this.database.offsets(anyCollection())).willAnswer((call) -> {
-			Map<ShardId, Offset> found = new HashMap<>(this.committed);
-			found.keySet().retainAll(call.<Set<ShardId>>getArgument(0));
+		given(this.database.commits(anyCollection())).willAnswer((call) -> {
+			Map<ShardId, CommitHistory> found = new HashMap<>();
+			call.<Set<ShardId>>getArgument(0)
+				.forEach((shard) -> found.put(shard, new CommitHistory(this.committed.get(shard), COMMIT, null)));
 			return found;
 		});
-		given(this.database.commits(any()))
-			.willAnswer((call) -> new CommitHistory(this.committed.get(call.<ShardId>getArgument(0)),
-					new LastCommit(new Token(7), 3), null));
 		record();
 		for (ShardId shard : List.of(ONE, TWO, OTHER)) {
 			this.committed.put(shard, new Offset("5"));
@@ -77,7 +76,7 @@ class OffsetCopiesTests {
 		willAnswer((call) -> {
 			Map<ShardId, Offset> offsets = new HashMap<>();
 			call.<Map<ShardId, Copy>>getArgument(0).forEach((shard, copy) -> {
-				assertThat(copy).isEqualTo(new Copy(copy.offset(), new Token(7), 3));
+				assertThat(copy).isEqualTo(new Copy(copy.offset(), COMMIT.token(), COMMIT.number()));
 				offsets.put(shard, copy.offset());
 			});
 			return this.copied.add(offsets);

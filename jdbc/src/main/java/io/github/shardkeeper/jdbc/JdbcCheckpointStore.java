@@ -32,6 +32,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CallTransactions;
+import io.github.shardkeeper.checkpoint.CarriedCheckpoint;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
@@ -142,6 +143,9 @@ final class JdbcCheckpointStore implements CheckpointStore {
 				return Optional.ofNullable(this.shards.read(shard));
 			});
 			if (row.isEmpty()) {
+				if (this.takeOver != null) {
+					throw CarriedCheckpoint.lost(shard);
+				}
 				insert(shard);
 				return raiseAndRead(shard, token);
 			}

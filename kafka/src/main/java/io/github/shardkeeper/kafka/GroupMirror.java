@@ -3,11 +3,9 @@ package io.github.shardkeeper.kafka;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.apache.kafka.clients.admin.AlterConsumerGroupOffsetsOptions;
 import org.apache.kafka.clients.admin.AlterConsumerGroupOffsetsResult;
@@ -20,19 +18,16 @@ import org.slf4j.Logger;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.loop.ProblemLog;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.HeldPositions;
 import io.github.shardkeeper.source.ShardReader.RecordSink;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Sets the offsets of a Kafka group to those of the checkpoints: when a shard is
- * acquired, about a second after a commit, at its release, and of all shards at an
- * interval, because brokers remove offsets that nobody sets. Nothing reads them here.
- * <p>
- * Kafka does not fence these writes. So only the owner of a shard writes, and what a
- * former owner may have written at the moment when it lost the shard is replaced at the
- * next interval. Thread-safe.
+ * Sets the offsets of a Kafka group to those of the checkpoints of the shards that are
+ * held. {@link HeldPositions} decides whose, and when; what is due is one request, on the
+ * source's thread. Nothing reads them here. Thread-safe.
  */
 final class GroupMirror {
 
@@ -42,14 +37,12 @@ final class GroupMirror {
 	 */
 	static final Duration INTERVAL = Duration.ofMinutes(1);
 
+	/** Time between an acquisition or a commit and the write of its offset. */
+	static final Duration DELAY = Duration.ofSeconds(1);
+
 	private static final Logger logger = PrintableLogger.of(GroupMirror.class);
 
-	private static final long DELAY_MILLIS = 1000;
-
-	private static final long DELAY_AFTER_FAILURE_MILLIS = 5000;
-
-	/** Time after the last commit of a shard in which its former owner may write it. */
-	private static final Duration LAST_WRITE_LIMIT = Duration.ofSeconds(3);
+	private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(5);
 
 	private final String group;
 
@@ -57,17 +50,16 @@ final class GroupMirror {
 
 	private final ScheduledExecutorService executor;
 
-	private final Duration interval;
-
 	private final MonotonicClock clock;
 
-	private final Map<ShardId, Mirrored> shards = new ConcurrentHashMap<>();
+	private final HeldPositions<Mirrored> positions;
 
-	private final AtomicBoolean scheduled = new AtomicBoolean();
+	/** Guarded by this, like the fields below. */
+	private boolean started;
 
-	private final AtomicBoolean periodic = new AtomicBoolean();
+	/** {@code null} unless the last request has failed. */
+	private @Nullable MonotonicTime pausedUntil;
 
-	/** Guarded by this. */
 	private final ProblemLog log = new ProblemLog();
 
 	GroupMirror(String group, KafkaAdmin admin, ScheduledExecutorService executor, Duration interval,
@@ -75,8 +67,8 @@ final class GroupMirror {
 		this.group = group;
 		this.admin = admin;
 		this.executor = executor;
-		this.interval = interval;
 		this.clock = clock;
+		this.positions = new HeldPositions<>(DELAY, interval);
 	}
 
 	/**
@@ -84,37 +76,35 @@ final class GroupMirror {
 	 * not wait, like the other methods.
 	 */
 	void started(ShardId shard, TopicPartition partition, @Nullable OffsetAndMetadata next, RecordSink owner) {
-		this.shards.put(shard, new Mirrored(partition, owner, true, next, next != null, this.clock.now()));
-		if (next != null) {
-			schedule(DELAY_MILLIS);
-		}
-		if (this.periodic.compareAndSet(false, true)) {
-			submit(() -> this.executor.scheduleWithFixedDelay(this::renew, this.interval.toMillis(),
-					this.interval.toMillis(), TimeUnit.MILLISECONDS));
+		this.positions.started(shard, (next != null) ? new Mirrored(partition, next) : null, owner::isOwned,
+				this.clock.now());
+		start();
+	}
+
+	private synchronized void start() {
+		if (!this.started) {
+			this.started = true;
+			submit(() -> this.executor.scheduleWithFixedDelay(this::send, DELAY.toMillis(), DELAY.toMillis(),
+					TimeUnit.MILLISECONDS));
 		}
 	}
 
 	/** Notes that a shard is not read any more. A last commit may follow. */
 	void stopped(ShardId shard) {
-		this.shards.computeIfPresent(shard, (id, mirrored) -> mirrored.released());
+		this.positions.stopped(shard, this.clock.now());
+		sendIfDue();
 	}
 
 	/** Notes a commit of an owner. The last one of a shard is written at once. */
 	void committed(ShardId shard, TopicPartition partition, OffsetAndMetadata next) {
-		MonotonicTime now = this.clock.now();
-		Mirrored noted = this.shards.compute(shard, (id, known) -> (known == null)
-				? new Mirrored(partition, null, true, next, true, now) : known.isOwned() ? known.at(next, now) : known);
-		if (noted.owner() != null) {
-			schedule(DELAY_MILLIS);
-		}
-		else if (noted.due()) {
-			submit(() -> this.executor.execute(this::send));
-		}
+		this.positions.committed(shard, new Mirrored(partition, next), this.clock.now());
+		sendIfDue();
 	}
 
-	private void schedule(long millis) {
-		if (this.scheduled.compareAndSet(false, true)) {
-			submit(() -> this.executor.schedule(this::send, millis, TimeUnit.MILLISECONDS));
+	private void sendIfDue() {
+		MonotonicTime due = this.positions.nextDue();
+		if (due != null && !this.clock.now().isBefore(due)) {
+			submit(() -> this.executor.execute(this::send));
 		}
 	}
 
@@ -127,48 +117,34 @@ final class GroupMirror {
 		}
 	}
 
-	private void renew() {
-		this.shards.replaceAll((shard, mirrored) -> (mirrored.owner() != null) ? mirrored.renewed() : mirrored);
-		send();
-	}
-
-	private void send() {
-		this.scheduled.set(false);
-		if (!sendNow()) {
-			schedule(DELAY_AFTER_FAILURE_MILLIS);
+	private synchronized void send() {
+		MonotonicTime paused = this.pausedUntil;
+		if (paused == null || !this.clock.now().isBefore(paused)) {
+			sendNow();
 		}
 	}
 
 	/**
-	 * Sends what is due; returns whether Kafka has taken it. One call at a time: the last
-	 * one also sends what an interrupted one has left.
+	 * Sends what is due. One call at a time: the last one also sends what an interrupted
+	 * one has left.
 	 */
-	synchronized boolean sendNow() {
-		Map<ShardId, Mirrored> due = new HashMap<>();
-		Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>();
+	synchronized void sendNow() {
 		MonotonicTime now = this.clock.now();
-		this.shards.forEach((shard, mirrored) -> {
-			OffsetAndMetadata next = mirrored.next();
-			if (mirrored.due() && next != null && mirrored.mayBeWritten(now)) {
-				due.put(shard, mirrored);
-				offsets.put(mirrored.partition(), next);
-			}
-		});
+		Map<TopicPartition, HeldPositions.Due<Mirrored>> due = new HashMap<>();
+		Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>();
+		for (HeldPositions.Due<Mirrored> next = this.positions.next(now); next != null; next = this.positions
+			.next(now)) {
+			due.put(next.position().partition(), next);
+			offsets.put(next.position().partition(), next.position().next());
+		}
 		if (due.isEmpty()) {
-			return true;
+			return;
 		}
 		try {
 			AlterConsumerGroupOffsetsResult result = this.admin.client()
 				.alterConsumerGroupOffsets(this.group, offsets,
 						KafkaAdmin.limited(new AlterConsumerGroupOffsetsOptions()));
-			due.entrySet().removeIf((entry) -> {
-				boolean set = isSet(result.partitionResult(entry.getValue().partition()));
-				if (set) {
-					// Unless there is a newer one meanwhile.
-					this.shards.replace(entry.getKey(), entry.getValue(), entry.getValue().written());
-				}
-				return set;
-			});
+			due.keySet().removeIf((partition) -> isSet(result.partitionResult(partition)));
 			if (due.isEmpty() && this.log.resolved()) {
 				logger.info("The offsets of the Kafka group '{}' can be set again", this.group);
 			}
@@ -177,7 +153,8 @@ final class GroupMirror {
 			// A periodic task that throws would not run again.
 			report(ex);
 		}
-		return due.isEmpty();
+		due.values().forEach((failed) -> this.positions.failed(failed, now));
+		this.pausedUntil = due.isEmpty() ? null : this.clock.now().plus(PAUSE_AFTER_FAILURE);
 	}
 
 	/** A partition that does not exist has no offset to set. */
@@ -201,43 +178,12 @@ final class GroupMirror {
 	}
 
 	/**
-	 * Offset of a shard that is read here, or was. Immutable.
+	 * The next offset to read from a partition. Immutable.
 	 *
-	 * @param owner tells whether the shard is owned; {@code null} once it is not read any
-	 * more
-	 * @param wasOwned whether it was owned when it was read last
-	 * @param next the next offset to read, {@code null} before the first commit
-	 * @param due whether it is to be written
-	 * @param at the time of the last commit
+	 * @param partition the partition
+	 * @param next the offset, with its epoch
 	 */
-	private record Mirrored(TopicPartition partition, @Nullable RecordSink owner, boolean wasOwned,
-			@Nullable OffsetAndMetadata next, boolean due, MonotonicTime at) {
-
-		boolean isOwned() {
-			return (this.owner != null) ? this.owner.isOwned() : this.wasOwned;
-		}
-
-		/** After a release another instance may have committed more. */
-		boolean mayBeWritten(MonotonicTime now) {
-			return (this.owner != null) ? this.owner.isOwned()
-					: this.wasOwned && this.at.until(now).compareTo(LAST_WRITE_LIMIT) <= 0;
-		}
-
-		Mirrored released() {
-			return new Mirrored(this.partition, null, isOwned(), this.next, this.due, this.at);
-		}
-
-		Mirrored at(OffsetAndMetadata committed, MonotonicTime now) {
-			return new Mirrored(this.partition, this.owner, this.wasOwned, committed, true, now);
-		}
-
-		Mirrored renewed() {
-			return new Mirrored(this.partition, this.owner, this.wasOwned, this.next, true, this.at);
-		}
-
-		Mirrored written() {
-			return new Mirrored(this.partition, this.owner, this.wasOwned, this.next, false, this.at);
-		}
+	private record Mirrored(TopicPartition partition, OffsetAndMetadata next) {
 
 	}
 

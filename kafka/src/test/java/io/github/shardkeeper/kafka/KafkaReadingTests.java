@@ -598,6 +598,7 @@ class KafkaReadingTests {
 					.isEqualTo(Map.of(partition, new OffsetAndMetadata(1, Optional.of(0), ""))));
 				source.reader().committed(SHARD, new Offset("1:0:" + topicId()));
 				source.reader().committed(SHARD, new Offset("2:0:" + topicId()));
+				source.start(ShardId.of("orders", 1), null);
 				source.reader().committed(ShardId.of("orders", 1), new Offset("-1"));
 
 				await().untilAsserted(() -> assertThat(offsets(admin, group))
@@ -678,7 +679,7 @@ class KafkaReadingTests {
 	private PolledSource rarelyRefreshed() {
 		Map<String, Object> client = this.kafka.clientProperties();
 		return new PolledSource(new KafkaSourceSettings(Map.of("orders", KafkaTopic.named(this.topic)), client, client,
-				client, Duration.ofHours(1), null));
+				client, Duration.ofHours(1), null, KafkaSourceSettings.LONG_TRANSACTION));
 	}
 
 	/** Deletes the topic and creates one of the same name. */

@@ -167,7 +167,7 @@ if sought then
   redis.call('HDEL', CHECKPOINT, 'seek')
 end
 if returns then
-  redis.call('HDEL', CHECKPOINT, 'elsewhere', 'copy')
+  redis.call('HDEL', CHECKPOINT, 'elsewhere', 'copy', 'copied')
 end
 if sends then
   redis.call('HSET', SEQUENCES, 'era', ARGV[deadEnd + 2], 'last', ARGV[deadEnd + 3])
