@@ -2,6 +2,7 @@ package io.github.shardkeeper.autoconfigure;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -33,11 +34,7 @@ final class KafkaClientMeters implements KafkaClientListener, AutoCloseable {
 
 	private final MeterRegistry registry;
 
-	/** Looks once per minute for metrics that have come and gone. */
-	private final ScheduledExecutorService executor = Executors
-		.newSingleThreadScheduledExecutor(KafkaClientMeters::thread);
-
-	private final Map<AutoCloseable, KafkaClientMetrics> bound = new ConcurrentHashMap<>();
+	private final Map<AutoCloseable, Bound> bound = new ConcurrentHashMap<>();
 
 	KafkaClientMeters(MeterRegistry registry) {
 		this.registry = registry;
@@ -51,41 +48,62 @@ final class KafkaClientMeters implements KafkaClientListener, AutoCloseable {
 
 	@Override
 	public void opened(AutoCloseable client) {
-		KafkaClientMetrics metrics = metrics(client);
+		ScheduledExecutorService executor = Executors.newSingleThreadScheduledExecutor(KafkaClientMeters::thread);
+		KafkaClientMetrics metrics = metrics(client, executor);
 		if (metrics == null) {
+			executor.shutdown();
 			return;
 		}
+		this.bound.put(client, new Bound(metrics, executor));
 		try {
 			metrics.bindTo(this.registry);
-			this.bound.put(client, metrics);
 		}
 		catch (RuntimeException ex) {
 			logger.warn("Meters of a Kafka client cannot be registered; consumption continues", ex);
+			closed(client);
 		}
 	}
 
-	private @Nullable KafkaClientMetrics metrics(AutoCloseable client) {
+	private static @Nullable KafkaClientMetrics metrics(AutoCloseable client, ScheduledExecutorService executor) {
 		if (client instanceof Consumer<?, ?> consumer) {
-			return new KafkaClientMetrics(consumer, TAGS, this.executor);
+			return new KafkaClientMetrics(consumer, TAGS, executor);
 		}
 		if (client instanceof Producer<?, ?> producer) {
-			return new KafkaClientMetrics(producer, TAGS, this.executor);
+			return new KafkaClientMetrics(producer, TAGS, executor);
 		}
-		return (client instanceof AdminClient admin) ? new KafkaClientMetrics(admin, TAGS, this.executor) : null;
+		return (client instanceof AdminClient admin) ? new KafkaClientMetrics(admin, TAGS, executor) : null;
 	}
 
 	@Override
 	public void closed(AutoCloseable client) {
-		KafkaClientMetrics metrics = this.bound.remove(client);
-		if (metrics != null) {
-			metrics.close();
+		Bound removed = this.bound.remove(client);
+		if (removed == null) {
+			return;
+		}
+		removed.executor.shutdownNow();
+		try {
+			removed.metrics.close();
+		}
+		catch (RuntimeException ex) {
+			logger.warn("Meters of a closed Kafka client cannot be removed", ex);
 		}
 	}
 
 	/** The clients are closed before. */
 	@Override
 	public void close() {
-		this.executor.shutdownNow();
+		Set.copyOf(this.bound.keySet()).forEach(this::closed);
+	}
+
+	/**
+	 * Meters of a client.
+	 *
+	 * @param metrics binds the meters
+	 * @param executor looks once per minute for metrics that have come and gone, as long
+	 * as it runs: closing the meters does not end that
+	 */
+	private record Bound(KafkaClientMetrics metrics, ScheduledExecutorService executor) {
+
 	}
 
 }

@@ -408,7 +408,13 @@ function lagText(lag) {
 	if (!lag) {
 		return "not known";
 	}
-	const parts = [lag.records === null ? "many records, or not known" : `${number(lag.records)} records`];
+	const parts = [];
+	if (lag.records !== null) {
+		parts.push(`${number(lag.records)} records`);
+	}
+	else if (lag.millis !== 0) {
+		parts.push("many records, or not known");
+	}
 	if (lag.stable !== null && lag.stable < lag.records) {
 		parts.push(`${number(lag.records - lag.stable)} of them wait for the end of a transaction`);
 	}
@@ -420,7 +426,7 @@ function lagText(lag) {
 
 /** Rate of the committed offset, where offsets are numbers, in Kafka with epoch and topic behind them. */
 function rates(points) {
-	return differences(points, /^(\d{1,15})(?:$|:\d+:[\w-]{22}$)/);
+	return differences(points, /^(\d{1,15})(?::\d{1,10})?(?::[\w-]{22})?$/);
 }
 
 /** How many seconds of records are handled in a second, where offsets are times: those of Redis streams. */

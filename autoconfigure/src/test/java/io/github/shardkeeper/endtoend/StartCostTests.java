@@ -129,9 +129,9 @@ class StartCostTests {
 	void nothingIsLoadedThatIsNotConfigured() throws IOException {
 		Set<String> classes = classes();
 		assertThat(classes).contains("io.github.shardkeeper.redis.stream.RedisStreamSource");
-		// Conditions look for these two.
-		classes.removeAll(
-				Set.of("io.github.shardkeeper.kafka.KafkaShardSource", "io.github.shardkeeper.sls.SlsShardSource"));
+		// Conditions look for these.
+		classes.removeAll(Set.of("io.github.shardkeeper.jdbc.JdbcDataPlane",
+				"io.github.shardkeeper.kafka.KafkaShardSource", "io.github.shardkeeper.sls.SlsShardSource"));
 		assertThat(classes)
 			.noneMatch((name) -> UNCONFIGURED.stream().anyMatch((room) -> name.startsWith(PACKAGE + room + ".")));
 	}

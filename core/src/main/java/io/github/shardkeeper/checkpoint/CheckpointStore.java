@@ -103,10 +103,12 @@ public interface CheckpointStore extends AutoCloseable {
 	 * @param there the token under which the other store has a checkpoint,
 	 * {@link Token#NONE} for none; {@code null} if the caller has carried it over since
 	 * it has acquired the shard here
+	 * @param consumedThere whether the other store has commits under that token since it
+	 * was carried over: then it counts, also if this store has lost that it was left
 	 * @param sought the number of the last seek that the other store has carried out
 	 * @return whether the checkpoint in the other store counts
 	 */
-	default boolean leave(ShardId shard, Token token, @Nullable Token there, long sought) {
+	default boolean leave(ShardId shard, Token token, @Nullable Token there, boolean consumedThere, long sought) {
 		if (there == null || there.equals(Token.NONE)) {
 			return there == null;
 		}

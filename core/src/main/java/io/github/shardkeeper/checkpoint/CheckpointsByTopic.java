@@ -42,8 +42,8 @@ public final class CheckpointsByTopic implements CheckpointStore {
 	}
 
 	@Override
-	public boolean leave(ShardId shard, Token token, @Nullable Token there, long sought) {
-		return this.parts.of(shard).leave(shard, token, there, sought);
+	public boolean leave(ShardId shard, Token token, @Nullable Token there, boolean consumedThere, long sought) {
+		return this.parts.of(shard).leave(shard, token, there, consumedThere, sought);
 	}
 
 	@Override

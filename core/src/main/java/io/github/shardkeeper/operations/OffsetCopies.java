@@ -13,6 +13,7 @@ import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.TopicGroups;
 import io.github.shardkeeper.loop.Loops;
@@ -52,7 +53,7 @@ public final class OffsetCopies extends LoopLifecycle {
 	private final MemberRuntime runtime;
 
 	/** What was copied last, of owned shards; confined to the loop. */
-	private final Map<ShardId, Offset> last = new HashMap<>();
+	private final Map<ShardId, TopicGroups.Copy> last = new HashMap<>();
 
 	private @Nullable String refusal;
 
@@ -109,13 +110,17 @@ public final class OffsetCopies extends LoopLifecycle {
 		Map<ShardId, TopicGroups.Copy> copies = new HashMap<>();
 		this.checkpoints.commits(shards).forEach((shard, commits) -> {
 			Offset offset = commits.offset();
-			if (offset != null && !offset.equals(this.last.get(shard))) {
-				copies.put(shard, new TopicGroups.Copy(offset, commits.last().token(), commits.last().number()));
+			TopicGroups.Copy before = this.last.get(shard);
+			LastCommit commit = commits.last();
+			// Also after an acquisition: that has removed the copy, or refused it before.
+			if (offset != null
+					&& (before == null || !before.offset().equals(offset) || !before.token().equals(commit.token()))) {
+				copies.put(shard, new TopicGroups.Copy(offset, commit.token(), commit.number()));
 			}
 		});
 		if (!copies.isEmpty()) {
 			this.groups.copyOffsets(copies);
-			copies.forEach((shard, copy) -> this.last.put(shard, copy.offset()));
+			this.last.putAll(copies);
 		}
 	}
 

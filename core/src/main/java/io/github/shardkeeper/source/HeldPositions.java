@@ -62,7 +62,9 @@ public final class HeldPositions<P> {
 	 * @param now the current time
 	 */
 	public synchronized void started(ShardId shard, @Nullable P position, BooleanSupplier held, MonotonicTime now) {
-		Held started = new Held(held);
+		Objects.requireNonNull(shard, "shard must not be null");
+		Objects.requireNonNull(now, "now must not be null");
+		Held started = new Held(Objects.requireNonNull(held, "held must not be null"));
 		started.position = position;
 		started.due = (position != null) ? now.plus(this.delay) : null;
 		this.shards.put(shard, started);
@@ -74,17 +76,23 @@ public final class HeldPositions<P> {
 	 * @param shard the shard
 	 * @param position the position that was committed
 	 * @param now the current time
+	 * @return whether it is to be written at once
 	 */
-	public synchronized void committed(ShardId shard, P position, MonotonicTime now) {
+	public synchronized boolean committed(ShardId shard, P position, MonotonicTime now) {
+		Objects.requireNonNull(shard, "shard must not be null");
+		Objects.requireNonNull(position, "position must not be null");
+		Objects.requireNonNull(now, "now must not be null");
 		Held known = this.shards.get(shard);
 		if (known == null) {
-			return;
+			return false;
 		}
 		known.position = position;
 		known.confirmedAt = now;
-		if (!known.isWritten()) {
-			known.due = MonotonicTime.earliestOf(known.due, (known.held != null) ? now.plus(this.delay) : now);
+		if (known.isWritten()) {
+			return false;
 		}
+		known.due = MonotonicTime.earliestOf(known.due, (known.held != null) ? now.plus(this.delay) : now);
+		return known.held == null;
 	}
 
 	/**
@@ -92,20 +100,24 @@ public final class HeldPositions<P> {
 	 * once, unless the shard is lost.
 	 * @param shard the shard
 	 * @param now the current time
+	 * @return whether its position is to be written at once
 	 */
-	public synchronized void stopped(ShardId shard, MonotonicTime now) {
+	public synchronized boolean stopped(ShardId shard, MonotonicTime now) {
+		Objects.requireNonNull(shard, "shard must not be null");
+		Objects.requireNonNull(now, "now must not be null");
 		Held known = this.shards.get(shard);
 		if (known == null || known.held == null) {
-			return;
+			return false;
 		}
 		if (!known.held.getAsBoolean()) {
 			this.shards.remove(shard);
-			return;
+			return false;
 		}
 		// Its last commit may follow.
 		known.held = null;
 		known.confirmedAt = now;
 		known.due = known.isWritten() ? null : now;
+		return known.due != null;
 	}
 
 	/**
@@ -113,6 +125,7 @@ public final class HeldPositions<P> {
 	 * @param now the current time
 	 */
 	public synchronized void stoppedAll(MonotonicTime now) {
+		Objects.requireNonNull(now, "now must not be null");
 		Set.copyOf(this.shards.keySet()).forEach((shard) -> stopped(shard, now));
 	}
 
@@ -123,6 +136,7 @@ public final class HeldPositions<P> {
 	 * @return the position, {@code null} if none is due
 	 */
 	public synchronized @Nullable Due<P> next(MonotonicTime now) {
+		Objects.requireNonNull(now, "now must not be null");
 		for (ShardId shard = dueAt(now); shard != null; shard = dueAt(now)) {
 			Held known = Objects.requireNonNull(this.shards.get(shard));
 			P position = known.position;
@@ -154,6 +168,8 @@ public final class HeldPositions<P> {
 	 * @param retryAt the earliest time of another attempt
 	 */
 	public synchronized void failed(Due<P> failed, MonotonicTime retryAt) {
+		Objects.requireNonNull(failed, "failed must not be null");
+		Objects.requireNonNull(retryAt, "retryAt must not be null");
 		Held known = this.shards.get(failed.shard());
 		if (known != null) {
 			known.written = null;
@@ -181,6 +197,11 @@ public final class HeldPositions<P> {
 	 * @param position its position
 	 */
 	public record Due<P>(ShardId shard, P position) {
+
+		public Due {
+			Objects.requireNonNull(shard, "shard must not be null");
+			Objects.requireNonNull(position, "position must not be null");
+		}
 
 	}
 

@@ -19,21 +19,34 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 final class ShardTurns {
 
-	/** Same limit as that of loops: far above all timeouts that a turn waits for. */
+	/** Same limit as that of loops: far above all timeouts of stores and sources. */
 	static final Duration LIMIT = LoopThreads.DEFAULT_STALL_LIMIT;
+
+	/**
+	 * A turn waits for a connection of the application's database, and twice for locks.
+	 */
+	private static final Duration POOL_LIMIT = Duration.ofSeconds(30);
 
 	private final HandlerCalls calls;
 
 	private final MonotonicClock clock;
+
+	private final Duration limit;
 
 	private final Work turn = new Work();
 
 	/** Conversions beside the turns, the oldest first. */
 	private final Queue<Work> conversions = new ConcurrentLinkedQueue<>();
 
-	ShardTurns(HandlerCalls calls, MonotonicClock clock) {
+	/**
+	 * Creates it for a worker.
+	 * @param lockWait how long a statement of its turns may wait in a database,
+	 * {@code null} if there are none
+	 */
+	ShardTurns(HandlerCalls calls, MonotonicClock clock, @Nullable Duration lockWait) {
 		this.calls = calls;
 		this.clock = clock;
+		this.limit = (lockWait != null) ? LIMIT.plus(lockWait.multipliedBy(2)).plus(POOL_LIMIT) : LIMIT;
 	}
 
 	/** Notes that a turn begins on the current thread. */
@@ -71,7 +84,7 @@ final class ShardTurns {
 
 	private @Nullable Overdue overdue(Work work, MonotonicTime now) {
 		MonotonicTime since = since(work);
-		if (since == null || since.until(now).compareTo(LIMIT) <= 0) {
+		if (since == null || since.until(now).compareTo(this.limit) <= 0) {
 			return null;
 		}
 		List<StackTraceElement> stack = work.stack();

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.checkpoint.CallTransactions;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
@@ -119,7 +120,9 @@ public final class ShardWorker {
 		this.lifecycle.pause(paused);
 		this.owned = new OwnedShard(shard, token, member, context);
 		this.calls = new HandlerCalls(this.owned, this.lifecycle, context);
-		this.turns = new ShardTurns(this.calls, context.clock());
+		CallTransactions transactions = context.checkpoints().transactions(shard.topic());
+		this.turns = new ShardTurns(this.calls, context.clock(),
+				(transactions != null) ? transactions.lockWait() : null);
 		this.problems = new ShardProblems(this.owned, handler.name(), context, this.lifecycle, this.calls, this.turns,
 				this::wake);
 		this.task = new SerialTask(context.executor(), this::turn, this.problems::noThread);

@@ -41,13 +41,13 @@ class OffsetCopiesTests {
 
 	private static final ShardId OTHER = ShardId.of("visits", 1);
 
-	private static final LastCommit COMMIT = new LastCommit(new Token(7), 3);
-
 	private final SettableClock clock = new SettableClock();
 
 	private final Set<ShardId> owned = new TreeSet<>(Set.of(ONE, OTHER));
 
 	private final Map<ShardId, Offset> committed = new HashMap<>();
+
+	private LastCommit commit = new LastCommit(new Token(7), 3);
 
 	private final CheckpointStore database = mock(CheckpointStore.class);
 
@@ -63,7 +63,7 @@ class OffsetCopiesTests {
 		given(this.database.commits(anyCollection())).willAnswer((call) -> {
 			Map<ShardId, CommitHistory> found = new HashMap<>();
 			call.<Set<ShardId>>getArgument(0)
-				.forEach((shard) -> found.put(shard, new CommitHistory(this.committed.get(shard), COMMIT, null)));
+				.forEach((shard) -> found.put(shard, new CommitHistory(this.committed.get(shard), this.commit, null)));
 			return found;
 		});
 		record();
@@ -76,7 +76,7 @@ class OffsetCopiesTests {
 		willAnswer((call) -> {
 			Map<ShardId, Offset> offsets = new HashMap<>();
 			call.<Map<ShardId, Copy>>getArgument(0).forEach((shard, copy) -> {
-				assertThat(copy).isEqualTo(new Copy(copy.offset(), COMMIT.token(), COMMIT.number()));
+				assertThat(copy).isEqualTo(new Copy(copy.offset(), this.commit.token(), this.commit.number()));
 				offsets.put(shard, copy.offset());
 			});
 			return this.copied.add(offsets);
@@ -103,6 +103,16 @@ class OffsetCopiesTests {
 		this.owned.remove(ONE);
 		step();
 		this.owned.add(ONE);
+		step();
+
+		assertThat(this.copied).containsExactly(Map.of(ONE, new Offset("5")), Map.of(ONE, new Offset("5")));
+	}
+
+	/** The acquisition has removed the copy; one that came too early was ignored. */
+	@Test
+	void shardThatIsAcquiredAgainIsCopiedAgain() {
+		step();
+		this.commit = new LastCommit(new Token(8), 0);
 		step();
 
 		assertThat(this.copied).containsExactly(Map.of(ONE, new Offset("5")), Map.of(ONE, new Offset("5")));

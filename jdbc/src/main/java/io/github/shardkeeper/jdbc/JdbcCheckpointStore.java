@@ -183,7 +183,7 @@ final class JdbcCheckpointStore implements CheckpointStore {
 
 	/** Only for a shard whose contents are carried over into the group's store. */
 	@Override
-	public boolean leave(ShardId shard, Token token, @Nullable Token there, long sought) {
+	public boolean leave(ShardId shard, Token token, @Nullable Token there, boolean consumedThere, long sought) {
 		boolean mayHaveSent = this.outbox.exist();
 		return this.steps.run("remove " + shard, () -> {
 			ShardRow row = this.shards.lock(shard) ? this.shards.read(shard) : null;

@@ -67,7 +67,7 @@ final class TakeOver {
 			if (!newer.equals(token)) {
 				return new Acquisition.Refused(newer);
 			}
-			if (this.earlier.leave(shard, token, null, carried.sought())) {
+			if (this.earlier.leave(shard, token, null, false, carried.sought())) {
 				String summary = carried.summary(shard);
 				if (summary != null) {
 					logger.info(summary);
@@ -94,6 +94,7 @@ final class TakeOver {
 
 	private boolean isHere(ShardId shard, Token token, Optional<ShardRow> row) {
 		return this.earlier.leave(shard, token, row.map(ShardRow::token).orElse(Token.NONE),
+				row.filter((present) -> present.lastCommit() > FIRST_COMMIT).isPresent(),
 				row.map((present) -> present.seeks().applied()).orElse(0L));
 	}
 

@@ -110,13 +110,13 @@ final class TransactionMarks {
 	}
 
 	/**
-	 * Writes a row, and removes it.
+	 * Writes a row, and removes it. Within a time limit: the database may be in doubt.
 	 * @throws DataAccessException if the database refuses that
 	 */
 	void write() {
 		String id = UUID.randomUUID().toString();
-		this.jdbc.update(this.insert, GROUP, id);
-		this.jdbc.update(this.delete, GROUP, id);
+		this.steps.jdbc().update(this.insert, GROUP, id);
+		this.steps.jdbc().update(this.delete, GROUP, id);
 	}
 
 	/**

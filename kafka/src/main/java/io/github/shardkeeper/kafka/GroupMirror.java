@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.apache.kafka.clients.admin.AlterConsumerGroupOffsetsOptions;
 import org.apache.kafka.clients.admin.AlterConsumerGroupOffsetsResult;
@@ -54,10 +55,11 @@ final class GroupMirror {
 
 	private final HeldPositions<Mirrored> positions;
 
-	/** Guarded by this, like the fields below. */
-	private boolean started;
+	private final AtomicBoolean started = new AtomicBoolean();
 
-	/** {@code null} unless the last request has failed. */
+	/**
+	 * {@code null} unless the last request has failed; guarded by this, like the next.
+	 */
 	private @Nullable MonotonicTime pausedUntil;
 
 	private final ProblemLog log = new ProblemLog();
@@ -78,12 +80,7 @@ final class GroupMirror {
 	void started(ShardId shard, TopicPartition partition, @Nullable OffsetAndMetadata next, RecordSink owner) {
 		this.positions.started(shard, (next != null) ? new Mirrored(partition, next) : null, owner::isOwned,
 				this.clock.now());
-		start();
-	}
-
-	private synchronized void start() {
-		if (!this.started) {
-			this.started = true;
+		if (this.started.compareAndSet(false, true)) {
 			submit(() -> this.executor.scheduleWithFixedDelay(this::send, DELAY.toMillis(), DELAY.toMillis(),
 					TimeUnit.MILLISECONDS));
 		}
@@ -91,19 +88,16 @@ final class GroupMirror {
 
 	/** Notes that a shard is not read any more. A last commit may follow. */
 	void stopped(ShardId shard) {
-		this.positions.stopped(shard, this.clock.now());
-		sendIfDue();
+		sendIf(this.positions.stopped(shard, this.clock.now()));
 	}
 
 	/** Notes a commit of an owner. The last one of a shard is written at once. */
 	void committed(ShardId shard, TopicPartition partition, OffsetAndMetadata next) {
-		this.positions.committed(shard, new Mirrored(partition, next), this.clock.now());
-		sendIfDue();
+		sendIf(this.positions.committed(shard, new Mirrored(partition, next), this.clock.now()));
 	}
 
-	private void sendIfDue() {
-		MonotonicTime due = this.positions.nextDue();
-		if (due != null && !this.clock.now().isBefore(due)) {
+	private void sendIf(boolean due) {
+		if (due) {
 			submit(() -> this.executor.execute(this::send));
 		}
 	}

@@ -221,6 +221,9 @@ final class KafkaShardReader implements ShardReader {
 
 	@Override
 	public void committed(ShardId shard, Offset offset) {
+		if (this.unreadable.containsKey(shard)) {
+			return;
+		}
 		KafkaOffset committed = KafkaOffset.parse(offset);
 		ReadPosition position = this.positions.get(shard);
 		if (position != null) {
@@ -483,10 +486,11 @@ final class KafkaShardReader implements ShardReader {
 			position.verified(end);
 		}
 		else {
-			position.notVerified(
-					"The end of the Kafka partition %s cannot be found; retrying. Kafka: %s"
-						.formatted(position.partition(), (failure != null) ? this.failures.message(failure) : ""),
-					this.clock.now());
+			String reason = "The end of the Kafka partition %s cannot be found; retrying. Kafka: %s"
+				.formatted(position.partition(), (failure != null) ? this.failures.message(failure) : "");
+			if (position.notVerified(reason, this.clock.now())) {
+				logger.warn("{} is not read yet. {}", position.shard(), reason);
+			}
 		}
 		this.rearrange = true;
 	}
@@ -519,19 +523,20 @@ final class KafkaShardReader implements ShardReader {
 	 */
 	private void leaveVanishedTopics(Consumer<String, byte[]> current) {
 		this.newMetadata = false;
-		Set<String> before = Set.copyOf(this.found);
-		this.found.clear();
+		Set<String> now = new HashSet<>();
 		for (ReadPosition position : this.byPartition.values()) {
 			String topic = position.partition().topic();
-			if (position.isAssigned() && (this.found.contains(topic) || isKnown(current, topic))) {
-				this.found.add(topic);
+			if (position.isAssigned() && (now.contains(topic) || isKnown(current, topic))) {
+				now.add(topic);
 			}
-			else if (position.isAssigned() && before.contains(topic)) {
+			else if (position.isAssigned() && this.found.contains(topic)) {
 				// To the same place, and without a leader.
 				seek(current, position);
 				this.directory.requestRefresh();
 			}
 		}
+		this.found.clear();
+		this.found.addAll(now);
 	}
 
 	private static boolean isKnown(Consumer<String, byte[]> current, String topic) {
@@ -568,21 +573,24 @@ final class KafkaShardReader implements ShardReader {
 
 	private boolean read(Consumer<String, byte[]> current, MonotonicTime now) throws InterruptedException {
 		boolean waits;
+		boolean woken = false;
+		if (this.newMetadata) {
+			leaveVanishedTopics(current);
+		}
 		synchronized (this.wakeLock) {
 			waits = this.commands.isEmpty() && !this.closed;
 			this.waiting = waits ? current : null;
 		}
 		ConsumerRecords<String, byte[]> records;
 		try {
-			if (this.newMetadata) {
-				leaveVanishedTopics(current);
-			}
 			records = current.poll(waits ? waitTime(now) : Duration.ZERO);
 		}
 		catch (WakeupException ex) {
 			// If it comes too late for one poll, it ends the next one: no other call of
-			// this consumer waits.
-			return false;
+			// this consumer waits. New metadata may come several times per second, so
+			// what is checked below is checked nevertheless.
+			woken = true;
+			records = ConsumerRecords.empty();
 		}
 		catch (InterruptException ex) {
 			Thread.interrupted();
@@ -613,7 +621,8 @@ final class KafkaShardReader implements ShardReader {
 		if (this.transactions != null && this.transactions.isDue(read)) {
 			this.transactions.check(current.assignment(), read);
 		}
-		return isAnswered(!records.isEmpty());
+		boolean answered = isAnswered(!records.isEmpty());
+		return answered && !woken;
 	}
 
 	private Map<TopicPartition, Integer> awaitedLeaders() {

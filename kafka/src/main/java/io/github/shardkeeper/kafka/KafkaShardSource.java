@@ -37,6 +37,7 @@ import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.time.MonotonicClock;
+import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * Topics in Kafka; a shard is a partition. The shard id is the number of the partition,
@@ -177,7 +178,10 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 	/** What brokers do by quotas of a client's id or user concerns all topics. */
 	@Override
 	public Map<String, String> throttled() {
+		MonotonicTime now = MonotonicClock.SYSTEM.now();
+		// After the last send nobody else would notice the end.
 		String text = Stream.of(this.reading, this.sending)
+			.peek((each) -> each.check(now))
 			.map(Throttling::problem)
 			.filter(Objects::nonNull)
 			.collect(Collectors.joining(". "));
@@ -257,7 +261,8 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 		}
 		OffsetLookup.Ends ends = this.offsets.ends(partition);
 		long records = Math.max(0, ends.end() - next);
-		return new Lag(records, (records == 0) ? Duration.ZERO : null, Math.max(0, ends.stable() - next));
+		return new Lag(records, (records == 0) ? Duration.ZERO : null,
+				Math.min(records, Math.max(0, ends.stable() - next)));
 	}
 
 	/** Returns the offsets before those that are found, -2 for none. */

@@ -137,7 +137,7 @@ final class ReadPosition {
 				written = own;
 				suffix = KafkaOffset.suffix(written, this.topicId);
 			}
-			records.add(convert(each, suffix));
+			records.add(convert(each, written, suffix));
 		}
 		boolean room;
 		synchronized (this) {
@@ -152,11 +152,13 @@ final class ReadPosition {
 		this.retryDelay = FIRST_RETRY;
 	}
 
-	private static SourceRecord convert(ConsumerRecord<String, byte[]> each, String suffix) {
+	/** After a loss of records, another one has the same offset, under another epoch. */
+	private static SourceRecord convert(ConsumerRecord<String, byte[]> each, @Nullable Integer epoch, String suffix) {
 		byte[] value = each.value();
 		Offset offset = NumericOffsets.of(each.offset());
+		Offset identity = (epoch != null) ? new Offset(offset.value() + KafkaOffset.suffix(epoch, null)) : offset;
 		return new SourceRecord(offset, each.key(), (value != null) ? value : EMPTY,
-				RecordText.headers(each.headers(), value == null), each.timestamp(), offset,
+				RecordText.headers(each.headers(), value == null), each.timestamp(), identity,
 				new Offset(offset.value() + suffix));
 	}
 
@@ -183,6 +185,9 @@ final class ReadPosition {
 	/** Starts reading at an offset, which is the first record that exists. */
 	void begin(long offset) {
 		this.invalidity = null;
+		this.verification = Verification.DONE;
+		this.epoch = null;
+		this.tellsEpoch = true;
 		this.next = offset;
 		this.known = offset - 1;
 		this.committed = this.known;
@@ -247,11 +252,16 @@ final class ReadPosition {
 		this.verification = Verification.UNDER_WAY;
 	}
 
-	/** Notes that there was no answer, and that the leader is asked again soon. */
-	void notVerified(String reason, MonotonicTime now) {
+	/**
+	 * Notes that there was no answer, and that the leader is asked again soon; returns
+	 * whether to log it.
+	 */
+	boolean notVerified(String reason, MonotonicTime now) {
+		boolean first = this.problem == null;
 		this.verification = Verification.WANTED;
 		this.problem = reason;
 		this.retryAt = now.plus(FIRST_RETRY);
+		return first;
 	}
 
 	/**
@@ -263,6 +273,7 @@ final class ReadPosition {
 	 */
 	void verified(ListOffsetsResultInfo end) {
 		this.verification = Verification.DONE;
+		this.problem = null;
 		Integer leaderEpoch = end.leaderEpoch().orElse(null);
 		if (leaderEpoch == null || this.epoch == null) {
 			return;
@@ -333,6 +344,8 @@ final class ReadPosition {
 			this.retryDelay = FIRST_RETRY;
 		}
 		this.lastFailure = now;
+		// What it has told may be outdated by then.
+		this.refresh = null;
 		boolean first = this.retryDelay == FIRST_RETRY;
 		this.problem = reason;
 		this.retryAt = now.plus(this.retryDelay);
@@ -358,7 +371,9 @@ final class ReadPosition {
 			return false;
 		}
 		this.retryAt = null;
-		this.problem = null;
+		if (this.verification == Verification.DONE) {
+			this.problem = null;
+		}
 		return true;
 	}
 

@@ -89,7 +89,7 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 
 	private final ConnectionOpener opener = new ConnectionOpener();
 
-	private final Executor background = backgroundThreads();
+	private final Executor background = threads("shardkeeper-background");
 
 	private final Set<StatefulConnection<?, ?>> connections = ConcurrentHashMap.newKeySet();
 
@@ -188,11 +188,16 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 		return new RedisException("no connection within " + timeout.toMillis() + " ms" + hint, cause);
 	}
 
-	/** Creates a pool of its own: blocking calls in the common pool delay failovers. */
-	static Executor backgroundThreads() {
+	/**
+	 * Creates a pool of its own: blocking calls in the common pool delay failovers, and a
+	 * task that waits for others of its pool may wait for ever.
+	 * @param name the name of its threads, which end when they are idle
+	 * @return the pool
+	 */
+	public static Executor threads(String name) {
 		ThreadPoolExecutor threads = new ThreadPoolExecutor(BACKGROUND_THREADS, BACKGROUND_THREADS, 30,
 				TimeUnit.SECONDS, new LinkedBlockingQueue<>(), (task) -> {
-					Thread thread = new Thread(task, "shardkeeper-background");
+					Thread thread = new Thread(task, name);
 					thread.setDaemon(true);
 					return thread;
 				});

@@ -29,7 +29,7 @@ class ClusterTopologyTests {
 
 	@Test
 	void refreshContinuesAfterAttemptsThatCouldNotStart() {
-		ClusterTopology topology = new ClusterTopology(this.client, RedisConnector.backgroundThreads());
+		ClusterTopology topology = new ClusterTopology(this.client, RedisConnector.threads("shardkeeper-background"));
 		assertThatNoException().isThrownBy(topology::refresh);
 
 		await().until(() -> this.client.looks.get() >= MANY);

@@ -1,7 +1,9 @@
 package io.github.shardkeeper.sls;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
@@ -136,15 +138,14 @@ final class ConsumerGroupProgress implements AutoCloseable {
 			this.scheduled = null;
 			this.pausedUntil = null;
 		}
-		boolean failing = false;
+		List<HeldPositions.Due<String>> failed = new ArrayList<>();
 		try {
 			for (HeldPositions.Due<String> due = next(); due != null; due = next()) {
 				SlsFailure failure = write(due);
 				if (failure == null) {
 					continue;
 				}
-				failing = true;
-				this.positions.failed(due, this.clock.now().plus(this.delay));
+				failed.add(due);
 				if (failure.kind() == SlsFailure.Kind.THROTTLED || failure.kind() == SlsFailure.Kind.NO_ANSWER) {
 					// More requests would fail, too.
 					break;
@@ -152,7 +153,9 @@ final class ConsumerGroupProgress implements AutoCloseable {
 			}
 		}
 		finally {
-			pause(failing);
+			// Not within the round, or a slow one would never end.
+			failed.forEach((each) -> this.positions.failed(each, this.clock.now().plus(this.delay)));
+			pause(!failed.isEmpty());
 			schedule();
 		}
 	}
@@ -163,6 +166,11 @@ final class ConsumerGroupProgress implements AutoCloseable {
 
 	private synchronized void pause(boolean failing) {
 		this.failures = failing ? this.failures + 1 : 0;
+		if (failing && this.scheduled != null) {
+			// A commit during the round has asked for the next one.
+			this.scheduled.cancel(false);
+			this.scheduled = null;
+		}
 		this.pausedUntil = failing
 				? this.clock.now().plus(RetryPause.after(this.failures, this.delay.multipliedBy(2), LONGEST_PAUSE))
 				: null;

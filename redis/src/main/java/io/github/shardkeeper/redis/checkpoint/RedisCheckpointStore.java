@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -96,6 +97,9 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	private final RedisLink<byte[]> link;
 
+	/** Shards that come back wait for their pages, which the link's threads read. */
+	private final Executor carrying = RedisConnector.threads("shardkeeper-carrying");
+
 	private final ReplicatedLink<byte[]> fences;
 
 	private final DataScripts scripts;
@@ -168,7 +172,7 @@ public final class RedisCheckpointStore implements CheckpointStore {
 				return CompletableFuture.failedFuture(CarriedCheckpoint.interrupted(shard));
 			}
 			if (text(reply.get(0)).equals("ELSEWHERE")) {
-				return CompletableFuture.supplyAsync(() -> carryBack(shard, token), this.link.background());
+				return CompletableFuture.supplyAsync(() -> carryBack(shard, token), this.carrying);
 			}
 			return readRemaining(shard, reply.subList(1, reply.size()))
 				.thenCompose((checkpoint) -> acquired(shard, token, purpose, attempt, reply, checkpoint));
@@ -220,7 +224,7 @@ public final class RedisCheckpointStore implements CheckpointStore {
 		if (Answers.await(commit(shard, token, carried.replacing(before))) != CommitReply.COMMITTED) {
 			throw CarriedCheckpoint.interrupted(shard);
 		}
-		if (!source.leave(shard, token, null, carried.sought())) {
+		if (!source.leave(shard, token, null, false, carried.sought())) {
 			requestAgain(source, shard, token);
 		}
 		String summary = carried.summary(shard);
@@ -235,7 +239,7 @@ public final class RedisCheckpointStore implements CheckpointStore {
 		SeekRequest later = source.seeks(List.of(shard)).getOrDefault(shard, Seeks.NONE).pending();
 		if (later != null) {
 			seek(shard, later.after(), later.clearsState());
-			source.leave(shard, token, null, later.number());
+			source.leave(shard, token, null, false, later.number());
 		}
 	}
 
@@ -256,9 +260,9 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
-	public boolean leave(ShardId shard, Token token, @Nullable Token there, long sought) {
-		return this.fences.<Long>run(this.scripts.leaveShard(), this.keys.all(shard),
-				List.of(bytes(token.toString()), bytes((there != null) ? there.toString() : ""), bytes(sought))) == 1;
+	public boolean leave(ShardId shard, Token token, @Nullable Token there, boolean consumedThere, long sought) {
+		return this.fences.<Long>run(this.scripts.leaveShard(), this.keys.all(shard), List.of(bytes(token.toString()),
+				bytes((there != null) ? there.toString() : ""), bytes(sought), bytes(consumedThere ? "1" : "0"))) == 1;
 	}
 
 	private CompletableFuture<Optional<Checkpoint>> readRemaining(ShardId shard, List<?> beginning) {

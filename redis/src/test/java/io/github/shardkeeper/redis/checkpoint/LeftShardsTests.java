@@ -2,12 +2,16 @@ package io.github.shardkeeper.redis.checkpoint;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
@@ -83,23 +87,24 @@ class LeftShardsTests {
 		leave();
 		SeekRequest request = this.redis.seek(SHARD, new Offset("2-0"), true);
 
+		assertThat(this.redis.leave(SHARD, new Token(3), new Token(2), true, 0)).as("carried out here first").isFalse();
 		assertThat(acquire(3).seeks()).isEqualTo(new Seeks(0, request));
-		assertThat(this.redis.leave(SHARD, new Token(4), new Token(2), 0)).as("this one is newer").isFalse();
+		assertThat(this.redis.leave(SHARD, new Token(4), new Token(2), false, 0)).as("this one is newer").isFalse();
 	}
 
 	/** The caller has to carry it over first, and again if something has come since. */
 	@Test
 	void shardIsNotLeftBeforeItIsCarriedOver() {
 		commitAt5();
-		assertThat(this.redis.leave(SHARD, new Token(2), Token.NONE, 0)).isFalse();
-		assertThat(this.redis.leave(SHARD, new Token(2), null, 0)).as("not acquired").isFalse();
+		assertThat(this.redis.leave(SHARD, new Token(2), Token.NONE, false, 0)).isFalse();
+		assertThat(this.redis.leave(SHARD, new Token(2), null, false, 0)).as("not acquired").isFalse();
 		acquire(2);
 		SeekRequest request = this.redis.seek(SHARD, new Offset("2-0"), true);
-		assertThat(this.redis.leave(SHARD, new Token(2), null, 0)).as("a seek has come").isFalse();
+		assertThat(this.redis.leave(SHARD, new Token(2), null, false, 0)).as("a seek has come").isFalse();
 		acquire(3);
-		assertThat(this.redis.leave(SHARD, new Token(2), null, request.number())).as("a newer owner").isFalse();
-		assertThat(this.redis.leave(SHARD, new Token(3), null, request.number())).isTrue();
-		assertThat(this.redis.leave(SHARD, new Token(4), new Token(3), request.number())).isTrue();
+		assertThat(this.redis.leave(SHARD, new Token(2), null, false, request.number())).as("a newer owner").isFalse();
+		assertThat(this.redis.leave(SHARD, new Token(3), null, false, request.number())).isTrue();
+		assertThat(this.redis.leave(SHARD, new Token(4), new Token(3), false, request.number())).isTrue();
 		assertThat(this.redis.commits(SHARD).last().token()).isEqualTo(new Token(4));
 	}
 
@@ -109,15 +114,56 @@ class LeftShardsTests {
 		commitAt5();
 		Object before = this.keys.snapshot();
 		acquire(2);
-		assertThat(this.redis.leave(SHARD, new Token(2), null, 0)).isTrue();
+		assertThat(this.redis.leave(SHARD, new Token(2), null, false, 0)).isTrue();
 		this.keys.restore(before);
 
-		assertThat(this.redis.leave(SHARD, new Token(3), new Token(2), 0)).isTrue();
+		assertThat(this.redis.leave(SHARD, new Token(3), new Token(2), false, 0)).isTrue();
 		assertRefused(() -> this.redis.acquireNow(SHARD, new Token(4)));
 		this.keys.delete();
-		assertThat(this.redis.leave(SHARD, new Token(5), new Token(3), 0)).isTrue();
+		assertThat(this.redis.leave(SHARD, new Token(5), new Token(3), false, 0)).isTrue();
 		assertThatExceptionOfType(StoreUnavailableException.class)
 			.isThrownBy(() -> this.redis.acquireNow(SHARD, new Token(6)));
+	}
+
+	/** A failover has kept the acquisition, and lost that the shard was left since. */
+	@Test
+	void lostMarkDoesNotMakeTheCheckpointOfBeforeCountOnceTheDatabaseHasCommits() {
+		commitAt5();
+		acquire(2);
+		Object before = this.keys.snapshot();
+		assertThat(this.redis.leave(SHARD, new Token(2), null, false, 0)).isTrue();
+		this.keys.restore(before);
+
+		assertThat(this.redis.leave(SHARD, new Token(3), new Token(2), false, 0)).as("only carried over").isFalse();
+		assertThat(this.redis.leave(SHARD, new Token(3), new Token(2), true, 0)).isTrue();
+		assertRefused(() -> this.redis.acquireNow(SHARD, new Token(4)));
+	}
+
+	/** More shards than threads, whose states have several pages each. */
+	@Test
+	@Timeout(30)
+	void largeStatesOfManyShardsComeBackTogether() {
+		Map<String, String> state = new HashMap<>();
+		for (int i = 0; i < 2_000; i++) {
+			state.put("key-" + i, "1");
+		}
+		this.redis.carryBackFrom((topic) -> true, () -> this.database);
+		List<CompletableFuture<Acquisition>> answers = new ArrayList<>();
+		for (int i = 0; i < 8; i++) {
+			ShardId shard = ShardId.of("orders", i);
+			Commit commit = Commit.of(CommitNumber.ofWhole(1), new Offset("5-0"), state);
+			this.redis.acquireNow(shard, new Token(1));
+			this.redis.commit(shard, new Token(1), commit).join();
+			this.redis.acquireNow(shard, new Token(2));
+			this.database.acquireNow(shard, new Token(2));
+			this.database.commit(shard, new Token(2), commit).join();
+			assertThat(this.redis.leave(shard, new Token(2), null, false, 0)).isTrue();
+			answers.add(this.redis.acquire(shard, new Token(3)));
+		}
+
+		assertThat(answers)
+			.allSatisfy((answer) -> assertThat(answer.join()).isInstanceOfSatisfying(Acquisition.Acquired.class,
+					(back) -> assertThat(back.checkpoint().state()).hasSize(2_000)));
 	}
 
 	@Test
@@ -127,7 +173,7 @@ class LeftShardsTests {
 		commit(new Commit(CommitNumber.ofWhole(1), new Offset("5-0"), Set.of(), Map.of("n", "5"),
 				List.of(new Retry(failed, Duration.ZERO)), Set.of(), List.of()));
 		acquire(2);
-		assertThat(this.redis.leave(SHARD, new Token(2), null, 0)).isTrue();
+		assertThat(this.redis.leave(SHARD, new Token(2), null, false, 0)).isTrue();
 		this.redis.seek(SHARD, new Offset("2-0"), true);
 
 		assertThat(acquire(3).checkpoint().retryDueIn()).isNull();
@@ -249,7 +295,7 @@ class LeftShardsTests {
 	private void leave() {
 		commitAt5();
 		acquire(2);
-		assertThat(this.redis.leave(SHARD, new Token(2), null, 0)).isTrue();
+		assertThat(this.redis.leave(SHARD, new Token(2), null, false, 0)).isTrue();
 	}
 
 	private void commitAt5() {
