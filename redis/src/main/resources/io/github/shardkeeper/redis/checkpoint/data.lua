@@ -7,7 +7,8 @@
 --            fence was raised: the fence that it belongs to, the one before, number of the last commit under that one,
 --            with spaces between them); sizes (numbers of entries in state, retry queue and outbox that the scripts have
 --            left there, with spaces between them); elsewhere (1 if the shard's checkpoint is in the application's
---            database, and what is here was before); copy (the offset there, for trimming)
+--            database, and what is here was before); copy (the offset there, for trimming); copied (token and number of
+--            the commit that the copy is of, with a space between them)
 --          2 state: hash
 --          3 retry queue: sorted set, offset -> millis when it is due
 --          4 its records: hash, offset -> about .. newline .. payload
