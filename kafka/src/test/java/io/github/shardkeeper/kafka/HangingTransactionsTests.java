@@ -107,7 +107,7 @@ class HangingTransactionsTests {
 		assertThat(isHanging(transactions, 5, 12, begin.plus(LIMIT.plusMillis(1)))).isTrue();
 		assertThat(isHanging(transactions, 6, 12, begin.plus(LIMIT.plusMillis(2)))).as("moves").isFalse();
 		assertThat(isHanging(transactions, 12, 12, begin.plus(LIMIT.multipliedBy(2)))).as("at the end").isFalse();
-		assertThat(isHanging(transactions, 12, 13, begin.plus(LIMIT.multipliedBy(4)))).as("begins anew").isFalse();
+		assertThat(isHanging(transactions, 12, 13, begin.plus(LIMIT.multipliedBy(4)))).as("begins again").isFalse();
 	}
 
 	private boolean isHanging(HangingTransactions transactions, long stable, long end, MonotonicTime now) {

@@ -2,16 +2,15 @@ package io.github.shardkeeper.redis.checkpoint;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
@@ -141,26 +140,28 @@ class LeftShardsTests {
 
 	/** More shards than threads, whose states have several pages each. */
 	@Test
-	@Timeout(30)
 	void largeStatesOfManyShardsComeBackTogether() {
 		Map<String, String> state = new HashMap<>();
 		for (int i = 0; i < 2_000; i++) {
 			state.put("key-" + i, "1");
 		}
 		this.redis.carryBackFrom((topic) -> true, () -> this.database);
-		List<CompletableFuture<Acquisition>> answers = new ArrayList<>();
-		for (int i = 0; i < 8; i++) {
-			ShardId shard = ShardId.of("orders", i);
+		List<ShardId> shards = IntStream.range(0, 16).mapToObj((id) -> ShardId.of("orders", id)).toList();
+		for (ShardId shard : shards) {
 			Commit commit = Commit.of(CommitNumber.ofWhole(1), new Offset("5-0"), state);
-			this.redis.acquireNow(shard, new Token(1));
+			this.redis.acquire(shard, new Token(1)).join();
 			this.redis.commit(shard, new Token(1), commit).join();
-			this.redis.acquireNow(shard, new Token(2));
+			this.redis.acquire(shard, new Token(2)).join();
 			this.database.acquireNow(shard, new Token(2));
 			this.database.commit(shard, new Token(2), commit).join();
 			assertThat(this.redis.leave(shard, new Token(2), null, false, 0)).isTrue();
-			answers.add(this.redis.acquire(shard, new Token(3)));
 		}
+		List<CompletableFuture<Acquisition>> answers = shards.stream()
+			.map((shard) -> this.redis.acquire(shard, new Token(3)))
+			.toList();
 
+		assertThat(CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new)))
+			.succeedsWithin(Duration.ofSeconds(20));
 		assertThat(answers)
 			.allSatisfy((answer) -> assertThat(answer.join()).isInstanceOfSatisfying(Acquisition.Acquired.class,
 					(back) -> assertThat(back.checkpoint().state()).hasSize(2_000)));
