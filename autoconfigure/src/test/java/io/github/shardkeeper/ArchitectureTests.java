@@ -59,7 +59,6 @@ class ArchitectureTests {
 		Map<String, Set<String>> plan = new LinkedHashMap<>();
 		plan.put("text", Set.of());
 		plan.put("shard", Set.of("text"));
-		plan.put("report", Set.of());
 		plan.put(API, Set.of("shard"));
 		plan.put("time", Set.of());
 		plan.put("schedule", Set.of("shard"));
@@ -81,10 +80,10 @@ class ArchitectureTests {
 		plan.put("checkpoint", Set.of(API, "shard", "text"));
 		plan.put("checkpoint.memory", Set.of("checkpoint", "shard"));
 		plan.put("output", Set.of("checkpoint", "source", "time", API, "shard", "text"));
-		plan.put("coordination",
-				Set.of("directive", "protocol", "assignment", "report", "loop", "time", API, "shard", "text"));
+		plan.put("coordination", Set.of("directive", "protocol", "assignment", "loop", "time", API, "shard", "text"));
+		plan.put("report", Set.of("coordination", "shard"));
 		plan.put("history", Set.of("coordination", "protocol", "report", "loop", "time", API, "shard", "text"));
-		plan.put("coordination.memory", Set.of("directive", "coordination", "history", "protocol", "shard", "text"));
+		plan.put("coordination.memory", Set.of("directive", "coordination", "protocol", "shard", "text"));
 		plan.put("cluster", Set.of("shard"));
 		plan.put("cluster.session", Set.of("cluster", "coordination", "loop", "time", API, "shard", "text"));
 		plan.put("cluster.barrier", Set.of("cluster.session", "cluster", "time", API, "shard", "text"));
@@ -97,9 +96,9 @@ class ArchitectureTests {
 				"cluster.session", "cluster", "coordination.memory", "coordination", "protocol", "shard", "text"));
 		plan.put("handler.messaging", Set.of("handler", "source", API, "shard"));
 		plan.put("worker", Set.of("output", "handler", "coordination", "checkpoint", "source", "protocol", "parking",
-				"schedule", "report", "loop", "time", API, "shard", "text"));
+				"schedule", "loop", "time", API, "shard", "text"));
 		plan.put("consumer", Set.of("directive", "worker", "output", "handler", "coordination", "checkpoint", "source",
-				"protocol", "report", "loop", "time", API, "shard", "text"));
+				"protocol", "loop", "time", API, "shard", "text"));
 		plan.put("operations", Set.of("directive", "coordination", "checkpoint", "source", "protocol", "schedule",
 				"report", "loop", "time", API, "shard", "text"));
 		plan.put("test", Set.of("source.memory", "source", "coordination.memory", "coordination", "checkpoint.memory",

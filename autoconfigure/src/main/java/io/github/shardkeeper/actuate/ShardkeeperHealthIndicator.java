@@ -14,12 +14,12 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
+import io.github.shardkeeper.coordination.ProblemReport;
 import io.github.shardkeeper.coordination.SettingsAgreement;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.directive.Directive;
 import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.loop.LoopThreads;
-import io.github.shardkeeper.report.ProblemReport;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.worker.ShardWorker;
 

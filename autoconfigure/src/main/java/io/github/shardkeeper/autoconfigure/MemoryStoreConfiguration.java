@@ -25,7 +25,7 @@ import io.github.shardkeeper.cluster.signal.SignalStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
-import io.github.shardkeeper.coordination.memory.MemoryMoveHistory;
+import io.github.shardkeeper.history.MemoryMoveHistory;
 import io.github.shardkeeper.history.MoveHistory;
 
 /** Stores inside this process. */

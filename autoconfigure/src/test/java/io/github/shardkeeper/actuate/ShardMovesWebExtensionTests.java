@@ -11,7 +11,7 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.actuate.ShardMovesEndpoint.ShardMoves;
 import io.github.shardkeeper.actuate.ShardsWebExtension.Refusal;
-import io.github.shardkeeper.coordination.memory.MemoryMoveHistory;
+import io.github.shardkeeper.history.MemoryMoveHistory;
 import io.github.shardkeeper.history.MoveHistory;
 import io.github.shardkeeper.history.MoveHistory.Bounds;
 import io.github.shardkeeper.history.MoveReporter;

@@ -28,9 +28,9 @@ import io.github.shardkeeper.actuate.MicrometerSendMeters;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.observation.ShardkeeperObservation;
 import io.github.shardkeeper.report.LagReport;
-import io.github.shardkeeper.report.OutboxReport;
 import io.github.shardkeeper.report.ShardDetails;
 import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.OutboxReport;
 import io.github.shardkeeper.shard.ShardId;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -27,8 +27,8 @@ import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.actuate.ShardsEndpoint;
 import io.github.shardkeeper.jdbc.TestDatabase;
-import io.github.shardkeeper.report.OutboxReport;
 import io.github.shardkeeper.report.ShardDetails;
+import io.github.shardkeeper.shard.OutboxReport;
 import io.github.shardkeeper.test.EmbeddedGroup;
 import io.github.shardkeeper.test.EmbeddedRedis;
 

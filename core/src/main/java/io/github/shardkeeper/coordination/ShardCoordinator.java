@@ -25,7 +25,6 @@ import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.LeaderEvent.ListedShards;
 import io.github.shardkeeper.protocol.Planner;
 import io.github.shardkeeper.protocol.Planner.ExpectedMove;
-import io.github.shardkeeper.report.ProblemReport;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardMove;

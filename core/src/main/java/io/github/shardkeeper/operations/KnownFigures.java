@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.operations.ConsumptionSample.ShardFigures;
 import io.github.shardkeeper.report.LagReport;
-import io.github.shardkeeper.report.ShardActivity;
+import io.github.shardkeeper.shard.ShardActivity;
 import io.github.shardkeeper.shard.ShardId;
 
 /**

@@ -20,9 +20,9 @@ import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.operations.ConsumptionSample.ShardFigures;
 import io.github.shardkeeper.report.LagReport;
-import io.github.shardkeeper.report.ShardActivity;
 import io.github.shardkeeper.schedule.RunPosition;
 import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.shard.ShardActivity;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.TopicSources;
 

@@ -4,6 +4,8 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.coordination.ProblemReport;
+
 /**
  * Snapshot of a group, with one page of its shards. Immutable.
  *

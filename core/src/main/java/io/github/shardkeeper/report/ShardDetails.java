@@ -5,6 +5,8 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.shard.OutboxReport;
+
 /**
  * Snapshot of a shard with its data. Immutable.
  *

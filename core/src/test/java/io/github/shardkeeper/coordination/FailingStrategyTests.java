@@ -27,7 +27,6 @@ import io.github.shardkeeper.assignment.ShardCatalog;
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.protocol.HandoverRules;
-import io.github.shardkeeper.report.ProblemReport;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;

@@ -13,7 +13,6 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.protocol.GroupProblems.GroupStatus;
 import io.github.shardkeeper.protocol.HandoverRules;
-import io.github.shardkeeper.report.ProblemReport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -8,7 +8,6 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.coordination.memory.MemoryMoveHistory;
 import io.github.shardkeeper.history.MoveHistory.Bounds;
 import io.github.shardkeeper.history.MoveHistory.PhaseAges;
 import io.github.shardkeeper.report.MovePhaseReport;

@@ -15,7 +15,6 @@ import io.github.shardkeeper.assignment.Reason;
 import io.github.shardkeeper.coordination.GroupNotes;
 import io.github.shardkeeper.coordination.GroupNotes.Kind;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
-import io.github.shardkeeper.coordination.memory.MemoryMoveHistory;
 import io.github.shardkeeper.history.MoveHistory.Bounds;
 import io.github.shardkeeper.history.MoveHistory.PhaseAges;
 import io.github.shardkeeper.loop.Loops;

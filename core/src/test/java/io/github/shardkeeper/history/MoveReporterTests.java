@@ -10,7 +10,6 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.coordination.memory.MemoryMoveHistory;
 import io.github.shardkeeper.history.MoveHistory.Bounds;
 import io.github.shardkeeper.history.MoveHistory.PhaseAges;
 import io.github.shardkeeper.history.MoveReporter.Filter;

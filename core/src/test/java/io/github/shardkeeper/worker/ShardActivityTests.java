@@ -7,7 +7,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.ShardConsumer;
-import io.github.shardkeeper.report.ShardActivity;
+import io.github.shardkeeper.shard.ShardActivity;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.report;
+package io.github.shardkeeper.coordination;
 
 /**
  * A problem of a group, or a detail that people should know. All instances report the

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.coordination.memory;
+package io.github.shardkeeper.history;
 
 import java.time.Instant;
 import java.time.InstantSource;
@@ -11,7 +11,6 @@ import java.util.TreeMap;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.history.MoveHistory;
 import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.shard.ShardMove;
 

@@ -1,11 +1,9 @@
-package io.github.shardkeeper.coordination.memory;
+package io.github.shardkeeper.history;
 
 import java.time.Duration;
 import java.time.Instant;
 
-import io.github.shardkeeper.history.MoveHistory;
 import io.github.shardkeeper.history.MoveHistory.Bounds;
-import io.github.shardkeeper.history.MoveHistoryContract;
 
 class MemoryMoveHistoryTests extends MoveHistoryContract {
 

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.report;
+package io.github.shardkeeper.shard;
 
 import java.time.Instant;
 
