@@ -47,7 +47,8 @@ class ArchitectureTests {
 			"parking");
 
 	/** Directories of the modules whose classes are on the class path of this test. */
-	private static final Set<String> MODULES = Set.of("core", "test", "redis", "kafka", "sls", "jdbc", "autoconfigure");
+	private static final Set<String> MODULES = Set.of("core", "memory", "operations", "tools", "test", "redis", "kafka",
+			"sls", "jdbc", "autoconfigure");
 
 	private static final JavaClasses CLASSES = new ClassFileImporter()
 		.withImportOption(new ImportOption.DoNotIncludeTests())

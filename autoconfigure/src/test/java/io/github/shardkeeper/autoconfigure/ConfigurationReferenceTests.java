@@ -221,7 +221,8 @@ class ConfigurationReferenceTests {
 
 	private static List<Path> mainSources() throws IOException {
 		List<Path> sources = new ArrayList<>();
-		for (String module : List.of("core", "redis", "kafka", "sls", "jdbc", "test", "autoconfigure")) {
+		for (String module : List.of("core", "memory", "operations", "tools", "redis", "kafka", "sls", "jdbc", "test",
+				"autoconfigure")) {
 			try (Stream<Path> files = Files.walk(PROJECT.resolve(module).resolve("src/main/java"))) {
 				files.filter((file) -> file.toString().endsWith(".java")).forEach(sources::add);
 			}

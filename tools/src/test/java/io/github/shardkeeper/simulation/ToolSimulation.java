@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
 import io.github.shardkeeper.cluster.memory.MemoryCluster;
 import io.github.shardkeeper.cluster.memory.MemoryViewStore;
+import io.github.shardkeeper.cluster.session.ClusterMessages;
 import io.github.shardkeeper.cluster.session.ClusterSession;
 import io.github.shardkeeper.cluster.session.ViewStore;
 import io.github.shardkeeper.coordination.AssignmentSettings;
@@ -261,7 +262,7 @@ abstract class ToolSimulation {
 			this.coordinator = new ShardCoordinator(settings, coordination,
 					new HeartbeatScheduler(coordination, lease, settings.heartbeatInterval(), runtime), lease,
 					AssignmentSettings.builtIn("sticky", new StickyAssignment()), runtime);
-			this.session = new ClusterSession(this.coordinator, this.link.reach(ToolSimulation.this.cluster, timeout),
+			this.session = new ClusterSession(this.coordinator, messages(timeout),
 					this.link.reach(ViewStore.class, ToolSimulation.this.views, timeout), runtime,
 					this.process.executor());
 		}
@@ -269,6 +270,11 @@ abstract class ToolSimulation {
 		void start() {
 			this.session.start(this.coordinator::startWithoutShards);
 			begin(this);
+		}
+
+		private ClusterMessages messages(Duration timeout) {
+			return (address, onMessage) -> this.link
+				.subscribe((received) -> ToolSimulation.this.cluster.subscribe(address, received), onMessage, timeout);
 		}
 
 		/** Returns a store as this process reaches it. */

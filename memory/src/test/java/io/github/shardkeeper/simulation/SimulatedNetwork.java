@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import java.util.stream.LongStream;
@@ -17,7 +18,6 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
-import io.github.shardkeeper.cluster.session.ClusterMessages;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
 import io.github.shardkeeper.coordination.InstanceInUseException;
@@ -152,19 +152,22 @@ final class SimulatedNetwork {
 			return proxy(port, store, Way.CONTROL, timeout);
 		}
 
-		ClusterMessages reach(ClusterMessages messages, Duration timeout) {
-			return (address, onMessage) -> {
-				try {
-					return (Subscription) call(Way.EVENTS, timeout, () -> open((subscription) -> messages
-						.subscribe(address, (message) -> deliver(subscription, () -> onMessage.accept(message)))));
-				}
-				catch (RuntimeException | Error ex) {
-					throw ex;
-				}
-				catch (Throwable ex) {
-					throw new IllegalStateException(ex);
-				}
-			};
+		/**
+		 * Subscribes to messages of cluster tools.
+		 * @param messages opens a subscription at the store
+		 */
+		Subscription subscribe(Function<Consumer<String>, Subscription> messages, Consumer<String> onMessage,
+				Duration timeout) {
+			try {
+				return (Subscription) call(Way.EVENTS, timeout, () -> open((subscription) -> messages
+					.apply((message) -> deliver(subscription, () -> onMessage.accept(message)))));
+			}
+			catch (RuntimeException | Error ex) {
+				throw ex;
+			}
+			catch (Throwable ex) {
+				throw new IllegalStateException(ex);
+			}
 		}
 
 		private <T> T proxy(Class<T> port, T target, Way way, Duration timeout) {
