@@ -34,6 +34,7 @@ import io.github.shardkeeper.coordination.CoordinationSettings;
  * Parameters, created for the first bean that injects them or has an annotated field.
  */
 @Configuration(proxyBeanMethods = false)
+@ConditionalOnClass(ParameterStore.class)
 @ConditionalOnBean(ParameterStore.class)
 class ClusterParametersConfiguration {
 

@@ -5,6 +5,7 @@ import java.time.InstantSource;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.thread.Threading;
 import org.springframework.context.ApplicationContext;
@@ -46,6 +47,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * one opens the connections.
  */
 @Configuration(proxyBeanMethods = false)
+@ConditionalOnClass(ViewStore.class)
 @ConditionalOnBean(ViewStore.class)
 class ClusterToolsConfiguration {
 
@@ -66,6 +68,11 @@ class ClusterToolsConfiguration {
 	ClusterMembership shardkeeperClusterMembership(ClusterSession session, ShardCoordinator coordinator,
 			ShardkeeperSettings settings) {
 		return new ClusterMembership(session, coordinator, settings.leaveTimeout(), ShardConsumerRunner.PHASE + 1);
+	}
+
+	@Bean
+	ClusterToolsProblem shardkeeperClusterToolsProblem(ClusterSession session) {
+		return session::problem;
 	}
 
 	@Bean
@@ -105,8 +112,10 @@ class ClusterToolsConfiguration {
 	@Lazy
 	@ConditionalOnMissingBean(ClusterSignals.class)
 	StoredSignals shardkeeperClusterSignals(ClusterSession session, SignalStore store, PayloadConverter converter,
-			ShardkeeperSettings settings, ApplicationContext context) {
-		return new StoredSignals(session, store, converter, settings.signals(startedAt(session.clock(), context)));
+			ShardkeeperProperties properties, ApplicationContext context) {
+		ShardkeeperProperties.Signals signals = properties.signals();
+		return new StoredSignals(session, store, converter, new StoredSignals.Settings(signals.retention(),
+				signals.maxPayloadSize().toBytes(), startedAt(session.clock(), context)));
 	}
 
 	/**

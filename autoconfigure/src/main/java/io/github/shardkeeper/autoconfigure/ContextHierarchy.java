@@ -25,6 +25,7 @@ import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 import io.github.shardkeeper.OnShardAssigned;
@@ -49,6 +50,10 @@ final class ContextHierarchy implements SmartInitializingSingleton, ApplicationL
 
 	private static final ConfigurationPropertyName ENABLED = PREFIX.append("enabled");
 
+	/** Whether their module is there, and with it their annotations. */
+	private static final boolean CLUSTER_TOOLS = ClassUtils.isPresent("io.github.shardkeeper.cluster.ClusterExclusive",
+			ContextHierarchy.class.getClassLoader());
+
 	private final ConfigurableApplicationContext context;
 
 	ContextHierarchy(ConfigurableApplicationContext context) {
@@ -58,7 +63,7 @@ final class ContextHierarchy implements SmartInitializingSingleton, ApplicationL
 	@Override
 	public void afterSingletonsInstantiated() {
 		for (ApplicationContext parent = this.context.getParent(); parent != null; parent = parent.getParent()) {
-			refuse(parent, List.of(ClusterExclusive.class),
+			refuse(parent, CLUSTER_TOOLS ? List.of(ClusterExclusive.class) : List.of(),
 					"is in a parent context of Shardkeeper's, which has "
 							+ "created it before, so that it is neither intercepted nor bound",
 					"Move the bean to the context that has Shardkeeper, or configure Shardkeeper in the parent context.");
@@ -70,9 +75,12 @@ final class ContextHierarchy implements SmartInitializingSingleton, ApplicationL
 		if (event.getApplicationContext() == this.context) {
 			return;
 		}
-		refuse(event.getApplicationContext(),
-				List.of(ShardConsumer.class, OnShardPreparing.class, OnShardAssigned.class, OnShardRevoked.class,
-						OnClusterSignal.class, ClusterExclusive.class),
+		List<Class<? extends Annotation>> ofMethods = new ArrayList<>(
+				List.of(ShardConsumer.class, OnShardPreparing.class, OnShardAssigned.class, OnShardRevoked.class));
+		if (CLUSTER_TOOLS) {
+			ofMethods.addAll(List.of(OnClusterSignal.class, ClusterExclusive.class));
+		}
+		refuse(event.getApplicationContext(), ofMethods,
 				"is in a child context of Shardkeeper's, which starts before the child and does not know its beans",
 				"Move the bean to the context that has Shardkeeper, or configure Shardkeeper in the child context only: "
 						+ "exclude ShardkeeperAutoConfiguration in the parent.");
@@ -103,7 +111,7 @@ final class ContextHierarchy implements SmartInitializingSingleton, ApplicationL
 			}
 		}
 		List<String> fields = new ArrayList<>();
-		if (AnnotatedBeans.mayHave(type, ClusterParameter.class)) {
+		if (CLUSTER_TOOLS && AnnotatedBeans.mayHave(type, ClusterParameter.class)) {
 			ReflectionUtils.doWithFields(type, (field) -> fields.add(field.getName()),
 					(field) -> field.isAnnotationPresent(ClusterParameter.class));
 		}

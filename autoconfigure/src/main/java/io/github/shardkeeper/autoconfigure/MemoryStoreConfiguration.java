@@ -1,6 +1,7 @@
 package io.github.shardkeeper.autoconfigure;
 
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
@@ -56,6 +57,15 @@ class MemoryStoreConfiguration {
 		MoveHistory shardkeeperMoveHistory(MemoryCoordinationStore group, ShardkeeperSettings settings) {
 			return group.companion(MemoryMoveHistory.class, (store) -> new MemoryMoveHistory(settings.history()));
 		}
+
+	}
+
+	/** Stores of the cluster tools, which are a module of their own. */
+	@Configuration(proxyBeanMethods = false)
+	@Order(2)
+	@ConditionalOnClass(ViewStore.class)
+	@ConditionalOnBean(MemoryCoordinationStore.class)
+	static class ClusterStores {
 
 		@Bean
 		MemoryCluster shardkeeperMemoryCluster(MemoryCoordinationStore group) {

@@ -5,6 +5,7 @@ import java.lang.annotation.Annotation;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -23,6 +24,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  * store: nothing would heed them.
  */
 @Configuration(proxyBeanMethods = false)
+@ConditionalOnClass(ViewStore.class)
 @ConditionalOnMissingBean(ViewStore.class)
 @ConditionalOnBean(CoordinationStore.class)
 class NoClusterToolsConfiguration {

@@ -20,6 +20,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.support.DefaultLifecycleProcessor;
 import org.springframework.core.SpringProperties;
+import org.springframework.core.annotation.Order;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -67,7 +68,9 @@ import io.github.shardkeeper.source.TopicSources;
 @ConditionalOnProperty(name = "shardkeeper.store", havingValue = "redis", matchIfMissing = true)
 class RedisStoreConfiguration {
 
+	/** Defined before what depends on it. */
 	@Configuration(proxyBeanMethods = false)
+	@Order(1)
 	@ConditionalOnClass({ RedisConnector.class, RedisConnectionFactory.class, LettuceConnectionFactory.class,
 			RedisClient.class })
 	static class WithLettuce {
@@ -152,48 +155,6 @@ class RedisStoreConfiguration {
 				ShardkeeperSettings settings, CoordinationSettings coordination) {
 			return new RedisMoveHistory(connector, properties.keyPrefix(), coordination.group(),
 					RedisConnector.DATA_TIMEOUT, settings.history());
-		}
-
-		/**
-		 * As the stores of the cluster tools, missing with an application's coordination
-		 * store, which has the sessions.
-		 */
-		@Bean
-		@ConditionalOnBean(RedisCoordinationStore.class)
-		ClusterLink shardkeeperClusterLink(RedisConnector connector, ShardkeeperProperties properties,
-				CoordinationSettings settings) {
-			return new ClusterLink(connector, properties.keyPrefix(), settings.group(), controlTimeout(settings),
-					wait(properties));
-		}
-
-		@Bean
-		@ConditionalOnBean(RedisCoordinationStore.class)
-		ViewStore shardkeeperViewStore(ClusterLink link) {
-			return new RedisViewStore(link);
-		}
-
-		@Bean
-		@ConditionalOnBean(RedisCoordinationStore.class)
-		LockStore shardkeeperLockStore(ClusterLink link) {
-			return new RedisLockStore(link);
-		}
-
-		@Bean
-		@ConditionalOnBean(RedisCoordinationStore.class)
-		BarrierStore shardkeeperBarrierStore(ClusterLink link) {
-			return new RedisBarrierStore(link);
-		}
-
-		@Bean
-		@ConditionalOnBean(RedisCoordinationStore.class)
-		SignalStore shardkeeperSignalStore(ClusterLink link) {
-			return new RedisSignalStore(link);
-		}
-
-		@Bean
-		@ConditionalOnBean(RedisCoordinationStore.class)
-		ParameterStore shardkeeperParameterStore(ClusterLink link) {
-			return new RedisParameterStore(link);
 		}
 
 		@Bean
@@ -289,6 +250,50 @@ class RedisStoreConfiguration {
 					(topic) -> settings.isInDatabase(topic)
 							&& SourceSelection.capability(sources, topic, ShardTrimmer.class, trimmers) != null,
 					runner::shards, checkpoints, groups, runtime, ShardConsumerRunner.PHASE + 1);
+		}
+
+	}
+
+	/**
+	 * Stores of the cluster tools, which are a module of their own. Missing with an
+	 * application's coordination store, which has the sessions.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@Order(2)
+	@ConditionalOnClass({ ViewStore.class, RedisConnector.class, RedisClient.class })
+	@ConditionalOnBean(RedisCoordinationStore.class)
+	static class ClusterStores {
+
+		@Bean
+		ClusterLink shardkeeperClusterLink(RedisConnector connector, ShardkeeperProperties properties,
+				CoordinationSettings settings) {
+			return new ClusterLink(connector, properties.keyPrefix(), settings.group(),
+					WithLettuce.controlTimeout(settings), WithLettuce.wait(properties));
+		}
+
+		@Bean
+		ViewStore shardkeeperViewStore(ClusterLink link) {
+			return new RedisViewStore(link);
+		}
+
+		@Bean
+		LockStore shardkeeperLockStore(ClusterLink link) {
+			return new RedisLockStore(link);
+		}
+
+		@Bean
+		BarrierStore shardkeeperBarrierStore(ClusterLink link) {
+			return new RedisBarrierStore(link);
+		}
+
+		@Bean
+		SignalStore shardkeeperSignalStore(ClusterLink link) {
+			return new RedisSignalStore(link);
+		}
+
+		@Bean
+		ParameterStore shardkeeperParameterStore(ClusterLink link) {
+			return new RedisParameterStore(link);
 		}
 
 	}

@@ -53,7 +53,7 @@ import io.github.shardkeeper.actuate.ShardsWebExtension;
 import io.github.shardkeeper.autoconfigure.ClusterParametersConfiguration.ParametersInUse;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
-import io.github.shardkeeper.cluster.session.ClusterSession;
+import io.github.shardkeeper.cluster.ClusterParameters;
 import io.github.shardkeeper.consumer.PublishedEvents;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.CoordinationSettings;
@@ -146,6 +146,12 @@ public final class ShardkeeperActuatorAutoConfiguration {
 			return new ShardMovesWebExtension(endpoint);
 		}
 
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass({ Endpoint.class, ConditionalOnAvailableEndpoint.class, ClusterParameters.class })
+	static class ClusterParametersEndpointConfiguration {
+
 		@Bean
 		@ConditionalOnAvailableEndpoint
 		@ConditionalOnBean(ParametersInUse.class)
@@ -193,10 +199,10 @@ public final class ShardkeeperActuatorAutoConfiguration {
 		@ConditionalOnEnabledHealthIndicator("shardkeeper")
 		@ConditionalOnMissingBean(name = { "shardkeeperHealthIndicator", "shardkeeperHealthContributor" })
 		ShardkeeperHealthIndicator shardkeeperHealthIndicator(ShardCoordinator coordinator, SettingsAgreement agreement,
-				ShardConsumerRunner runner, LoopThreads loops, ObjectProvider<ClusterSession> session,
+				ShardConsumerRunner runner, LoopThreads loops, ObjectProvider<ClusterToolsProblem> clusterTools,
 				HealthProperties properties) {
 			return new ShardkeeperHealthIndicator(coordinator, agreement, runner, loops,
-					() -> Optional.ofNullable(session.getIfAvailable()).flatMap(ClusterSession::problem),
+					() -> Optional.ofNullable(clusterTools.getIfAvailable()).flatMap(ClusterToolsProblem::find),
 					new Status(properties.problemStatus()), properties.outageTolerance());
 		}
 

@@ -36,7 +36,6 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.SessionTimes;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Template;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Trim;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
-import io.github.shardkeeper.cluster.signal.StoredSignals;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.history.MoveHistory;
 import io.github.shardkeeper.protocol.HandoverRules;
@@ -47,7 +46,6 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.source.TrimRule;
 import io.github.shardkeeper.template.SendSettings;
-import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.ConsumerSettings;
 import io.github.shardkeeper.worker.ConsumerSettings.BufferLimits;
 import io.github.shardkeeper.worker.ConsumerSettings.Commits;
@@ -197,12 +195,6 @@ final class ShardkeeperSettings {
 
 	MoveHistory.Bounds history() {
 		return new MoveHistory.Bounds(this.properties.history().maxMoves(), this.properties.history().retention());
-	}
-
-	/** Returns the settings of signals for an application that was started at a time. */
-	StoredSignals.Settings signals(MonotonicTime startedAt) {
-		return new StoredSignals.Settings(this.properties.signals().retention(),
-				this.properties.signals().maxPayloadSize().toBytes(), startedAt);
 	}
 
 	/**

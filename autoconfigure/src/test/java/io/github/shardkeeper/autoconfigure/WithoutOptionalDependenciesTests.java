@@ -26,7 +26,8 @@ class WithoutOptionalDependenciesTests {
 
 	@Test
 	void optionalDependenciesAreAbsent() {
-		for (String name : new String[] { "io.github.shardkeeper.redis.RedisConnector", "io.lettuce.core.RedisClient",
+		for (String name : new String[] { "io.github.shardkeeper.cluster.ClusterLocks",
+				"io.github.shardkeeper.redis.RedisConnector", "io.lettuce.core.RedisClient",
 				"org.springframework.data.redis.connection.RedisConnectionFactory",
 				"org.springframework.boot.actuate.endpoint.annotation.Endpoint",
 				"org.springframework.boot.health.contributor.HealthIndicator",

@@ -33,7 +33,8 @@ class BareStarterTests {
 
 	@Test
 	void nothingElseIsOnTheClassPath() {
-		for (String name : Set.of("org.springframework.web.servlet.DispatcherServlet",
+		for (String name : Set.of("io.github.shardkeeper.cluster.ClusterLocks",
+				"org.springframework.web.servlet.DispatcherServlet",
 				"org.springframework.boot.actuate.endpoint.annotation.Endpoint",
 				"org.springframework.boot.health.contributor.HealthIndicator", "jakarta.validation.Validator",
 				"org.springframework.jdbc.core.JdbcTemplate")) {
