@@ -8,6 +8,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationPropertiesSource;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
+import io.github.shardkeeper.Internal;
+
 /**
  * Properties of the source {@code kafka}. Immutable.
  *
@@ -25,6 +27,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param serializers Whether a ShardTemplate converts payloads with
  * spring.kafka.producer.value-serializer instead of the PayloadConverter.
  */
+@Internal
 public record KafkaSourceProperties(@DefaultValue Map<String, KafkaTopicProperties> topics,
 		@DefaultValue("5s") Duration refreshInterval, @Nullable String mirrorGroup,
 		@DefaultValue("2m") Duration longTransaction, @DefaultValue("false") boolean deserializers,

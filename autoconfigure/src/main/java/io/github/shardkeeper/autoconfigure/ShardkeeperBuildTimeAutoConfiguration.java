@@ -16,6 +16,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.type.AnnotationMetadata;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 /**
@@ -24,6 +25,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  * time fails startup. Applies also where Shardkeeper is disabled: such an application
  * cannot enable it.
  */
+@Internal
 @AutoConfiguration(before = { ShardkeeperAutoConfiguration.class, ShardkeeperActuatorAutoConfiguration.class })
 @Import(ShardkeeperBuildTimeAutoConfiguration.Registrar.class)
 public final class ShardkeeperBuildTimeAutoConfiguration {

@@ -12,6 +12,7 @@ import org.springframework.boot.context.properties.NestedConfigurationProperty;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.assignment.load.LoadMeasure;
 import io.github.shardkeeper.schedule.RunRules.MissedRuns;
 import io.github.shardkeeper.schedule.RunRules.OnInterruption;
@@ -64,6 +65,7 @@ import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
  * characters than letters, digits, dots and dashes must be written in brackets. Defaults
  * to the value in the code.
  */
+@Internal
 @ConfigurationProperties(prefix = "shardkeeper", ignoreUnknownFields = false)
 public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Nullable String group,
 		@Nullable String instanceId, @Nullable String version, @DefaultValue("redis") Store store,

@@ -9,6 +9,8 @@ import org.springframework.boot.context.properties.ConfigurationPropertiesSource
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.StringUtils;
 
+import io.github.shardkeeper.Internal;
+
 /**
  * Properties of the source {@code sls}. Immutable.
  *
@@ -39,6 +41,7 @@ import org.springframework.util.StringUtils;
  * @param topics Logstores, by the name of the topic. Without an entry, a topic reads the
  * logstore of the same name.
  */
+@Internal
 public record SlsSourceProperties(@Nullable String endpoint, @Nullable String project, @Nullable String accessKeyId,
 		@Nullable String accessKeySecret, @Nullable String securityToken, @Nullable String region,
 		@Nullable String proxy, @DefaultValue("500ms") Duration pollInterval,

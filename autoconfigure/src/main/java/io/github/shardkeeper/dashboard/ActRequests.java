@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Guard of acts against requests that a page of another site makes a browser send.
  * Requests without the marks of a browser are no concern of it. Thread-safe.
  */
-public final class ActRequests {
+final class ActRequests {
 
 	/** Header that only scripts of the same origin can set. */
 	public static final String HEADER = "X-Shardkeeper-Act";

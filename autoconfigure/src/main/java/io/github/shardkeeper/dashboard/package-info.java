@@ -3,7 +3,10 @@
  * against acts that other sites cause. The page reads and acts through the endpoints; no
  * decisions are made here.
  */
+@Internal
 @NullMarked
 package io.github.shardkeeper.dashboard;
 
 import org.jspecify.annotations.NullMarked;
+
+import io.github.shardkeeper.Internal;

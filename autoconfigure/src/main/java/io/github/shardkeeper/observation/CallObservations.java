@@ -6,6 +6,7 @@ import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.handler.CallObserver;
 import io.github.shardkeeper.source.SourceRecord;
@@ -15,6 +16,7 @@ import io.github.shardkeeper.source.SourceRecord;
  * opens and closes on the thread of the call, so that pooled threads keep nothing.
  * Thread-safe.
  */
+@Internal
 public final class CallObservations implements CallObserver {
 
 	private final ObservationRegistry registry;

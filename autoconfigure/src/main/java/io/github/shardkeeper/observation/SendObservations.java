@@ -6,6 +6,7 @@ import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.template.SendObserver;
 
@@ -14,6 +15,7 @@ import io.github.shardkeeper.template.SendObserver;
  * of the sender's current observation, and writes its trace into the record's headers. It
  * opens no scope, because the answer arrives on another thread. Thread-safe.
  */
+@Internal
 public final class SendObservations implements SendObserver {
 
 	private static final Sent NOOP = (offset, failure) -> {

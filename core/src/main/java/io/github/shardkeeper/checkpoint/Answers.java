@@ -3,9 +3,11 @@ package io.github.shardkeeper.checkpoint;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.StoreUnavailableException;
 
 /** Waits for answers of a store. */
+@Internal
 public final class Answers {
 
 	private Answers() {

@@ -10,6 +10,7 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
@@ -27,6 +28,7 @@ import io.github.shardkeeper.shard.ShardId;
  * wait in the outbox do not go, and keep the shard where it is; dead letters stay behind.
  * Immutable.
  */
+@Internal
 public final class CarriedCheckpoint {
 
 	/** Limits of a retry queue: all of it is written in one step. */

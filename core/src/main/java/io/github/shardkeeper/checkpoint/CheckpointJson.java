@@ -16,6 +16,7 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 
@@ -34,6 +35,7 @@ import io.github.shardkeeper.shard.ShardId;
  * <code>{"era":1767225600123456,"number":7,"key":"42","headers":{"trace":"7f"}}</code>.</li>
  * </ul>
  */
+@Internal
 public final class CheckpointJson {
 
 	private static final JsonMapper MAPPER = new JsonMapper();

@@ -13,6 +13,7 @@ import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.shard.Offset;
@@ -23,6 +24,7 @@ import io.github.shardkeeper.shard.Token;
  * Checkpoints in two stores: one for some topics, one for all others. Closing it closes
  * neither store. Thread-safe.
  */
+@Internal
 public final class CheckpointsByTopic implements CheckpointStore {
 
 	private final PartsByTopic<CheckpointStore> parts;

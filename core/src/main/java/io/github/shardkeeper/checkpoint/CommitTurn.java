@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
+import io.github.shardkeeper.Internal;
+
 /**
  * Turn to commit a shard, for calls whose transactions are open at the same time. Who has
  * it knows the number of the last commit, and is the only one whose transaction may lock
@@ -11,6 +13,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * connection included, so calls that wait for it never stop the one that has it.
  * Thread-safe.
  */
+@Internal
 public final class CommitTurn {
 
 	private final ReentrantLock lock = new ReentrantLock();

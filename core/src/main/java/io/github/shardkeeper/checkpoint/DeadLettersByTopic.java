@@ -9,12 +9,14 @@ import java.util.function.BiFunction;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
  * Dead letters in two stores: one for some topics, one for all others. Closing it closes
  * neither store. Thread-safe.
  */
+@Internal
 public final class DeadLettersByTopic implements DeadLetterStore {
 
 	private final PartsByTopic<DeadLetterStore> parts;

@@ -13,6 +13,8 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.Internal;
+
 /**
  * State of one owned shard: all entries, and the changes to commit. A handler call gets a
  * {@link StateView}, which keeps its writes to itself; when the call has returned, they
@@ -20,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * together with their record. Confined to the shard's worker; if calls run at the same
  * time, views read the entries on other threads.
  */
+@Internal
 public final class JournaledState {
 
 	/** Length of a number as JSON at most, with which it counts. */

@@ -26,6 +26,7 @@ import tools.jackson.databind.ObjectWriter;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.text.EncodableText;
 
 /**
@@ -34,6 +35,7 @@ import io.github.shardkeeper.text.EncodableText;
  * without it, where it does the same: a mapper that writes one of these types in its own
  * way converts all values of this type itself. Immutable, thread-safe.
  */
+@Internal
 public final class StateValues {
 
 	/** So many digits always fit into the type. */

@@ -13,6 +13,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.UnreadableStateException;
 import io.github.shardkeeper.text.EncodableText;
@@ -23,6 +24,7 @@ import io.github.shardkeeper.text.PrintableText;
  * State of a shard as one handler call sees it, with the writes of that call. Confined to
  * the thread of the call until it has returned.
  */
+@Internal
 public final class StateView implements ShardState, AutoCloseable {
 
 	/** Maximum length of an entry: its key and its value as JSON, in characters. */

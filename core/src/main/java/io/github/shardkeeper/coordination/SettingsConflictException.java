@@ -7,7 +7,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  * that runs has others. A retry succeeds once all instances with the other settings have
  * stopped.
  */
-public final class SettingsConflictException extends ShardkeeperConfigurationException {
+final class SettingsConflictException extends ShardkeeperConfigurationException {
 
 	SettingsConflictException(String description, String action) {
 		super(description, action);

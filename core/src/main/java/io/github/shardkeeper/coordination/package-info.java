@@ -3,7 +3,10 @@
  * ({@code CoordinationStore}, {@code ShardConsumption}). Decisions belong in
  * {@code protocol}; offsets, state and records of shards belong in {@code checkpoint}.
  */
+@Internal
 @NullMarked
 package io.github.shardkeeper.coordination;
 
 import org.jspecify.annotations.NullMarked;
+
+import io.github.shardkeeper.Internal;

@@ -41,6 +41,7 @@ import org.springframework.stereotype.Component;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.function.SingletonSupplier;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.text.PrintableLogger;
 
@@ -50,6 +51,7 @@ import io.github.shardkeeper.text.PrintableLogger;
  * that is created after the search and has annotated methods that the search could not
  * know. Thread-safe.
  */
+@Internal
 public final class AnnotatedBeans implements BeanPostProcessor {
 
 	private static final Logger logger = PrintableLogger.of(AnnotatedBeans.class);

@@ -4,6 +4,7 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.source.SourceRecord;
 
@@ -13,6 +14,7 @@ import io.github.shardkeeper.source.SourceRecord;
  * fails the call: otherwise records would count as handled that no handler has handled.
  * Thread-safe.
  */
+@Internal
 public final class CallObservers implements CallObserver {
 
 	private final List<CallObserver> observers;

@@ -1,8 +1,11 @@
 package io.github.shardkeeper.handler;
 
+import io.github.shardkeeper.Internal;
+
 /**
  * Way of calling a handler's method.
  */
+@Internal
 public enum HandlerShape {
 
 	/** Once for each record. */

@@ -8,6 +8,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.Acknowledgment;
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.ShardState;
@@ -17,6 +18,7 @@ import io.github.shardkeeper.source.SourceRecord;
 /**
  * Parameters of a handler's method, read and checked once at startup. Thread-safe.
  */
+@Internal
 public final class HandlerSignature {
 
 	private final Method method;

@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.SourceRecord;
@@ -12,6 +13,7 @@ import io.github.shardkeeper.source.SourceRecord;
  * Fills parameters of handlers from a record as from a message, by their annotations and
  * types. Thread-safe.
  */
+@Internal
 public interface MessageArguments {
 
 	/** Fills none. */

@@ -13,6 +13,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.Acknowledgment;
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.ShardRecord;
@@ -26,6 +27,7 @@ import io.github.shardkeeper.source.SourceRecord;
  * Handler of one topic: a {@code @ShardConsumer} method with the callbacks of its bean.
  * Thread-safe.
  */
+@Internal
 public final class ShardHandler {
 
 	private final String topic;

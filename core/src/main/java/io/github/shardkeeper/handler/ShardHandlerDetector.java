@@ -18,6 +18,7 @@ import org.slf4j.Logger;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.OnShardAssigned;
 import io.github.shardkeeper.OnShardPreparing;
 import io.github.shardkeeper.OnShardRevoked;
@@ -33,6 +34,7 @@ import io.github.shardkeeper.text.PrintableText;
 /**
  * Finds the handlers among the application's beans and checks them. Immutable.
  */
+@Internal
 public final class ShardHandlerDetector {
 
 	private static final Logger logger = PrintableLogger.of(ShardHandlerDetector.class);

@@ -2,7 +2,10 @@
  * Supervised loops, tasks and their executors, and the guards that keep failures of logs
  * and meters from ending them. What a loop does belongs to the room of its owner.
  */
+@Internal
 @NullMarked
 package io.github.shardkeeper.loop;
 
 import org.jspecify.annotations.NullMarked;
+
+import io.github.shardkeeper.Internal;

@@ -3,7 +3,10 @@
  * and what happens to missed and interrupted runs. Does not belong here: threads, clocks,
  * stores, calls of handlers.
  */
+@Internal
 @NullMarked
 package io.github.shardkeeper.schedule;
 
 import org.jspecify.annotations.NullMarked;
+
+import io.github.shardkeeper.Internal;

@@ -2,12 +2,14 @@ package io.github.shardkeeper.shard;
 
 import java.util.Objects;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.text.PrintableText;
 
 /**
  * The rule for names of groups, topics, shards and instances. They become parts of Redis
  * keys, where braces would move a key to another slot, and of text for people.
  */
+@Internal
 public final class Names {
 
 	/** Text of the rule, for error messages. */

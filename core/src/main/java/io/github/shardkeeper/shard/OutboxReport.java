@@ -4,6 +4,8 @@ import java.time.Instant;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.Internal;
+
 /**
  * Snapshot of the outbox of a shard: records that its calls have sent and that are not in
  * their targets yet. Immutable.
@@ -15,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * longest, by the clock of the owner, and not before it owned the shard; {@code null} if
  * no target waits, and unless the instance that reports owns the shard
  */
+@Internal
 public record OutboxReport(long records, @Nullable Long size, @Nullable Instant since) {
 
 }

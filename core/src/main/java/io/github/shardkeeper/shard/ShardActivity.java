@@ -2,6 +2,8 @@ package io.github.shardkeeper.shard;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.Internal;
+
 /**
  * Snapshot of what an owner has done with a shard, to compare it with a later one.
  * Immutable.
@@ -12,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param rest the same number as long as the owner rests: its reader waits for records
  * after the last one, and it handles and commits nothing; {@code null} while it does not
  */
+@Internal
 public record ShardActivity(long token, long setAside, @Nullable Long rest) {
 
 	/**

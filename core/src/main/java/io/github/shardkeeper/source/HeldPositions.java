@@ -9,6 +9,7 @@ import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -33,6 +34,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  *
  * @param <P> a position as it is written; compared with {@code equals}
  */
+@Internal
 public final class HeldPositions<P> {
 
 	private final Duration delay;

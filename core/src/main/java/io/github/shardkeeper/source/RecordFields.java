@@ -5,10 +5,13 @@ import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.Internal;
+
 /**
  * Names of the fields of a stream entry that are not headers. All sources of the project
  * reject headers of these names, so that records can change their source. Immutable.
  */
+@Internal
 public final class RecordFields {
 
 	public static final String KEY = "k";

@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardSource.Watch;
 import io.github.shardkeeper.text.PrintableLogger;
@@ -24,6 +25,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * topic cannot be listed, the shards that were known stay, and the topic has a problem
  * until it can be listed again. Thread-safe.
  */
+@Internal
 public final class ShardListPoller implements AutoCloseable {
 
 	private static final Logger logger = PrintableLogger.of(ShardListPoller.class);

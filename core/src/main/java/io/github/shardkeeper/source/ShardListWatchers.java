@@ -6,12 +6,14 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import org.slf4j.Logger;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.source.ShardSource.Watch;
 import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Listeners for changes of a source's shards, for {@link ShardSource#watch}. Thread-safe.
  */
+@Internal
 public final class ShardListWatchers {
 
 	private static final Logger logger = PrintableLogger.of(ShardListWatchers.class);

@@ -14,6 +14,7 @@ import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -24,6 +25,7 @@ import io.github.shardkeeper.shard.TopicShards;
  * The sources of an application, each with its own topics. Finds the source of a topic,
  * and answers for all topics together. Does not close the sources. Thread-safe.
  */
+@Internal
 public final class TopicSources {
 
 	/** Sources by name; the names appear in logs and messages. */

@@ -22,6 +22,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.RecordTooLargeException;
 import io.github.shardkeeper.SendFailedException;
 import io.github.shardkeeper.ShardSelector;
@@ -41,6 +42,7 @@ import io.github.shardkeeper.text.EncodableText;
  * Template on top of a {@link ShardAppender}. Starts the thread
  * {@code shardkeeper-sender} when it is busy. Thread-safe.
  */
+@Internal
 public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 
 	private static final int MOST_PER_BATCH = 500;

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.text.PrintableLogger;
@@ -19,6 +20,7 @@ import io.github.shardkeeper.text.PrintableLogger;
  * does not begin, those before it end with its failure, and the record is not sent. One
  * that fails at the end has no effect on the others and on the record. Thread-safe.
  */
+@Internal
 public final class SendObservers implements SendObserver {
 
 	private static final Logger logger = PrintableLogger.of(SendObservers.class);

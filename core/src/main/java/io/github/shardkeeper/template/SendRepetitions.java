@@ -1,10 +1,12 @@
 package io.github.shardkeeper.template;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
  * Hears of records that a template has sent and that their shard had before. Thread-safe.
  */
+@Internal
 @FunctionalInterface
 public interface SendRepetitions {
 

@@ -1,5 +1,7 @@
 package io.github.shardkeeper.template;
 
+import io.github.shardkeeper.Internal;
+
 /**
  * Limits of a template. Immutable.
  *
@@ -11,6 +13,7 @@ package io.github.shardkeeper.template;
  * @param retries the maximum number of times that a record is repeated whose append was
  * not confirmed, if its source is a {@code source.OnceAppender}
  */
+@Internal
 public record SendSettings(long maxRecordBytes, int maxInFlight, long maxInFlightBytes, int retries) {
 
 	public static final SendSettings DEFAULT = new SendSettings(16 * 1024 * 1024, 10_000, 16 * 1024 * 1024);

@@ -4,12 +4,14 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardAppender;
 
 /**
  * The topics that records can be sent to. Answers from memory. Thread-safe.
  */
+@Internal
 public interface SendTopics {
 
 	/**

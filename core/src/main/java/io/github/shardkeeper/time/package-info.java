@@ -2,7 +2,10 @@
  * The monotonic clock, and leases and store time derived from its readings. Wall-clock
  * time and threads do not belong here.
  */
+@Internal
 @NullMarked
 package io.github.shardkeeper.time;
 
 import org.jspecify.annotations.NullMarked;
+
+import io.github.shardkeeper.Internal;

@@ -4,7 +4,10 @@
  * {@code handler}. To follow a record, read {@code ShardWorker}, {@code ShardOwnership},
  * and {@code RecordLoop}, which names the next steps.
  */
+@Internal
 @NullMarked
 package io.github.shardkeeper.worker;
 
 import org.jspecify.annotations.NullMarked;
+
+import io.github.shardkeeper.Internal;

@@ -3,7 +3,10 @@
  * calls of the vendor's client, the shards of logstores, reading and appending. What a
  * group stores about records does not belong here, nor does any wiring.
  */
+@Internal
 @NullMarked
 package io.github.shardkeeper.sls;
 
 import org.jspecify.annotations.NullMarked;
+
+import io.github.shardkeeper.Internal;

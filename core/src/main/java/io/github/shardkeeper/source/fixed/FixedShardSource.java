@@ -14,6 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -30,6 +31,7 @@ import io.github.shardkeeper.source.ShardSource;
  * {@link ShardNames} are listed once at first, and then only while somebody watches.
  * Thread-safe.
  */
+@Internal
 public final class FixedShardSource implements ShardSource {
 
 	/** Any offset that is not a position in a schedule: the schedule starts over. */

@@ -3,7 +3,10 @@
  * in the resources of this package. Decisions belong into {@code protocol}, data of
  * shards into {@code redis.checkpoint}.
  */
+@Internal
 @NullMarked
 package io.github.shardkeeper.redis.coordination;
 
 import org.jspecify.annotations.NullMarked;
+
+import io.github.shardkeeper.Internal;
