@@ -34,7 +34,10 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-@OnEveryRedis
+/**
+ * The contract in real time. On every Redis, {@link RedisSettableClockTests} run it by
+ * another clock, and {@link FullRedisCoordinationStoreTests} in real time.
+ */
 @Tag("proof")
 class RedisCoordinationStoreTests extends CoordinationStoreContract {
 
@@ -52,6 +55,7 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 	}
 
 	@Test
+	@OnEveryRedis
 	void everyKeyHasTheHashTagOfTheGroup() {
 		group().join("a").lead();
 
@@ -61,6 +65,7 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 	}
 
 	@Test
+	@OnEveryRedis
 	void largeGroupIsReadInReportedSteps() {
 		TestMember a = group().join("a").lead();
 		a.plan(IntStream.range(0, 1_200)
@@ -74,6 +79,7 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 	}
 
 	@Test
+	@OnEveryRedis
 	void shardForgottenDuringAReadIsNotReturned() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
@@ -95,6 +101,7 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 	}
 
 	@Test
+	@OnEveryRedis
 	void noEntryNamesAForgottenShard() {
 		TestMember a = group().join("a").lead();
 		a.assign(ShardId.of("orders", 1), a);
@@ -118,6 +125,7 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 
 	/** Between the look at the group and the step that forgets. */
 	@Test
+	@OnEveryRedis
 	void shardConsumedMeanwhileIsNotForgotten() {
 		TestMember a = group().join("a").lead();
 		ShardId past = ShardId.of("past", 1);
@@ -146,6 +154,7 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 	}
 
 	@Test
+	@OnEveryRedis
 	void unreadableShardIsForgottenOnlyAfterARebuild() {
 		TestMember a = group().join("a").lead();
 		a.assign(ShardId.of("past", 1), a);
@@ -165,6 +174,7 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 	}
 
 	@Test
+	@OnEveryRedis
 	void groupOfAnotherFormatIsRefused() {
 		new StringRedisTemplate(RedisClients.sharedFactory()).opsForHash()
 			.put("test:{" + this.groupName + "}:group", "format", "99");
@@ -178,6 +188,7 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 	}
 
 	@Test
+	@OnEveryRedis
 	void tokensAreMicrosecondsOfRedisTime() {
 		long before = Instant.now().minusSeconds(5).toEpochMilli() * 1000;
 		long token = group().join("a").lead().assign(ShardId.of("orders", 1), group().join("b")).token().value();

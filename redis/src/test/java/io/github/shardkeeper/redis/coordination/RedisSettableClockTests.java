@@ -8,10 +8,12 @@ import io.github.shardkeeper.coordination.ClockStories;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.CoordinationStoreContract;
 import io.github.shardkeeper.coordination.StoreServer;
+import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 
 /**
  * The same scripts by a clock that can be set, in small batches.
  */
+@OnEveryRedis
 class RedisSettableClockTests extends CoordinationStoreContract implements ClockStories {
 
 	private RedisSettableClock server;
