@@ -50,7 +50,8 @@ class JdbcOnRedisTests {
 	@RegisterExtension
 	private final EmbeddedGroup instances = EmbeddedGroup.onRedis("shardkeeper.topics.orders.shards=1",
 			"shardkeeper.topics.orders.consumer.transaction=jdbc", "shardkeeper.topics.others.shards=1",
-			"shardkeeper.session.heartbeat-interval=100ms", "shardkeeper.consumer.commit.interval=50ms");
+			"shardkeeper.session.heartbeat-interval=100ms", "shardkeeper.consumer.commit.interval=50ms",
+			"shardkeeper.redis.trust-empty=true");
 
 	private final StringRedisTemplate redis = new StringRedisTemplate(RedisClients.sharedFactory());
 

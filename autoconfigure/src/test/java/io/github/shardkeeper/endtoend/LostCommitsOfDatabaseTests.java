@@ -47,7 +47,7 @@ class LostCommitsOfDatabaseTests {
 
 	@RegisterExtension
 	private final EmbeddedGroup instances = EmbeddedGroup.onRedis("shardkeeper.topics.orders.shards=2",
-			"shardkeeper.topics.orders.consumer.transaction=jdbc");
+			"shardkeeper.topics.orders.consumer.transaction=jdbc", "shardkeeper.redis.trust-empty=true");
 
 	private HikariDataSource database;
 

@@ -100,7 +100,7 @@ class MinReplicasTests {
 
 	private ConfigurableApplicationContext start(String... properties) {
 		this.instances = EmbeddedGroup.onRedis("shardkeeper.topics.orders.shards=3",
-				"management.health.shardkeeper.outage-tolerance=0s");
+				"management.health.shardkeeper.outage-tolerance=0s", "shardkeeper.redis.trust-empty=true");
 		return this.instances.start(Application.class, "one", properties);
 	}
 

@@ -63,7 +63,7 @@ class SwitchedTopicTests {
 	private final EmbeddedGroup instances = EmbeddedGroup.onRedis("shardkeeper.topics.orders.shards=1",
 			"shardkeeper.session.heartbeat-interval=100ms", "shardkeeper.consumer.commit.interval=50ms",
 			"shardkeeper.consumer.retry.max-attempts=1", "shardkeeper.topics.orders.consumer.on-failure=park-key",
-			"shardkeeper.consumer.retry-queue.delays=1h");
+			"shardkeeper.consumer.retry-queue.delays=1h", "shardkeeper.redis.trust-empty=true");
 
 	private HikariDataSource database;
 
