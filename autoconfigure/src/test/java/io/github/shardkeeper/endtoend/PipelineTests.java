@@ -16,6 +16,7 @@ import java.util.stream.LongStream;
 import io.lettuce.core.Range;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -30,7 +31,6 @@ import io.github.shardkeeper.jdbc.TestDatabase;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.test.EmbeddedRedis;
-import io.github.shardkeeper.testsupport.RunAlone;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -41,7 +41,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * too. Options are the system properties {@value #DURATION} and {@value #SEED}; logs stay
  * in {@code target/pipeline}.
  */
-@RunAlone
+@Tag("proof")
 class PipelineTests {
 
 	private static final String DURATION = "shardkeeper.pipeline.duration";
