@@ -11,15 +11,23 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Properties;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
 
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -32,6 +40,7 @@ import io.github.shardkeeper.operations.GroupReporter;
 import io.github.shardkeeper.endtoend.InOneJvmTests.Application;
 import io.github.shardkeeper.endtoend.InOneJvmTests.Handler;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
+import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.test.EmbeddedRedis;
 import io.github.shardkeeper.testsupport.RunAlone;
 
@@ -39,27 +48,76 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Idle instances send the same commands per second, however many shards they own, with
- * and without samples for meters.
+ * and without samples for meters. Groups of all sizes are observed at the same time, each
+ * on a Redis of its own, when the last of them has become quiet.
  */
 @RunAlone
+@TestInstance(Lifecycle.PER_CLASS)
 class IdleCostTests {
 
-	private static final int SECONDS = 20;
-
 	/** So long that it makes little difference when periods begin. */
-	private static final int MANY_SECONDS = 40;
+	private static final int SECONDS = 40;
 
 	private static final int QUIET_PULSES = 3;
 
 	/** Time, database and client; then the command. */
 	private static final Pattern SENT = Pattern.compile("^\\+[0-9.]+ \\[\\d+ (?<client>[^]]+)] \"(?<command>\\w+)\"");
 
+	private final List<Idle> groups = new ArrayList<>();
+
+	private final Idle few = idle(2, 4, "0s");
+
+	private final Idle many = idle(2, 4000, "0s");
+
+	private final Idle one = idle(1, 10_000, "0s");
+
+	private final Idle fewSampled = idle(1, 4, "1s");
+
+	private final Idle manySampled = idle(1, 1000, "1s");
+
+	private Idle idle(int instances, int shards, String sampleInterval) {
+		Idle group = new Idle(instances, shards, sampleInterval);
+		this.groups.add(group);
+		return group;
+	}
+
+	@BeforeAll
+	void observeIdleGroups() throws Exception {
+		this.groups.forEach(Idle::start);
+		this.groups.forEach(Idle::awaitAllConsumed);
+		this.fewSampled.handleOneRecordPerShard();
+		this.manySampled.handleOneRecordPerShard();
+		// One of the first reads lasts for two minutes, and may end meanwhile; those that
+		// follow last for hours.
+		List<Idle> observed = this.groups;
+		for (int times = 1; times <= 3 && !observed.isEmpty(); times++) {
+			awaitQuiet();
+			observe(observed);
+			observed = observed.stream().filter((group) -> group.rates.calls().containsKey("xread")).toList();
+		}
+	}
+
+	private static void observe(List<Idle> groups) throws Exception {
+		ExecutorService observers = Executors.newFixedThreadPool(groups.size());
+		try {
+			for (Future<Rates> observed : observers.invokeAll(groups)) {
+				observed.get();
+			}
+		}
+		finally {
+			observers.shutdown();
+		}
+	}
+
+	@AfterAll
+	void stop() {
+		this.groups.forEach(Idle::stop);
+	}
+
 	@Test
-	void commandsDoNotGrowWithShards() throws IOException {
-		Idle few = new Idle(2, 4);
-		Idle many = new Idle(2, 4000);
-		Rates ofFew = few.perSecond(IdleCostTests::assertFourConnectionsEach, SECONDS);
-		Rates ofMany = many.perSecond(IdleCostTests::assertFourConnectionsEach, SECONDS);
+	void commandsDoNotGrowWithShards() {
+		Rates ofFew = this.few.rates;
+		Rates ofMany = this.many.rates;
 
 		System.out.printf(
 				"of two idle instances per second: %.1f commands and %.0f bytes with 4 shards, %.1f and %.0f with 4,000%n",
@@ -73,9 +131,14 @@ class IdleCostTests {
 	}
 
 	@Test
-	void oneInstanceWithManyShardsSendsAtMostTwoAndAHalfCommandsPerSecond() throws IOException {
-		Rates rates = new Idle(1, 10_000).perSecond((connection) -> {
-		}, MANY_SECONDS);
+	void connectionsDoNotGrowWithShards() {
+		assertThat(this.few.connections).as("four for each instance, one for this observer").isEqualTo(9);
+		assertThat(this.many.connections).isEqualTo(9);
+	}
+
+	@Test
+	void oneInstanceWithManyShardsSendsAtMostTwoAndAHalfCommandsPerSecond() {
+		Rates rates = this.one.rates;
 
 		System.out.printf("of an idle instance with 10,000 shards per second: %.2f commands%n", rates.commands());
 		assertThat(rates.commands()).as("%s", rates).isLessThanOrEqualTo(2.5);
@@ -83,106 +146,32 @@ class IdleCostTests {
 
 	/** Each shard has handled a record, so that it has an offset. */
 	@Test
-	void samplesForMetersDoNotGrowWithShards() throws IOException {
-		Rates few = sampledPerSecond(4);
-		Rates many = sampledPerSecond(1000);
+	void samplesForMetersDoNotGrowWithShards() {
+		Rates ofFew = this.fewSampled.rates;
+		Rates ofMany = this.manySampled.rates;
 
 		System.out.printf(
 				"of an idle instance that takes a sample each second: %.1f commands with 4 shards, %.1f with 1,000%n",
-				few.commands(), many.commands());
+				ofFew.commands(), ofMany.commands());
 		// Figures of each shard would be 4,000.
-		assertThat(many.commands()).as("%s instead of %s", many, few).isLessThan(few.commands() + 1);
-	}
-
-	private static Rates sampledPerSecond(int shards) throws IOException {
-		return new Idle(1, shards, "1s").perSecond((connection) -> {
-			RedisStreamCommands streams = connection.streamCommands();
-			IntStream.range(0, shards)
-				.forEach(
-						(shard) -> streams.xAdd(bytes("shardkeeper:{orders#%s}:stream:%s".formatted(shard % 16, shard)),
-								Map.of(bytes("k"), bytes("ann"), bytes("v"), bytes("{\"key\":\"ann\",\"number\":1}"))));
-			Awaitility.await()
-				.atMost(Duration.ofSeconds(60))
-				.until(() -> IntStream.range(0, shards)
-					.allMatch((shard) -> connection.hashCommands()
-						.hExists(bytes("shardkeeper:{idle/orders/%s}:checkpoint".formatted(shard)), bytes("offset"))));
-		}, SECONDS);
-	}
-
-	private static byte[] bytes(String text) {
-		return text.getBytes(StandardCharsets.UTF_8);
-	}
-
-	private static void assertFourConnectionsEach(RedisConnection connection) {
-		assertThat(connections(connection)).as("four for each instance, one for this observer").isEqualTo(9);
-	}
-
-	private static ConfigurableApplicationContext start(EmbeddedRedis redis, Idle idle) {
-		return new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
-			.registerShutdownHook(false)
-			.run("--shardkeeper.group=idle", "--shardkeeper.topics.orders.shards=" + idle.shards,
-					"--spring.main.banner-mode=off", "--logging.level.root=warn",
-					"--management.metrics.shardkeeper.sample-interval=" + idle.sampleInterval,
-					"--spring.data.redis.port=" + redis.port());
-	}
-
-	private static void awaitAllConsumed(List<ConfigurableApplicationContext> instances, int shards) {
-		Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> {
-			int started = instances.stream()
-				.map((instance) -> instance.getBean(Handler.class))
-				.mapToInt((handler) -> handler.assigned.size() - handler.revoked.size())
-				.sum();
-			return started == shards
-					&& instances.get(0)
-						.getBean(GroupReporter.class)
-						.report()
-						.shards()
-						.stream()
-						.allMatch((shard) -> shard.state().equals("OWNED"))
-					&& instances.get(0)
-						.getBean(GroupReporter.class)
-						.report()
-						.members()
-						.stream()
-						.allMatch((member) -> member.shards() == shards / instances.size());
-		});
+		assertThat(ofMany.commands()).as("%s instead of %s", ofMany, ofFew).isLessThan(ofFew.commands() + 1);
 	}
 
 	/**
-	 * Waits until Redis has seen no read and no entry of the moves' history for several
+	 * Waits until no Redis has seen a read or an entry of the moves' history for several
 	 * pulses of four to five seconds: the first reads of a connection are short, and what
 	 * owners have done is written ten seconds later if no record comes.
 	 */
-	private static void awaitQuiet(RedisConnection connection) {
-		Awaitility.await().atMost(Duration.ofSeconds(90)).until(() -> {
-			long pulses = calls(connection, "cmdstat_set");
-			long before = calls(connection, "cmdstat_xread") + calls(connection, "cmdstat_xadd");
+	private void awaitQuiet() {
+		Awaitility.await().atMost(Duration.ofSeconds(180)).until(() -> {
+			List<Long> pulses = this.groups.stream().map(Idle::pulses).toList();
+			List<Long> before = this.groups.stream().map(Idle::readsAndEntries).toList();
 			Awaitility.await()
 				.atMost(Duration.ofSeconds(60))
-				.until(() -> calls(connection, "cmdstat_set") >= pulses + QUIET_PULSES);
-			return calls(connection, "cmdstat_xread") + calls(connection, "cmdstat_xadd") == before;
+				.until(() -> IntStream.range(0, pulses.size())
+					.allMatch((i) -> this.groups.get(i).pulses() >= pulses.get(i) + QUIET_PULSES));
+			return this.groups.stream().map(Idle::readsAndEntries).toList().equals(before);
 		});
-	}
-
-	/** Commands that clients send, without those that scripts call. */
-	private static Rates observe(int port, RedisConnection connection, int seconds) throws IOException {
-		long beginBytes = bytes(connection);
-		Map<String, Integer> sent = new TreeMap<>();
-		try (Socket socket = new Socket("127.0.0.1", port)) {
-			socket.getOutputStream().write("MONITOR\r\n".getBytes(StandardCharsets.US_ASCII));
-			BufferedReader lines = new BufferedReader(
-					new InputStreamReader(socket.getInputStream(), StandardCharsets.ISO_8859_1));
-			long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
-			for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
-				socket.setSoTimeout((int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(left)));
-				Matcher line = SENT.matcher(lineOf(lines));
-				if (line.find() && !line.group("client").equals("lua")) {
-					sent.merge(line.group("command").toLowerCase(Locale.ROOT), 1, Integer::sum);
-				}
-			}
-		}
-		return new Rates((double) sent.values().stream().mapToInt(Integer::intValue).sum() / seconds,
-				(double) (bytes(connection) - beginBytes) / seconds, sent);
 	}
 
 	private static String lineOf(BufferedReader lines) throws IOException {
@@ -194,56 +183,127 @@ class IdleCostTests {
 		}
 	}
 
-	/** Bytes to Redis, with the few of this observer. */
-	private static long bytes(RedisConnection connection) {
-		return Long.parseLong(connection.serverCommands().info("stats").getProperty("total_net_input_bytes"));
+	private static byte[] bytes(String text) {
+		return text.getBytes(StandardCharsets.UTF_8);
 	}
 
-	private static long calls(RedisConnection connection, String command) {
-		return calls(connection.serverCommands().info("commandstats").getProperty(command, "calls=0,"));
-	}
+	/** Instances that do nothing; when called, they are observed. */
+	private static final class Idle implements Callable<Rates> {
 
-	private static int connections(RedisConnection connection) {
-		return Integer.parseInt(connection.serverCommands().info("clients").getProperty("connected_clients"));
-	}
+		private final int size;
 
-	private static long calls(String line) {
-		return Long.parseLong(line.substring(line.indexOf('=') + 1, line.indexOf(',')));
-	}
+		private final int shards;
 
-	/**
-	 * Instances that do nothing.
-	 *
-	 * @param sampleInterval time between two samples for meters
-	 */
-	private record Idle(int instances, int shards, String sampleInterval) {
+		/** Time between two samples for meters. */
+		private final String sampleInterval;
 
-		Idle(int instances, int shards) {
-			this(instances, shards, "0s");
+		private final EmbeddedRedis redis = EmbeddedRedis.start();
+
+		private final LettuceConnectionFactory observer = RedisClients.factory(this.redis);
+
+		private final RedisConnection connection = this.observer.getConnection();
+
+		private final List<ConfigurableApplicationContext> instances = new ArrayList<>();
+
+		private int connections;
+
+		private Rates rates;
+
+		private Idle(int size, int shards, String sampleInterval) {
+			this.size = size;
+			this.shards = shards;
+			this.sampleInterval = sampleInterval;
 		}
 
-		/**
-		 * Returns what they send.
-		 * @param prepare runs when all shards are consumed
-		 */
-		Rates perSecond(Consumer<RedisConnection> prepare, int seconds) throws IOException {
-			List<ConfigurableApplicationContext> started = new ArrayList<>();
-			try (EmbeddedRedis redis = EmbeddedRedis.start()) {
-				LettuceConnectionFactory observer = RedisClients.factory(redis);
-				try (RedisConnection connection = observer.getConnection()) {
-					for (int i = 0; i < this.instances; i++) {
-						started.add(start(redis, this));
+		void start() {
+			for (int i = 0; i < this.size; i++) {
+				this.instances.add(new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
+					.registerShutdownHook(false)
+					.run("--shardkeeper.group=idle", "--shardkeeper.topics.orders.shards=" + this.shards,
+							"--spring.main.banner-mode=off", "--logging.level.root=warn",
+							"--management.metrics.shardkeeper.sample-interval=" + this.sampleInterval,
+							"--spring.data.redis.port=" + this.redis.port()));
+			}
+		}
+
+		void stop() {
+			this.instances.forEach(ConfigurableApplicationContext::close);
+			this.connection.close();
+			this.observer.destroy();
+			this.redis.close();
+		}
+
+		void awaitAllConsumed() {
+			GroupReporter reporter = this.instances.get(0).getBean(GroupReporter.class);
+			Awaitility.await().atMost(Duration.ofSeconds(120)).until(() -> {
+				int started = this.instances.stream()
+					.map((instance) -> instance.getBean(Handler.class))
+					.mapToInt((handler) -> handler.assigned.size() - handler.revoked.size())
+					.sum();
+				GroupReport report = reporter.report();
+				return started == this.shards
+						&& report.shards().stream().allMatch((shard) -> shard.state().equals("OWNED"))
+						&& report.members().stream().allMatch((member) -> member.shards() == this.shards / this.size);
+			});
+		}
+
+		void handleOneRecordPerShard() {
+			RedisStreamCommands streams = this.connection.streamCommands();
+			IntStream.range(0, this.shards)
+				.forEach(
+						(shard) -> streams.xAdd(bytes("shardkeeper:{orders#%s}:stream:%s".formatted(shard % 16, shard)),
+								Map.of(bytes("k"), bytes("ann"), bytes("v"), bytes("{\"key\":\"ann\",\"number\":1}"))));
+			Awaitility.await()
+				.atMost(Duration.ofSeconds(60))
+				.until(() -> IntStream.range(0, this.shards)
+					.allMatch((shard) -> this.connection.hashCommands()
+						.hExists(bytes("shardkeeper:{idle/orders/%s}:checkpoint".formatted(shard)), bytes("offset"))));
+		}
+
+		long pulses() {
+			return calls("cmdstat_set");
+		}
+
+		long readsAndEntries() {
+			return calls("cmdstat_xread") + calls("cmdstat_xadd");
+		}
+
+		/** Commands that clients send, without those that scripts call. */
+		@Override
+		public Rates call() throws IOException {
+			this.connections = Integer.parseInt(info("clients").getProperty("connected_clients"));
+			long beginBytes = inputBytes();
+			Map<String, Integer> sent = new TreeMap<>();
+			try (Socket socket = new Socket("127.0.0.1", this.redis.port())) {
+				socket.getOutputStream().write("MONITOR\r\n".getBytes(StandardCharsets.US_ASCII));
+				BufferedReader lines = new BufferedReader(
+						new InputStreamReader(socket.getInputStream(), StandardCharsets.ISO_8859_1));
+				long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+				for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
+					socket.setSoTimeout((int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(left)));
+					Matcher line = SENT.matcher(lineOf(lines));
+					if (line.find() && !line.group("client").equals("lua")) {
+						sent.merge(line.group("command").toLowerCase(Locale.ROOT), 1, Integer::sum);
 					}
-					awaitAllConsumed(started, this.shards);
-					prepare.accept(connection);
-					awaitQuiet(connection);
-					return observe(redis.port(), connection, seconds);
-				}
-				finally {
-					started.forEach(ConfigurableApplicationContext::close);
-					observer.destroy();
 				}
 			}
+			this.rates = new Rates((double) sent.values().stream().mapToInt(Integer::intValue).sum() / SECONDS,
+					(double) (inputBytes() - beginBytes) / SECONDS, sent);
+			return this.rates;
+		}
+
+		/** Bytes to Redis, with the few of this observer. */
+		private long inputBytes() {
+			return Long.parseLong(info("stats").getProperty("total_net_input_bytes"));
+		}
+
+		private long calls(String command) {
+			String line = info("commandstats").getProperty(command, "calls=0,");
+			return Long.parseLong(line.substring(line.indexOf('=') + 1, line.indexOf(',')));
+		}
+
+		private Properties info(String section) {
+			return this.connection.serverCommands().info(section);
 		}
 
 	}
