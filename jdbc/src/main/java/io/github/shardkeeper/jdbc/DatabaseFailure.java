@@ -148,7 +148,7 @@ final class DatabaseFailure {
 	}
 
 	/** Returns whether an H2 server has closed the connection. */
-	static boolean isClosedByH2(Throwable failure) {
+	private static boolean isClosedByH2(Throwable failure) {
 		return hasCause(failure, (cause) -> cause instanceof SQLException sql && CLOSED_BY_H2.contains(state(sql)));
 	}
 

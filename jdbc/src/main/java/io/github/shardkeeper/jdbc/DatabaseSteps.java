@@ -49,8 +49,6 @@ final class DatabaseSteps {
 
 	private final TableSettings tables;
 
-	private final UselessConnections uselessConnections;
-
 	private final OutageLog outages;
 
 	/** Name of the database, {@code null} if it is not known yet. */
@@ -69,7 +67,6 @@ final class DatabaseSteps {
 		this.dataSource = unwrapped(dataSource);
 		this.lockWait = lockWait;
 		this.tables = tables;
-		this.uselessConnections = new UselessConnections(this.dataSource, MonotonicClock.SYSTEM);
 		this.outages = new OutageLog(group, MonotonicClock.SYSTEM);
 		this.transactions = new TransactionTemplate(transactionManager);
 		this.transactions.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
@@ -151,12 +148,10 @@ final class DatabaseSteps {
 	/**
 	 * Makes a step and takes it back: whether the database works is found out by what it
 	 * does, not by the failure of somebody else's statement.
-	 * @param failure that failure, after which the pool may have to do something
 	 * @throws StoreUnavailableException if the database cannot be used
 	 */
-	void tryOut(String what, Throwable failure, Runnable step) {
+	void tryOut(String what, Runnable step) {
 		prepare();
-		this.uselessConnections.failed(failure);
 		runNow(what, (status) -> {
 			step.run();
 			status.setRollbackOnly();
@@ -195,12 +190,8 @@ final class DatabaseSteps {
 		this.outages.succeeded();
 	}
 
-	/**
-	 * Returns the failure of a step as one of the store, with what to do. The pool may
-	 * have to do something, too.
-	 */
+	/** Returns the failure of a step as one of the store, with what to do. */
 	StoreUnavailableException explain(String what, Throwable failure) {
-		this.uselessConnections.failed(failure);
 		StoreUnavailableException explained = DatabaseFailure.explain(what, failure, this.lockWait, this.tables,
 				knownDatabase());
 		if (!explained.isRefusal() && !DatabaseFailure.isConflict(failure) && !DatabaseFailure.isLockWait(failure)) {

@@ -5,7 +5,6 @@ import java.sql.SQLException;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
-import com.zaxxer.hikari.HikariPoolMXBean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -29,15 +28,6 @@ final class HikariPools {
 	}
 
 	/**
-	 * Has a pool whose connections are to write replace all of them; those in use when
-	 * they are given back.
-	 * @return whether there is one
-	 */
-	static boolean replaceConnections(DataSource dataSource) {
-		return PRESENT && Pool.replaceConnections(dataSource);
-	}
-
-	/**
 	 * Returns the maximum number of connections; {@code null} if it is not known, above
 	 * all before the first connection.
 	 */
@@ -47,15 +37,6 @@ final class HikariPools {
 
 	/** Loaded only if HikariCP is on the class path. Has no state. */
 	private static final class Pool {
-
-		static boolean replaceConnections(DataSource dataSource) {
-			HikariDataSource hikari = find(dataSource);
-			HikariPoolMXBean pool = (hikari != null && !hikari.isReadOnly()) ? hikari.getHikariPoolMXBean() : null;
-			if (pool != null) {
-				pool.softEvictConnections();
-			}
-			return pool != null;
-		}
 
 		static @Nullable Integer maximumSize(DataSource dataSource) {
 			HikariDataSource hikari = find(dataSource);

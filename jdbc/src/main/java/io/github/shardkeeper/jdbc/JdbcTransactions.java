@@ -77,7 +77,7 @@ final class JdbcTransactions implements CallTransactions {
 	private Result tried(ShardId shard, Result.Failed failed, Runnable trial) {
 		DatabaseSteps steps = this.database.steps();
 		try {
-			steps.tryOut("run the transaction of " + shard, failed.failure(), trial);
+			steps.tryOut("run the transaction of " + shard, trial);
 		}
 		catch (StoreUnavailableException ex) {
 			return new Result.Unavailable(ex);

@@ -1,5 +1,11 @@
 package io.github.shardkeeper.jdbc;
 
+import java.io.File;
+import java.lang.reflect.Method;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -14,7 +20,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -22,6 +30,7 @@ import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Whether statements of a data source take part in a manager's transactions. The answer
@@ -94,6 +103,44 @@ class TransactionDataSourcesTests {
 		try (HikariDataSource away = new HikariDataSource()) {
 			away.setJdbcUrl("jdbc:h2:tcp://localhost:1/absent");
 			assertThat(TransactionDataSources.of(new Silent(new JdbcTransactionManager(away)))).isNull();
+		}
+	}
+
+	@Test
+	void maximumOfConnectionsIsKnownOfOnePoolOnly() {
+		DataSource routing = new AbstractRoutingDataSource() {
+
+			@Override
+			protected Object determineCurrentLookupKey() {
+				throw new IllegalStateException("Outside of a transaction");
+			}
+
+		};
+		assertThat(TransactionDataSources.maximumConnections(new DelegatingDataSource(POOL)))
+			.isEqualTo(POOL.getMaximumPoolSize());
+		assertThat(TransactionDataSources.maximumConnections(new SingleConnectionDataSource())).isNull();
+		assertThat(TransactionDataSources.maximumConnections(routing)).isNull();
+		assertThat(TransactionDataSources.maximumConnections(new DelegatingDataSource(routing))).isNull();
+	}
+
+	/** On a class path without it. */
+	@Test
+	void applicationNeedsNoHikari() throws Exception {
+		List<URL> classPath = new ArrayList<>();
+		for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+			if (!entry.contains("HikariCP")) {
+				classPath.add(Path.of(entry).toUri().toURL());
+			}
+		}
+		try (URLClassLoader loader = new URLClassLoader(classPath.toArray(URL[]::new),
+				ClassLoader.getPlatformClassLoader())) {
+			assertThatExceptionOfType(ClassNotFoundException.class)
+				.isThrownBy(() -> loader.loadClass(HikariDataSource.class.getName()));
+			Method maximum = loader.loadClass(TransactionDataSources.class.getName())
+				.getMethod("maximumConnections", DataSource.class);
+			maximum.setAccessible(true);
+
+			assertThat(maximum.invoke(null, new SingleConnectionDataSource())).isNull();
 		}
 	}
 
