@@ -113,11 +113,6 @@ final class TracedCheckpoints implements CheckpointStore {
 	}
 
 	@Override
-	public void rehearseAcquisition(ShardId absent) {
-		this.store.rehearseAcquisition(absent);
-	}
-
-	@Override
 	public Checkpoint read(ShardId shard) {
 		return this.store.read(shard);
 	}

@@ -117,17 +117,6 @@ public interface CheckpointStore extends AutoCloseable {
 	}
 
 	/**
-	 * Does what {@link #acquire} does, for a shard that does not exist and without
-	 * raising a fence, and waits for the answer. Called again and again while an instance
-	 * joins, so that the acquisition of its first shard does not wait until classes are
-	 * loaded and compiled. Leaves nothing behind. By default reads the checkpoint.
-	 * @param absent a shard that does not exist, of a consumed topic
-	 */
-	default void rehearseAcquisition(ShardId absent) {
-		read(absent);
-	}
-
-	/**
 	 * Writes all parts of a commit if the fence is still at the token. Neither blocks nor
 	 * throws {@link StoreUnavailableException}, so that commits of many shards can be in
 	 * flight together. Two commits of one shard may overtake each other; the one that

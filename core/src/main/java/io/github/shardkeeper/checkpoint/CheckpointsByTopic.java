@@ -84,11 +84,6 @@ public final class CheckpointsByTopic implements CheckpointStore {
 	}
 
 	@Override
-	public void rehearseAcquisition(ShardId absent) {
-		this.parts.of(absent).rehearseAcquisition(absent);
-	}
-
-	@Override
 	public Checkpoint read(ShardId shard) {
 		return this.parts.of(shard).read(shard);
 	}

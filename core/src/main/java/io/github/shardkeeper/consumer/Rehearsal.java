@@ -10,7 +10,6 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -51,13 +50,16 @@ import io.github.shardkeeper.worker.WorkerContext;
 /**
  * Runs the code between the ownership of a shard and its first record before the first
  * shard is assigned, so that this one does not wait until classes are loaded and
- * compiled: gets, consumes and gives up a shard that does not exist, and has the store
- * and the reader do their part of it. Leaves nothing behind, and calls no code of the
- * application. Confined to the thread that runs it.
+ * compiled: gets, consumes and gives up a shard that does not exist, with a store and a
+ * reader that do nothing. Calls no code of the application. Confined to the thread that
+ * runs it.
  */
 final class Rehearsal {
 
 	private static final Logger logger = PrintableLogger.of(Rehearsal.class);
+
+	/** Internal switch, for measuring what the rehearsal is worth. */
+	private static final String SWITCH = "io.github.shardkeeper.rehearsal";
 
 	private static final ShardId SHARD = ShardId.of("rehearsal", 0);
 
@@ -77,27 +79,35 @@ final class Rehearsal {
 
 	private boolean ended;
 
-	/** Runs the rehearsal for a consumed topic. A failure has no consequences. */
-	static void run(WorkerContext context, Function<String, ConsumerSettings> settings, String topic) {
-		ShardId absent = new ShardId(topic, "rehearsal");
+	/**
+	 * Begins a rehearsal on a thread of its own, beside the join. A failure has no
+	 * consequences.
+	 */
+	static void begin(WorkerContext context, ConsumerSettings settings) {
+		if (!"off".equals(System.getProperty(SWITCH))) {
+			Thread thread = new Thread(() -> run(context, settings), "shardkeeper-rehearsal");
+			thread.setDaemon(true);
+			thread.start();
+		}
+	}
+
+	/** Returns the number of rounds. */
+	static int run(WorkerContext context, ConsumerSettings settings) {
 		MonotonicTime end = context.clock().now().plus(LONGEST);
+		int rounds = 0;
 		try {
-			for (int i = 0; i < ROUNDS && context.clock().now().isBefore(end); i++) {
-				if (!new Rehearsal().consume(context, settings.apply(topic))) {
+			while (rounds < ROUNDS && context.clock().now().isBefore(end)) {
+				if (!new Rehearsal().consume(context, settings)) {
 					logger.debug("The rehearsal did not end");
-					return;
+					break;
 				}
-				context.checkpoints().rehearseAcquisition(absent);
-				if (i == 0) {
-					// In the first round, as later ones may not take place; to load its
-					// classes, once is enough.
-					context.reader().rehearseRead(topic);
-				}
+				rounds++;
 			}
 		}
 		catch (Exception | LinkageError ex) {
 			logger.debug("The rehearsal failed", ex);
 		}
+		return rounds;
 	}
 
 	/** Returns whether the shard was handled and released. */

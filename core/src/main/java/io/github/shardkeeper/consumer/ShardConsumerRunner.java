@@ -64,11 +64,6 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private static final Logger logger = PrintableLogger.of(ShardConsumerRunner.class);
 
-	/** Internal switch, for measuring what the rehearsal is worth. */
-	private static final String REHEARSAL = "io.github.shardkeeper.rehearsal";
-
-	private static final String REHEARSAL_OFF = "off";
-
 	private static final String RESCUE = "shardkeeper-rescue";
 
 	private static final String COMPARISON = "shardkeeper-commit-comparison";
@@ -229,7 +224,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 				}
 			};
 			this.agreement.begin(handlers.keySet(), onChange);
-			rehearse(context, handlers.keySet());
+			Rehearsal.begin(context, this.settings.consumers().apply(handlers.keySet().iterator().next()));
 			warmUp(handlers.keySet());
 			if (current.coordinated) {
 				this.coordinator.start(topics(coordinated), workers);
@@ -352,23 +347,6 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 			context.timer()
 				.schedule(() -> recordConsumption(context, topics), PAUSE_AFTER_FAILURE.toMillis(),
 						TimeUnit.MILLISECONDS);
-		}
-	}
-
-	/** Runs the rehearsal during the join, not on a worker's thread: it may wait. */
-	private void rehearse(WorkerContext context, Set<String> topics) {
-		if (REHEARSAL_OFF.equals(System.getProperty(REHEARSAL))) {
-			return;
-		}
-		String topic = topics.iterator().next();
-		Thread thread = new Thread(() -> Rehearsal.run(context, this.settings.consumers(), topic),
-				"shardkeeper-rehearsal");
-		thread.setDaemon(true);
-		try {
-			thread.start();
-		}
-		catch (OutOfMemoryError ex) {
-			logger.debug("No thread for the rehearsal; the first shard may start more slowly", ex);
 		}
 	}
 

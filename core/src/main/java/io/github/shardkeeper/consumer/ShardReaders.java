@@ -110,11 +110,6 @@ final class ShardReaders implements ShardReadControl, AutoCloseable {
 	}
 
 	@Override
-	public void rehearseRead(String topic) {
-		of(topic).reader.rehearseRead(topic);
-	}
-
-	@Override
 	public void committed(ShardId shard, Offset offset) {
 		of(shard.topic()).committed(shard, offset);
 	}

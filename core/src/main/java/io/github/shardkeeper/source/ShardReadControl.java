@@ -45,17 +45,6 @@ public interface ShardReadControl {
 	}
 
 	/**
-	 * Reads a shard that does not exist, for a moment, so that the first shard does not
-	 * wait until connections are open and classes are loaded. Called at most once, while
-	 * the instance joins, on a thread of its own; may wait for an answer of the source.
-	 * Leaves nothing behind. By default does nothing; implement it only if the source
-	 * tolerates a shard that does not exist.
-	 * @param topic one of the topics that are read
-	 */
-	default void rehearseRead(String topic) {
-	}
-
-	/**
 	 * Returns the shards that cannot be read although others can. Answers from memory.
 	 * @return the reason by shard, for logs and health
 	 */

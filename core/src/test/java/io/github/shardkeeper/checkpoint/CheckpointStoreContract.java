@@ -103,14 +103,6 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
-	void rehearsedAcquisitionLeavesNothingBehind() {
-		this.store.rehearseAcquisition(OTHER);
-
-		assertThat(this.store.read(OTHER)).isEqualTo(EMPTY);
-		assertThat(this.store.acquireNow(OTHER, new Token(1))).isInstanceOf(Acquisition.Acquired.class);
-	}
-
-	@Test
 	void topicIsConsumedSinceTheFirstCall() {
 		Instant before = Instant.now().minusSeconds(5);
 		Instant since = this.store.consumedSince("orders");

@@ -80,11 +80,6 @@ public class TestReader implements ShardReader {
 		return new SourceRecord(new Offset(Integer.toString(number)), key, payload.getBytes(), Instant.EPOCH);
 	}
 
-	@Override
-	public void rehearseRead(String topic) {
-		this.calls.add("rehearse " + topic);
-	}
-
 	/** Calls, in order. */
 	public List<String> calls() {
 		return this.calls;

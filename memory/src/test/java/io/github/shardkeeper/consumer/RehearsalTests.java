@@ -11,11 +11,11 @@ import org.springframework.boot.logging.LogLevel;
 import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.boot.test.system.CapturedOutput;
 
-import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.testsupport.CapturesOutput;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.time.Lease;
+import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.BufferBudget;
 import io.github.shardkeeper.worker.ConsumerEvents;
 import io.github.shardkeeper.worker.ConsumerMeters;
@@ -36,9 +36,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 @CapturesOutput
 class RehearsalTests {
 
-	private static final ShardId ABSENT = new ShardId("orders", "rehearsal");
+	private static final ShardId SHARD = ShardId.of("rehearsal", 0);
 
 	private final SettableClock clock = new SettableClock();
+
+	/** Time that passes with each reading of the clock. */
+	private Duration step = Duration.ZERO;
 
 	private final TestReader reader = new TestReader();
 
@@ -58,11 +61,10 @@ class RehearsalTests {
 	}
 
 	@Test
-	void rehearsalIsRepeatedAndWritesNothing() {
-		Rehearsal.run(context(), (topic) -> new TestSettings().get(), "orders");
-		assertThat(this.checkpoints.reads()).isEqualTo(200);
-		assertThat(this.checkpoints.store().contains(ABSENT)).isFalse();
-		assertThat(this.reader.calls()).containsExactly("rehearse orders");
+	void rehearsalIsRepeatedAndUsesNeitherStoreNorReader() {
+		assertThat(Rehearsal.run(context(), new TestSettings().get())).isEqualTo(200);
+		assertThat(this.checkpoints.store().contains(SHARD)).isFalse();
+		assertThat(this.reader.calls()).isEmpty();
 	}
 
 	@Test
@@ -70,7 +72,7 @@ class RehearsalTests {
 		LoggingSystem logging = LoggingSystem.get(getClass().getClassLoader());
 		logging.setLogLevel("io.github.shardkeeper", LogLevel.DEBUG);
 		try {
-			Rehearsal.run(context(), (topic) -> new TestSettings().get(), "orders");
+			Rehearsal.run(context(), new TestSettings().get());
 			assertThat(output.getAll()).doesNotContain("rehearsal/0");
 		}
 		finally {
@@ -80,29 +82,24 @@ class RehearsalTests {
 
 	@Test
 	void durationOfTheRehearsalIsLimited() {
-		this.checkpoints.onRead(() -> this.clock.advance(Duration.ofMillis(50)));
-		Rehearsal.run(context(), (topic) -> new TestSettings().get(), "orders");
-		assertThat(this.checkpoints.reads()).isEqualTo(3);
-	}
-
-	@Test
-	void rehearsalEndsWithoutTheStore() {
-		this.checkpoints.onRead(() -> {
-			throw new StoreUnavailableException("away, caused by the test", new IllegalStateException());
-		});
-		Rehearsal.run(context(), (topic) -> new TestSettings().get(), "orders");
-		assertThat(this.checkpoints.reads()).isEqualTo(1);
+		this.step = Duration.ofMillis(10);
+		assertThat(Rehearsal.run(context(), new TestSettings().get())).isBetween(1, 15);
 	}
 
 	private WorkerContext context() {
 		return new WorkerContext("group", this.checkpoints, this.reader, new Lease(Duration.ZERO, this.clock.now()),
-				this.clock, InstantSource.fixed(Instant.EPOCH), (turn) -> {
+				this::now, InstantSource.fixed(Instant.EPOCH), (turn) -> {
 					throw new IllegalStateException("No thread of the application is used");
 				}, this.threads.timer(), new JsonMapper(), ConsumerMeters.NONE, new BufferBudget(1), (topic) -> {
 					throw new IllegalStateException("No topic of the application is consumed");
 				}, ConsumerEvents.NONE, (shard, token, fence, completed) -> {
 					throw new IllegalStateException("No shard of the application ends");
 				}, true);
+	}
+
+	private MonotonicTime now() {
+		this.clock.advance(this.step);
+		return this.clock.now();
 	}
 
 }

@@ -64,11 +64,6 @@ public final class FaultyCheckpoints implements CheckpointStore {
 
 	private boolean refuses;
 
-	private int reads;
-
-	private Runnable onRead = () -> {
-	};
-
 	/** Requests, in order. */
 	private final List<Commit> sent = new ArrayList<>();
 
@@ -285,21 +280,9 @@ public final class FaultyCheckpoints implements CheckpointStore {
 		return reach().complete(shard, token, acknowledged, acquisition);
 	}
 
-	/** From now on this is done when a checkpoint is read. */
-	public void onRead(Runnable onRead) {
-		this.onRead = onRead;
-	}
-
-	/** Returns the number of checkpoints that were read. */
-	public int reads() {
-		return this.reads;
-	}
-
 	/** Returns the stored checkpoint, also while the store is unavailable. */
 	@Override
 	public Checkpoint read(ShardId shard) {
-		this.reads++;
-		this.onRead.run();
 		return this.store.read(shard);
 	}
 

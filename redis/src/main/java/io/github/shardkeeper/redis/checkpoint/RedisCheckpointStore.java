@@ -156,12 +156,8 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	}
 
 	private CompletableFuture<Acquisition> acquire(ShardId shard, Token token, byte[] purpose, int attempt) {
-		return acquisition(shard, token, purpose, attempt, this.fences.send(this.scripts.acquireShard(),
-				this.keys.all(shard), List.of(bytes(token.toString()), purpose)));
-	}
-
-	private CompletableFuture<Acquisition> acquisition(ShardId shard, Token token, byte[] purpose, int attempt,
-			CompletableFuture<List<Object>> answer) {
+		CompletableFuture<List<Object>> answer = this.fences.send(this.scripts.acquireShard(), this.keys.all(shard),
+				List.of(bytes(token.toString()), purpose));
 		return answer.thenCompose((reply) -> {
 			if (text(reply.get(0)).equals("REFUSED")) {
 				return CompletableFuture
@@ -268,16 +264,6 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	private CompletableFuture<Optional<Checkpoint>> readRemaining(ShardId shard, List<?> beginning) {
 		return new PagedCheckpoint(beginning).readRemaining(this.link, this.scripts.readStatePage(),
 				this.keys.all(shard));
-	}
-
-	/**
-	 * Under the token 0 the script writes nothing, so no replicas are waited for; at the
-	 * last attempt, nothing is acquired again.
-	 */
-	@Override
-	public void rehearseAcquisition(ShardId absent) {
-		Answers.await(acquisition(absent, Token.NONE, READS, READING_ATTEMPTS, this.link
-			.send(this.scripts.acquireShard(), this.keys.all(absent), List.of(bytes(Token.NONE.toString()), READS))));
 	}
 
 	@Override

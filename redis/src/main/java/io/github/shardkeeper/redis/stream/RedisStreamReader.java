@@ -24,10 +24,6 @@ final class RedisStreamReader implements ShardReader {
 
 	private static final long IDLE_NANOS = FetchConnection.BLOCK.toNanos();
 
-	/** Id of a shard that no topic has, in the bucket that all topics have. */
-	private static final String ABSENT = Integer
-		.toString(Integer.MAX_VALUE - Integer.MAX_VALUE % RedisStreamSource.BUCKETS);
-
 	private final RedisConnector connector;
 
 	private final RedisLink<byte[]> link;
@@ -76,18 +72,6 @@ final class RedisStreamReader implements ShardReader {
 		StreamFetcher fetcher = fetcher(shard);
 		if (fetcher.resume(this.streamKey.apply(shard))) {
 			fetcher.wakeUp();
-		}
-	}
-
-	/**
-	 * Does nothing on a Cluster: the stream may lie on a node that nothing else is read
-	 * from.
-	 */
-	@Override
-	public void rehearseRead(String topic) {
-		if (!this.connector.isCluster()) {
-			ShardId absent = new ShardId(topic, ABSENT);
-			fetcher(absent).rehearseRead(absent, this.streamKey.apply(absent));
 		}
 	}
 

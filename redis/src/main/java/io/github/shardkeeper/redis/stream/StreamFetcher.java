@@ -7,9 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
@@ -48,8 +46,6 @@ final class StreamFetcher implements AutoCloseable {
 
 	private static final Duration WAKE_UP_RETRY = Duration.ofMillis(100);
 
-	private static final Duration LONGEST_REHEARSAL = Duration.ofMillis(100);
-
 	/**
 	 * Number of records in an answer from which on reading in halves is faster, and the
 	 * next answer is likely to be as long.
@@ -69,9 +65,6 @@ final class StreamFetcher implements AutoCloseable {
 
 	/** By stream key; guarded by this. */
 	private final Map<String, FetchPosition> positions = new HashMap<>();
-
-	/** Guarded by this; {@code null} if none is under way. */
-	private @Nullable Rehearsal rehearsal;
 
 	/**
 	 * Reads that are in flight, in the order in which they were sent; guarded by this.
@@ -116,46 +109,6 @@ final class StreamFetcher implements AutoCloseable {
 			// A read may block for hours, and must not keep the shard's buffer.
 			this.reads.forEach((read) -> read.positions.remove(stream, stopped));
 		}
-	}
-
-	/**
-	 * Reads a stream, which does not exist, until a read of it is answered, for 100 ms at
-	 * most. The connection is then as before its first read.
-	 */
-	void rehearseRead(ShardId absent, String stream) {
-		CountDownLatch answered = new CountDownLatch(1);
-		synchronized (this) {
-			this.rehearsal = new Rehearsal(stream, answered);
-			start(absent, stream, "0-0", (records) -> true);
-		}
-		wakeUp();
-		try {
-			if (!answered.await(LONGEST_REHEARSAL.toMillis(), TimeUnit.MILLISECONDS)) {
-				logger.debug("The rehearsal of a read did not end");
-			}
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-		finally {
-			endRehearsal();
-		}
-	}
-
-	/**
-	 * Ends it with the answer itself: another read would keep the first shard waiting.
-	 */
-	private synchronized void endRehearsal() {
-		Rehearsal ended = this.rehearsal;
-		if (ended != null) {
-			this.rehearsal = null;
-			stop(ended.stream);
-			ended.answered.countDown();
-		}
-	}
-
-	private synchronized boolean isRehearsal(Read read) {
-		return this.rehearsal != null && read.positions.containsKey(this.rehearsal.stream);
 	}
 
 	synchronized boolean resume(String stream) {
@@ -215,11 +168,8 @@ final class StreamFetcher implements AutoCloseable {
 				watch(current);
 				return false;
 			}
-			boolean rehearsed = isRehearsal(current);
 			deliver(current);
-			if (!rehearsed) {
-				this.connection.readSucceeded();
-			}
+			this.connection.readSucceeded();
 		}
 		if (firstRead() == null) {
 			readNext();
@@ -337,7 +287,7 @@ final class StreamFetcher implements AutoCloseable {
 			beginReads(this.connection.knownClientId());
 			return true;
 		}
-		catch (RuntimeException | OutOfMemoryError ex) {
+		catch (RuntimeException ex) {
 			logger.debug("The next read could not be sent; the polling thread sends it", ex);
 			return false;
 		}
@@ -353,9 +303,6 @@ final class StreamFetcher implements AutoCloseable {
 		if (!answer.isEmpty() || !returned.wakeUp.isRequested()) {
 			this.connection.readReturned(!answer.isEmpty(), returned.block);
 		}
-		if (isRehearsal(returned)) {
-			endRehearsal();
-		}
 		requestChecks();
 		returned.positions.values().forEach(FetchPosition::answered);
 		offer(answer, returned);
@@ -370,7 +317,7 @@ final class StreamFetcher implements AutoCloseable {
 				try {
 					position.offer(entries.records());
 				}
-				catch (Exception | OutOfMemoryError ex) {
+				catch (Exception ex) {
 					// Deliver the records of the other shards first.
 					failure = new IllegalStateException(
 							"%s did not take its records; they are read again".formatted(position.shard()), ex);
@@ -387,11 +334,6 @@ final class StreamFetcher implements AutoCloseable {
 		boolean found = false;
 		List<FetchPosition> positions;
 		synchronized (this) {
-			if (isRehearsal(refused)) {
-				// Nobody needs to read it, so it is no problem.
-				endRehearsal();
-				found = true;
-			}
 			positions = List.copyOf(refused.positions.values());
 		}
 		for (FetchPosition position : positions) {
@@ -584,15 +526,6 @@ final class StreamFetcher implements AutoCloseable {
 	@Override
 	public void close() {
 		disconnect();
-	}
-
-	/**
-	 * A rehearsal that is under way.
-	 *
-	 * @param answered counted down once it has ended
-	 */
-	private record Rehearsal(String stream, CountDownLatch answered) {
-
 	}
 
 	/**

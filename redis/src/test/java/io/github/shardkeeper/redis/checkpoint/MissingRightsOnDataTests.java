@@ -16,7 +16,6 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -107,17 +106,6 @@ class MissingRightsOnDataTests {
 				List.of(record("3-0")))
 			.withOutbox(Operation.outbox(false, List.of(), 1, 2, 3)));
 		stores.checkpoints.seek(SHARD, new Offset("0"), false);
-	}
-
-	@Test
-	void rehearsedAcquisitionWritesNothing() {
-		ShardId absent = new ShardId("orders", "rehearsal");
-		acl(AclSetuserArgs.Builder.removeCommand(CommandType.HSET));
-		acl(AclSetuserArgs.Builder.removeCommand(CommandType.HDEL));
-
-		this.onRedis.checkpoints.rehearseAcquisition(absent);
-
-		assertThat(this.onRedis.checkpoints.read(absent)).isEqualTo(this.inMemory.checkpoints.read(absent));
 	}
 
 	static Stream<Arguments> whatMayBeRefused() {

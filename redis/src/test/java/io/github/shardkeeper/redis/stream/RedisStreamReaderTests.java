@@ -11,8 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -31,11 +29,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.ExtendWith;
 
-import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -62,7 +56,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * these, no test of it would end in time. While answers are long it reads in halves.
  */
 @OnEveryRedis
-@ExtendWith(OutputCaptureExtension.class)
 @Tag("proof")
 class RedisStreamReaderTests {
 
@@ -143,60 +136,6 @@ class RedisStreamReaderTests {
 
 		assertThat(sink.await(1)).hasSize(1);
 		assertThat(this.failures).isEmpty();
-	}
-
-	@Test
-	void rehearsedReadIsFollowedByNoOther() {
-		poll(this.connector);
-		int rehearsals = rehearseUntil(() -> !this.reads.blocks.isEmpty());
-
-		RecordingSink sink = start(SHARD);
-		append(SHARD);
-
-		assertThat(sink.await(1)).hasSize(1);
-		awaitLongRead();
-		List<String> rehearsed = this.reads.blocked.stream()
-			.takeWhile((streams) -> streams.contains(":stream:2147483632\""))
-			.toList();
-		assertThat(rehearsed).hasSizeBetween(1, rehearsals);
-		assertThat(this.reads.blocked.subList(rehearsed.size(), this.reads.blocked.size())).isNotEmpty()
-			.allSatisfy((streams) -> assertThat(streams).containsOnlyOnce(":stream:").contains(":stream:0\""));
-		List<String> streams = this.redis.call((commands) -> commands.keys("*:stream:*"));
-		assertThat(streams).containsExactly("idle:{orders#0}:stream:0");
-		assertThat(this.failures).isEmpty();
-	}
-
-	@Test
-	void rehearsedReadThatIsRefusedIsNoProblem(CapturedOutput output) {
-		permit("resetkeys");
-		permit("~idle:{orders#0}*");
-		permit("~" + this.source.pulse(PULSE_INTERVAL).key());
-		poll(this.connector);
-		rehearseUntil(() -> this.redis.call((commands) -> commands.info("commandstats")).contains("cmdstat_xread:"));
-
-		RecordingSink sink = start(SHARD);
-		append(SHARD);
-
-		assertThat(sink.await(1)).hasSize(1);
-		assertThat(output).doesNotContain("2147483632");
-		assertThat(this.failures).isEmpty();
-	}
-
-	@Test
-	@Timeout(60)
-	void rehearsedReadIsNotWaitedForWhileRedisIsSilent() throws IOException {
-		try (FaultyProxy network = new FaultyProxy(this.redis.port(), "{nothing}")) {
-			poll(connector(network.port(), ClientOptions.create()));
-			network.disturb(Disturbance.hold(Disturbance.ALL));
-
-			this.reader.rehearseRead("orders");
-
-			assertThat(this.reads.blocks).isEmpty();
-			network.heal();
-			RecordingSink sink = start(SHARD);
-			append(SHARD);
-			assertThat(sink.await(1)).hasSize(1);
-		}
 	}
 
 	/**
@@ -569,20 +508,6 @@ class RedisStreamReaderTests {
 			.containsExactlyElementsOf(IntStream.range(0, MANY).mapToObj(Integer::toString).toList());
 	}
 
-	/**
-	 * Rehearses a read until Redis has got one, because a rehearsal waits only briefly;
-	 * returns how often.
-	 */
-	private int rehearseUntil(BooleanSupplier read) {
-		AtomicInteger rehearsals = new AtomicInteger();
-		awaiting().until(() -> {
-			rehearsals.incrementAndGet();
-			this.reader.rehearseRead("orders");
-			return read.getAsBoolean();
-		});
-		return rehearsals.get();
-	}
-
 	private void append(ShardId shard, int count) {
 		Appends.append(this.source,
 				IntStream.range(0, count)
@@ -713,9 +638,6 @@ class RedisStreamReaderTests {
 		/** The milliseconds for which reads may block. */
 		private final List<String> blocks = new CopyOnWriteArrayList<>();
 
-		/** The streams and offsets of the same reads. */
-		private final List<String> blocked = new CopyOnWriteArrayList<>();
-
 		/** The number of streams of reads that do not block. */
 		private final List<Integer> withoutBlock = new CopyOnWriteArrayList<>();
 
@@ -738,7 +660,6 @@ class RedisStreamReaderTests {
 
 		private void add(Matcher read) {
 			if (read.group(1) != null) {
-				this.blocked.add(read.group(2));
 				this.blocks.add(read.group(1));
 			}
 			else {
