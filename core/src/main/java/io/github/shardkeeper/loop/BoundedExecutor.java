@@ -72,21 +72,20 @@ public final class BoundedExecutor implements Executor {
 				logger.error("Unexpected failure; queued tasks continue", ex);
 			}
 			catch (Throwable logging) {
-				// An appender failed, or memory has run out: waiting tasks matter more.
+				// An appender of the application failed: waiting tasks matter more.
 				return;
 			}
 		}
 	}
 
 	private boolean isTakenByAnotherThread() {
-		Turn turn = null;
+		Turn turn = new Turn();
 		try {
-			turn = new Turn();
 			this.executor.execute(turn);
 			return true;
 		}
 		catch (Throwable ex) {
-			return turn != null && !turn.begin();
+			return !turn.begin();
 		}
 	}
 

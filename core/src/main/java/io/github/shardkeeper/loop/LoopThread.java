@@ -120,8 +120,7 @@ final class LoopThread implements Loops.Loop {
 			this.meters.count((counted) -> counted.failed(name()));
 		}
 		catch (Throwable reporting) {
-			// Appenders of the application run here, and memory may have run out: the
-			// loop has to continue.
+			// Appenders of the application run here: the loop has to continue.
 		}
 	}
 
@@ -129,9 +128,8 @@ final class LoopThread implements Loops.Loop {
 		try {
 			Thread.sleep(millis);
 		}
-		catch (InterruptedException | OutOfMemoryError ex) {
-			// Interrupted, perhaps without memory for the exception: the loop checks
-			// `running` next.
+		catch (InterruptedException ex) {
+			// The loop checks `running` next.
 		}
 	}
 

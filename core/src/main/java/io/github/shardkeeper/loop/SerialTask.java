@@ -87,13 +87,7 @@ public final class SerialTask {
 
 	/** Returns why the executor does not run the turn; {@code null} if it does. */
 	private @Nullable Throwable submit() {
-		AtomicBoolean begun;
-		try {
-			begun = new AtomicBoolean();
-		}
-		catch (OutOfMemoryError ex) {
-			return ex;
-		}
+		AtomicBoolean begun = new AtomicBoolean();
 		try {
 			this.executor.execute(() -> {
 				if (begun.compareAndSet(false, true)) {

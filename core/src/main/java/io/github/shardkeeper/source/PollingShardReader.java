@@ -1,7 +1,6 @@
 package io.github.shardkeeper.source;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -145,7 +144,7 @@ public final class PollingShardReader implements ShardReader {
 			try {
 				idle &= !deliver(position, fetched);
 			}
-			catch (RuntimeException | OutOfMemoryError ex) {
+			catch (RuntimeException ex) {
 				// Deliver the records of the other shards first.
 				refusal = new IllegalStateException(
 						"%s did not take its records; they are fetched again".formatted(position.shard), ex);

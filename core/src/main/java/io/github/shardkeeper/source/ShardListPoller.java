@@ -169,8 +169,8 @@ public final class ShardListPoller implements AutoCloseable {
 			}
 			return found;
 		}
-		catch (Exception | LinkageError | OutOfMemoryError ex) {
-			// The code of the source must not end the schedule.
+		catch (Throwable ex) {
+			// Errors, too: the code of the source must not end the schedule.
 			String problem = "The shards of '%s' cannot be listed: %s".formatted(topic,
 					PollingShardReader.describe(ex));
 			if (!problem.equals(this.problems.get(topic))) {

@@ -112,7 +112,7 @@ class LoopThreadsTests {
 
 	@Test
 	void failedStepIsRepeatedEvenIfItCannotBeCounted() throws InterruptedException {
-		this.failsWith = new OutOfMemoryError("caused by the test");
+		this.failsWith = new InternalError("caused by the test");
 		assertIsRepeatedAfterPauses(new AssertionError("made up"));
 		assertThat(this.metered).contains("loop failed", "loop failed", "loop failed");
 	}
@@ -157,7 +157,7 @@ class LoopThreadsTests {
 
 	@Test
 	void hangingStepIsInterruptedEvenIfItCannotBeCounted() throws InterruptedException {
-		this.failsWith = new OutOfMemoryError("caused by the test");
+		this.failsWith = new InternalError("caused by the test");
 		CountDownLatch interrupted = new CountDownLatch(1);
 		this.loop = this.loops.start("loop", () -> {
 			try {
@@ -250,7 +250,7 @@ class LoopThreadsTests {
 
 		@Override
 		public String getMessage() {
-			throw new OutOfMemoryError("caused by the test");
+			throw new InternalError("caused by the test");
 		}
 
 	}

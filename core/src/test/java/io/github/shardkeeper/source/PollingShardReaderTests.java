@@ -220,7 +220,7 @@ class PollingShardReaderTests {
 		this.records.put(A, 1);
 		this.records.put(B, 1);
 		this.reader.start(A, null, (offered) -> {
-			throw new OutOfMemoryError("expected by the test");
+			throw new IllegalStateException("expected by the test");
 		});
 		Sink other = start(B);
 

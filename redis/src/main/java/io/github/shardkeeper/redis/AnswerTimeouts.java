@@ -76,26 +76,8 @@ final class AnswerTimeouts {
 	}
 
 	private void beginStepping() {
-		if (this.pending.isEmpty() || this.stepping.get()) {
-			return;
-		}
-		// An executor that throws may have accepted the task nevertheless.
-		AtomicBoolean begun = new AtomicBoolean();
-		if (!this.stepping.compareAndSet(false, true)) {
-			return;
-		}
-		try {
-			this.later.execute(() -> {
-				if (begun.compareAndSet(false, true)) {
-					step();
-				}
-			});
-		}
-		catch (Throwable ex) {
-			if (begun.compareAndSet(false, true)) {
-				this.stepping.set(false);
-			}
-			throw ex;
+		if (!this.pending.isEmpty() && !this.stepping.get() && this.stepping.compareAndSet(false, true)) {
+			this.later.execute(this::step);
 		}
 	}
 

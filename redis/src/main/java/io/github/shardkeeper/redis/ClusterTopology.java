@@ -85,8 +85,8 @@ final class ClusterTopology {
 			return;
 		}
 		this.refreshesLeft--;
-		this.pendingRefreshes++;
 		this.current = askNodes();
+		this.pendingRefreshes++;
 		this.current.whenComplete((done, failure) -> refreshed(failure));
 		// Ends on the timer's own thread: a failure to create one would go unnoticed.
 		this.pause = this.current.copy()
@@ -101,8 +101,8 @@ final class ClusterTopology {
 		try {
 			return this.client.refreshPartitionsAsync().toCompletableFuture();
 		}
-		catch (RuntimeException | OutOfMemoryError ex) {
-			// The client is being stopped, or no thread is available.
+		catch (RuntimeException ex) {
+			// The client is being stopped.
 			return CompletableFuture.failedFuture(ex);
 		}
 	}

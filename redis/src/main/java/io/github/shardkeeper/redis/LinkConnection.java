@@ -71,15 +71,8 @@ final class LinkConnection<V> {
 
 	private CompletableFuture<Connection<V>> connect() {
 		CompletableFuture<Connection<V>> opening = this.connector.begin(this.codec, this.timeout);
-		try {
-			CompletableFuture.delayedExecutor(this.timeout.toNanos(), TimeUnit.NANOSECONDS, this.connector.background())
-				.execute(() -> giveUp(opening));
-		}
-		catch (Throwable ex) {
-			// No thread for the timer: close the connection once it is open.
-			giveUp(opening);
-			throw ex;
-		}
+		CompletableFuture.delayedExecutor(this.timeout.toNanos(), TimeUnit.NANOSECONDS, this.connector.background())
+			.execute(() -> giveUp(opening));
 		this.current = opening;
 		this.timeoutsInARow = 0;
 		return opening;

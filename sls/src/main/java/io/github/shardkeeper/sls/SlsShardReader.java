@@ -174,7 +174,7 @@ final class SlsShardReader implements ShardReader {
 			}
 			deliver(reading);
 		}
-		catch (Exception | OutOfMemoryError ex) {
+		catch (Throwable ex) {
 			this.ready.add(reading);
 			throw new IllegalStateException(
 					"%s did not take its records; they are offered again".formatted(reading.shard), ex);
