@@ -46,6 +46,11 @@ public record MonotonicTime(long nanos) implements Comparable<MonotonicTime> {
 		return earliest;
 	}
 
+	/** Returns whether a time has come; a time that is {@code null} never does. */
+	public static boolean isReached(@Nullable MonotonicTime time, MonotonicTime now) {
+		return time != null && !now.isBefore(time);
+	}
+
 	@Override
 	public int compareTo(MonotonicTime other) {
 		// The difference, not the values: nanoTime may overflow.
