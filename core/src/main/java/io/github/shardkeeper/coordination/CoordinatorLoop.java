@@ -1,7 +1,6 @@
 package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -10,9 +9,6 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,11 +20,11 @@ import io.github.shardkeeper.loop.Loops;
 import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.LeaderEvent;
+import io.github.shardkeeper.protocol.LeaderEvent.HeartbeatAnswered;
 import io.github.shardkeeper.protocol.Leadership;
 import io.github.shardkeeper.protocol.ShardHoldings;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.shard.ShardMove;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.shard.TopicShards;
@@ -71,6 +67,8 @@ final class CoordinatorLoop {
 
 	private final LeaderDriver leader;
 
+	private final StoreAvailability storeProblem;
+
 	private final Membership membership;
 
 	private final GroupProblemPublisher problems;
@@ -79,26 +77,26 @@ final class CoordinatorLoop {
 
 	private final DirectiveFollower directives;
 
-	private final HeartbeatEvents heartbeatEvents = new HeartbeatEvents();
+	private final DepartureDriver departure;
 
-	private final List<SessionListener> sessionListeners = new CopyOnWriteArrayList<>();
+	private final SessionListeners sessionListeners = new SessionListeners();
 
-	private final List<Consumer<List<ShardMove>>> moveListeners = new CopyOnWriteArrayList<>();
+	private final LeaseReports leaseReports;
+
+	/**
+	 * In the order of their calls: the machines, then what reads and publishes, at last
+	 * what may wait for the store.
+	 */
+	private final List<HeartbeatObserver> heartbeatObservers;
 
 	private volatile Runnable beforeJoin = () -> {
 	};
 
-	private volatile boolean leading;
-
 	private volatile Map<String, TopicShards> topics = Map.of();
-
-	private final StoreAvailability storeProblem;
 
 	private volatile MonotonicTime lastProgress;
 
 	private @Nullable MonotonicTime joinAt;
-
-	private @Nullable Departure departure;
 
 	private @Nullable ShardConsumption consumption;
 
@@ -114,22 +112,28 @@ final class CoordinatorLoop {
 		this.runtime = runtime;
 		this.clock = runtime.clock();
 		this.membership = new Membership(settings, assignment.name(), store, heartbeats, runtime.random(), this.clock,
-				(ended) -> this.sessionListeners.forEach((listener) -> listener.sessionEnded(ended)));
+				this.sessionListeners::sessionEnded);
 		this.problems = new GroupProblemPublisher(settings, store, this.clock);
 		this.shardProblems = new ShardProblemPublisher(store);
 		this.directives = new DirectiveFollower(settings.group(), store);
 		this.holdings = new HoldingDriver(settings, store, heartbeats, lease, this.clock);
 		this.leader = new LeaderDriver(settings, assignment, () -> this.topics, store, this.clock, () -> post(() -> {
-		}), () -> this.lastProgress = this.clock.now(), this::movesFound);
+		}), () -> this.lastProgress = this.clock.now());
 		this.lastProgress = this.clock.now();
 		this.loads = new LoadReporter(assignment, heartbeats, this.lastProgress);
+		this.departure = new DepartureDriver(settings, store, lease, this.clock, this.membership, this.holdings,
+				this::leaving, this::endSession);
+		this.leaseReports = new LeaseReports(settings.group(), lease, this.clock, this::consumption,
+				this.sessionListeners);
+		this.heartbeatObservers = List.of(this.storeProblem, this.holdings, this.leader, this.problems, this.directives,
+				this.loads, this.shardProblems, this.sessionListeners, this.membership);
 	}
 
 	void start(Map<String, TopicShards> topics, ShardConsumption consumption) {
 		this.topics = Map.copyOf(topics);
 		this.consumption = consumption;
 		forgetEarlierRun(consumption);
-		this.heartbeats.start(this.heartbeatEvents);
+		this.heartbeats.start(new HeartbeatEvents());
 		try {
 			join();
 		}
@@ -161,7 +165,7 @@ final class CoordinatorLoop {
 	/** Clears the remains of a stop that timed out. */
 	private void forgetEarlierRun(ShardConsumption consumption) {
 		this.events.clear();
-		this.departure = null;
+		this.departure.forget();
 		this.joinAt = null;
 		this.holdings.start(consumption);
 		this.leader.sessionLost();
@@ -187,14 +191,6 @@ final class CoordinatorLoop {
 		this.sessionListeners.add(listener);
 	}
 
-	void addMoveListener(Consumer<List<ShardMove>> listener) {
-		this.moveListeners.add(listener);
-	}
-
-	private void movesFound(List<ShardMove> moves) {
-		this.moveListeners.forEach((listener) -> listener.accept(moves));
-	}
-
 	void shardsListed(Map<String, LeaderEvent.ListedShards> open) {
 		LeaderEvent listed = new LeaderEvent.OpenShardsListed(open);
 		post(() -> this.leader.handle(listed));
@@ -202,7 +198,7 @@ final class CoordinatorLoop {
 
 	CompletableFuture<Void> leave(Duration patience) {
 		CompletableFuture<Void> departed = new CompletableFuture<>();
-		post(() -> this.departure = new Departure(this.clock.now().plus(patience), departed));
+		post(() -> this.departure.begin(new Departure(this.clock.now().plus(patience), departed)));
 		return departed;
 	}
 
@@ -223,7 +219,6 @@ final class CoordinatorLoop {
 		this.leader.close();
 		this.heartbeats.close();
 		this.membership.end();
-		this.leading = false;
 		this.loop = null;
 	}
 
@@ -239,44 +234,16 @@ final class CoordinatorLoop {
 		return this.membership.subscriptionProblem();
 	}
 
-	List<GroupProblem> setupProblems() {
-		return this.store.setupProblems();
-	}
-
-	Map<String, String> refusedOperations() {
-		return this.store.refusedOperations();
-	}
-
 	boolean isConnected() {
 		return this.membership.member() != null && this.lease.isHeld(this.clock.now());
-	}
-
-	/** Returns zero without a lease. */
-	Duration leaseRemaining() {
-		return isConnected() ? this.clock.now().until(this.lease.endsAt()) : Duration.ZERO;
-	}
-
-	/** Returns zero before the end of the lease, also if it was ended early. */
-	Duration sinceEndOfLease() {
-		Duration since = this.lease.endsAt().until(this.clock.now());
-		return since.isNegative() ? Duration.ZERO : since;
-	}
-
-	/** Returns whether this member was the leader at its last heartbeat. */
-	boolean isElected() {
-		return this.leading;
 	}
 
 	LeaderDriver leader() {
 		return this.leader;
 	}
 
-	Directives directives() {
-		return this.directives.known();
-	}
-
-	@Nullable String directiveProblem() {
-		return this.directives.problem();
+	DirectiveFollower directives() {
+		return this.directives;
 	}
 
 	Map<String, TopicShards> topics() {
@@ -311,41 +278,27 @@ final class CoordinatorLoop {
 		}
 	}
 
-	/** Runs pending events first: workers that end during a release go together. */
+	/**
+	 * One round, in an order that matters: events first, because workers that end during
+	 * a release go together; then the session, without which nothing else can be done;
+	 * then the member's own shards, before those of the group.
+	 */
 	private @Nullable MonotonicTime pass() {
 		try {
 			runEvents();
-			MonotonicTime now = this.clock.now();
-			if (isBetweenSessions() && !this.lease.isEnded() && !this.lease.isHeld(now)) {
-				// From now on shards can only be presented, not claimed.
-				this.heartbeatEvents.leaseEnded();
-				this.heartbeats.endSession();
-			}
-			if (this.joinAt != null && !now.isBefore(this.joinAt) && (this.departure == null || isBetweenSessions())) {
-				join();
-			}
+			keepSession();
 			MemberId self = this.membership.member();
-			if (self != null && this.directives.run(this.clock.now())) {
-				directivesRead();
-			}
+			followDirectives(self);
 			this.holdings.run(self);
 			if (self == null || this.directives.isRead()) {
-				this.leader.run(self);
-				if (this.leader.takeCompletedRequests()) {
-					this.directives.changedHere();
-				}
+				lead(self);
 			}
 			if (self != null) {
-				this.loads.run(Objects.requireNonNull(this.consumption), this.clock.now());
+				this.loads.run(consumption(), this.clock.now());
 				this.membership.describe(this.topics);
 			}
-			Set<MemberId> changedMembers = this.leader.changedMembers();
-			if (changedMembers != null) {
-				this.shardProblems.retain(changedMembers);
-			}
-			if (this.departure != null) {
-				depart(this.departure);
-			}
+			forgetFormerMembers();
+			this.departure.run();
 			if (self == null || this.directives.isRead()) {
 				this.lastProgress = this.clock.now();
 			}
@@ -369,11 +322,41 @@ final class CoordinatorLoop {
 		return wakeAt();
 	}
 
+	/** Ends a lease that is over, and joins if that is due. */
+	private void keepSession() {
+		MonotonicTime now = this.clock.now();
+		if (isBetweenSessions() && !this.lease.isEnded() && !this.lease.isHeld(now)) {
+			// From now on shards can only be presented, not claimed.
+			this.leaseReports.leaseEnded();
+			this.heartbeats.endSession();
+		}
+		if (this.joinAt != null && !now.isBefore(this.joinAt)
+				&& (!this.departure.isUnderWay() || isBetweenSessions())) {
+			join();
+		}
+	}
+
 	/** Before shards start: one that is paused starts paused. */
-	private void directivesRead() {
-		Directives read = this.directives.known();
-		Objects.requireNonNull(this.consumption).directivesChanged(read);
-		this.leader.handle(new LeaderEvent.DirectivesRead(read));
+	private void followDirectives(@Nullable MemberId self) {
+		if (self != null && this.directives.run(this.clock.now())) {
+			Directives read = this.directives.known();
+			consumption().directivesChanged(read);
+			this.leader.handle(new LeaderEvent.DirectivesRead(read));
+		}
+	}
+
+	private void lead(@Nullable MemberId self) {
+		this.leader.run(self);
+		if (this.leader.takeCompletedRequests()) {
+			this.directives.changedHere();
+		}
+	}
+
+	private void forgetFormerMembers() {
+		Set<MemberId> changedMembers = this.leader.changedMembers();
+		if (changedMembers != null) {
+			this.shardProblems.retain(changedMembers);
+		}
 	}
 
 	/** Runs after a failed pass, too, so that all members know the reason. */
@@ -381,20 +364,11 @@ final class CoordinatorLoop {
 		MemberId self = this.membership.member();
 		List<GroupProblem> found = this.leader.problems();
 		Optional<String> refused = this.storeProblem.lasting(this.clock.now());
-		if (self == null || !this.leading || found == null && refused.isEmpty()) {
+		if (self == null || !this.leader.isElected()) {
 			return;
 		}
-		List<GroupProblem> problems = new ArrayList<>((found != null) ? found : List.of());
-		String directiveProblem = this.directives.problem();
-		if (found != null && directiveProblem != null) {
-			problems.add(new GroupProblem(false, "directives", directiveProblem, ""));
-		}
-		refused.ifPresent((text) -> problems.add(new GroupProblem(true, "store",
-				"Shards that have an owner are consumed, but cannot move: the store refuses the leader's commands: "
-						+ text,
-				"")));
 		try {
-			this.problems.publish(self, this.leader.epoch(), problems);
+			this.problems.publish(self, this.leader.epoch(), found, this.directives.problem(), refused);
 		}
 		catch (StoreUnavailableException ex) {
 			this.storeProblem.stepFailed(ex, this.clock.now());
@@ -413,7 +387,11 @@ final class CoordinatorLoop {
 
 	/** Returns whether shards belong to a session that the store no longer knows. */
 	private boolean isBetweenSessions() {
-		return this.membership.member() == null && !this.holdings.isEmpty();
+		return this.holdings.outlive(this.membership.member());
+	}
+
+	private ShardConsumption consumption() {
+		return Objects.requireNonNull(this.consumption);
 	}
 
 	private @Nullable MonotonicTime wakeAt() {
@@ -424,9 +402,7 @@ final class CoordinatorLoop {
 				(this.membership.member() != null) ? this.directives.wakeAt() : null,
 				this.holdings.wakeAt(this.membership.member()),
 				(this.membership.member() != null) ? this.loads.wakeAt() : null,
-				(isBetweenSessions() && !this.lease.isEnded()) ? this.lease.endsAt() : null,
-				(this.departure != null && !(isBetweenSessions() && this.lease.isHeld(this.clock.now())))
-						? this.departure.wakeAt() : null);
+				(isBetweenSessions() && !this.lease.isEnded()) ? this.lease.endsAt() : null, this.departure.wakeAt());
 	}
 
 	private void join() {
@@ -441,9 +417,7 @@ final class CoordinatorLoop {
 		this.membership.begin(joined, unconfirmed, this::isFitToLead);
 		this.storeProblem.sessionBegun(this.clock.now());
 		this.joinAt = null;
-		if (this.departure != null) {
-			this.departure.sessionBegun();
-		}
+		this.departure.sessionBegun();
 	}
 
 	/** Excludes a member whose loop stands still, or whose decisions fail. */
@@ -452,40 +426,15 @@ final class CoordinatorLoop {
 				&& !this.leader.isFailing(this.settings.lease());
 	}
 
-	private void heartbeatAnswered(MemberId member, HeartbeatReply.Alive reply, MonotonicTime sentAt) {
-		if (!this.membership.is(member)) {
+	private void heartbeatAnswered(HeartbeatAnswered answer) {
+		if (!this.membership.is(answer.self())) {
 			return;
 		}
-		this.storeProblem.answered(this.clock.now());
-		this.storeProblem.sessionAnswered(member, this.clock.now());
-		this.membership.longestLeaseChanged(Duration.ofMillis(reply.longestLeaseMillis()));
-		if (reply.lost()) {
-			this.holdings.writesLost();
-			this.loads.reportAllAgain();
-			this.membership.describeAgain();
-			this.shardProblems.writesLost();
-			this.directives.changedHere();
+		MonotonicTime now = this.clock.now();
+		if (answer.reply().lost()) {
+			this.heartbeatObservers.forEach(HeartbeatObserver::writesLost);
 		}
-		try {
-			this.holdings.ownershipsChanged(reply.changes(), member);
-		}
-		catch (Throwable ex) {
-			// The store counts these changes as delivered: request them again.
-			this.heartbeats.requestAllChanges();
-			throw ex;
-		}
-		this.holdings.answered(reply);
-		this.problems.answered(reply, member, sentAt);
-		this.directives.answered(reply);
-		this.leader.handle(new LeaderEvent.HeartbeatAnswered(reply, member, sentAt));
-		if (this.leading != this.leader.leads()) {
-			this.leading = this.leader.leads();
-			logger.info(this.leading ? "Leads group '{}' (epoch {})" : "No longer leads group '{}' (epoch {})",
-					this.settings.group(), reply.epoch());
-		}
-		this.sessionListeners
-			.forEach((listener) -> listener.heartbeatAnswered(member, reply.membership(), reply.lost()));
-		this.membership.keepSubscribed(reply.subscribed(), sentAt);
+		this.heartbeatObservers.forEach((observer) -> observer.heartbeatAnswered(answer, now));
 	}
 
 	private void sessionExpired(MemberId member) {
@@ -503,7 +452,7 @@ final class CoordinatorLoop {
 		}
 		else {
 			// If the lease guard has not reported it yet, it no longer will.
-			this.heartbeatEvents.leaseEnded();
+			this.leaseReports.leaseEnded();
 			logger.atLevel(level)
 				.log("The session of {} in group '{}' is over: its shards were given to others, or the store has "
 						+ "lost its data. Rejoining", member, this.settings.group());
@@ -522,154 +471,28 @@ final class CoordinatorLoop {
 	}
 
 	private void leadershipLost() {
-		this.leading = false;
 		this.leader.sessionLost();
 		this.problems.sessionLost();
 	}
 
-	private void depart(Departure departing) {
-		MonotonicTime now = this.clock.now();
-		if (restoresHoldings() && (this.lease.isHeld(now) || !departing.isImpatient(now))) {
-			return;
-		}
-		MemberId self = this.membership.member();
-		if (self != null && this.lease.isEnded() && this.holdings.isEmpty()) {
-			// The session has just begun: without this the group waits for its expiry.
-			leaveGroup(self, departing);
-			return;
-		}
-		if (self == null || !isConnected()) {
-			// Without a lease nothing runs, and nothing can be committed.
-			departed(departing);
-			return;
-		}
-		if (departing.hurriesNow(this.clock.now())) {
-			this.holdings.leaveWithoutPlan();
-		}
-		if (!departing.isAnnounced()) {
-			announce(self);
-			departing.announced();
-		}
-		if (this.holdings.isEmpty()) {
-			leaveGroup(self, departing);
-		}
-	}
-
-	/** Before a restart no shard moves: the member drains all of them itself. */
-	private void announce(MemberId self) {
-		if (this.settings.restartsInPlace()) {
-			this.store.announceRestart(self);
-			this.holdings.leaveWithoutPlan();
-		}
-		else {
-			this.store.announceLeave(self);
-		}
-	}
-
-	private void leaveGroup(MemberId self, Departure departing) {
+	private void leaving(MemberId self) {
 		this.leader.leaving(self);
 		this.heartbeats.endSession();
 		this.shardProblems.leaves(self);
-		try {
-			if (this.settings.restartsInPlace()) {
-				this.store.leaveForRestart(self, this.settings.handover().quietPeriod(), this.settings.awayTimeout());
-				logger.info("Left group '{}' for a restart; its shards are kept for {} ms", this.settings.group(),
-						this.settings.awayTimeout().toMillis());
-			}
-			else {
-				this.store.leaveGroup(self, this.settings.handover().quietPeriod());
-				logger.info("Left group '{}'", this.settings.group());
-			}
-		}
-		finally {
-			// If the store did not get the message, the closed subscription shows it.
-			departed(departing);
-		}
 	}
 
-	private boolean restoresHoldings() {
-		return isBetweenSessions() || this.membership.member() != null && this.holdings.isPresenting();
-	}
-
-	private void departed(Departure departing) {
-		this.departure = null;
-		try {
-			this.holdings.stopped();
-			endSession();
-		}
-		finally {
-			departing.departed();
-		}
-	}
-
-	private static final class Departure {
-
-		private final MonotonicTime patienceEndsAt;
-
-		private final CompletableFuture<Void> departed;
-
-		private boolean announced;
-
-		private boolean hurried;
-
-		Departure(MonotonicTime patienceEndsAt, CompletableFuture<Void> departed) {
-			this.patienceEndsAt = patienceEndsAt;
-			this.departed = departed;
-		}
-
-		boolean isAnnounced() {
-			return this.announced;
-		}
-
-		void announced() {
-			this.announced = true;
-		}
-
-		/** Has the departure announced again. */
-		void sessionBegun() {
-			this.announced = false;
-		}
-
-		boolean isImpatient(MonotonicTime now) {
-			return !now.isBefore(this.patienceEndsAt);
-		}
-
-		/** Returns {@code true} once, when the patience has ended. */
-		boolean hurriesNow(MonotonicTime now) {
-			if (this.hurried || !isImpatient(now)) {
-				return false;
-			}
-			this.hurried = true;
-			return true;
-		}
-
-		void departed() {
-			this.departed.complete(null);
-		}
-
-		@Nullable MonotonicTime wakeAt() {
-			return this.hurried ? null : this.patienceEndsAt;
-		}
-
-	}
-
+	/** Posts what heartbeats report. Thread-safe. */
 	private final class HeartbeatEvents implements HeartbeatScheduler.Listener {
-
-		/** Whether the end of the lease was reported, but not yet its renewal. */
-		private final AtomicBoolean ended = new AtomicBoolean();
 
 		@Override
 		public void heartbeatAnswered(MemberId member, HeartbeatReply.Alive reply, MonotonicTime sentAt) {
-			post(() -> CoordinatorLoop.this.heartbeatAnswered(member, reply, sentAt));
+			post(() -> CoordinatorLoop.this.heartbeatAnswered(new HeartbeatAnswered(reply, member, sentAt)));
 		}
 
 		@Override
 		public void heartbeatFailed(MemberId member, StoreUnavailableException failure) {
-			post(() -> {
-				CoordinatorLoop.this.storeProblem.unavailable(failure, CoordinatorLoop.this.clock.now());
-				CoordinatorLoop.this.leader.handle(new LeaderEvent.HeartbeatFailed());
-				CoordinatorLoop.this.membership.describeAgain();
-			});
+			post(() -> CoordinatorLoop.this.heartbeatObservers
+				.forEach((observer) -> observer.heartbeatFailed(failure, CoordinatorLoop.this.clock.now())));
 		}
 
 		@Override
@@ -679,25 +502,12 @@ final class CoordinatorLoop {
 
 		@Override
 		public void leaseEnded() {
-			if (this.ended.compareAndSet(false, true)) {
-				logger.warn("The lease in group '{}' has ended: nothing is consumed until a heartbeat is answered",
-						CoordinatorLoop.this.settings.group());
-				Objects.requireNonNull(CoordinatorLoop.this.consumption).suspend();
-				CoordinatorLoop.this.sessionListeners.forEach(SessionListener::leaseEnded);
-				if (CoordinatorLoop.this.lease.isHeld(CoordinatorLoop.this.clock.now())) {
-					// Another thread renewed it and reported that before the end.
-					handOutResumed();
-				}
-			}
+			CoordinatorLoop.this.leaseReports.leaseEnded();
 		}
 
 		@Override
 		public void handOutResumed() {
-			if (this.ended.compareAndSet(true, false)) {
-				logger.info("The lease in group '{}' is held again", CoordinatorLoop.this.settings.group());
-			}
-			Objects.requireNonNull(CoordinatorLoop.this.consumption).resume();
-			CoordinatorLoop.this.sessionListeners.forEach(SessionListener::leaseResumed);
+			CoordinatorLoop.this.leaseReports.handOutResumed();
 		}
 
 	}

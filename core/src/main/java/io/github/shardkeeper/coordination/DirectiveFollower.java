@@ -7,7 +7,7 @@ import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.directive.Directives;
-import io.github.shardkeeper.protocol.HeartbeatReply;
+import io.github.shardkeeper.protocol.LeaderEvent.HeartbeatAnswered;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -16,7 +16,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * heartbeat shows another version. Confined to the coordinator's loop, except
  * {@link #known} and {@link #problem}.
  */
-final class DirectiveFollower {
+final class DirectiveFollower implements HeartbeatObserver {
 
 	private static final Logger logger = PrintableLogger.of(DirectiveFollower.class);
 
@@ -71,8 +71,14 @@ final class DirectiveFollower {
 		this.due = true;
 	}
 
-	void answered(HeartbeatReply.Alive reply) {
-		this.due |= reply.directives() != this.known.version();
+	@Override
+	public void writesLost() {
+		changedHere();
+	}
+
+	@Override
+	public void heartbeatAnswered(HeartbeatAnswered answer, MonotonicTime now) {
+		this.due |= answer.reply().directives() != this.known.version();
 	}
 
 	/**

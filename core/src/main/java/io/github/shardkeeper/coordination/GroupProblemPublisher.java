@@ -1,7 +1,9 @@
 package io.github.shardkeeper.coordination;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -10,7 +12,7 @@ import io.github.shardkeeper.protocol.GroupProblems;
 import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
 import io.github.shardkeeper.protocol.GroupProblems.GroupStatus;
 import io.github.shardkeeper.protocol.GroupWatch;
-import io.github.shardkeeper.protocol.HeartbeatReply;
+import io.github.shardkeeper.protocol.LeaderEvent.HeartbeatAnswered;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicClock;
@@ -21,7 +23,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * and keeps those that it has read. Confined to the coordinator's loop, except
  * {@link #known}.
  */
-final class GroupProblemPublisher {
+final class GroupProblemPublisher implements HeartbeatObserver {
 
 	private static final Logger logger = PrintableLogger.of(GroupProblemPublisher.class);
 
@@ -50,19 +52,41 @@ final class GroupProblemPublisher {
 		this.pause = settings.heartbeatInterval();
 	}
 
-	void answered(HeartbeatReply.Alive reply, MemberId self, MonotonicTime sentAt) {
-		if (this.publishedAt == null || this.publishedAt.isBefore(sentAt)) {
-			this.told = reply.status();
+	@Override
+	public void heartbeatAnswered(HeartbeatAnswered answer, MonotonicTime now) {
+		if (this.publishedAt == null || this.publishedAt.isBefore(answer.sentAt())) {
+			this.told = answer.reply().status();
 		}
-		this.known = this.watch.heartbeatAnswered(reply, this.clock.now());
+		this.known = this.watch.heartbeatAnswered(answer.reply(), now);
 		boolean passedOver = this.known.stream()
-			.anyMatch((problem) -> problem.kind().equals("versions") && problem.concerned().contains(self.value()));
+			.anyMatch((problem) -> problem.kind().equals("versions")
+					&& problem.concerned().contains(answer.self().value()));
 		if (passedOver && !this.versionLogged) {
 			logger
 				.warn("This instance gets no shards that others can take: its version cannot be compared with theirs, "
 						+ "so it counts as the oldest. Set 'shardkeeper.version' on all instances or on none");
 		}
 		this.versionLogged = passedOver;
+	}
+
+	/**
+	 * Publishes what a leader has found, and what the store refuses it.
+	 * @param found {@code null} if it has not decided anything since its election
+	 */
+	void publish(MemberId leader, long epoch, @Nullable List<GroupProblem> found, @Nullable String directives,
+			Optional<String> refused) {
+		if (found == null && refused.isEmpty()) {
+			return;
+		}
+		List<GroupProblem> problems = new ArrayList<>((found != null) ? found : List.of());
+		if (found != null && directives != null) {
+			problems.add(new GroupProblem(false, "directives", directives, ""));
+		}
+		refused.ifPresent((text) -> problems.add(new GroupProblem(true, "store",
+				"Shards that have an owner are consumed, but cannot move: the store refuses the leader's commands: "
+						+ text,
+				"")));
+		publish(leader, epoch, problems);
 	}
 
 	void publish(MemberId leader, long epoch, List<GroupProblem> found) {

@@ -19,6 +19,7 @@ import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.HoldingAction;
 import io.github.shardkeeper.protocol.HoldingAction.Release;
 import io.github.shardkeeper.protocol.HoldingEvent;
+import io.github.shardkeeper.protocol.LeaderEvent.HeartbeatAnswered;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.ShardHoldings;
 import io.github.shardkeeper.protocol.Step;
@@ -35,7 +36,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * are sent in batches and repeated until the store has answered. Confined to the
  * coordinator's loop.
  */
-final class HoldingDriver {
+final class HoldingDriver implements HeartbeatObserver {
 
 	private static final Logger logger = PrintableLogger.of(HoldingDriver.class);
 
@@ -87,22 +88,30 @@ final class HoldingDriver {
 		this.wakeAt = this.holdings.handle(new HoldingEvent.SessionLost(), this.clock.now()).wakeAt();
 	}
 
-	/** Call it before {@link #ownershipsChanged}. */
-	void writesLost() {
+	@Override
+	public void writesLost() {
 		logger.warn(
 				"The store has lost writes, perhaps by a failover: comparing its shards with those that are held here");
 		on(new HoldingEvent.WritesLost(), null);
 	}
 
-	void ownershipsChanged(List<Ownership> changes, MemberId self) {
-		changes.forEach((change) -> on(new HoldingEvent.OwnershipChanged(change, self), self));
-	}
-
-	/** Handles the rest of an answer, after {@link #ownershipsChanged}. */
-	void answered(HeartbeatReply.Alive reply) {
-		MonotonicTime now = this.clock.now();
+	@Override
+	public void heartbeatAnswered(HeartbeatAnswered answer, MonotonicTime now) {
+		HeartbeatReply.Alive reply = answer.reply();
+		try {
+			ownershipsChanged(reply.changes(), answer.self());
+		}
+		catch (Throwable ex) {
+			// The store counts these changes as delivered: request them again.
+			this.heartbeats.requestAllChanges();
+			throw ex;
+		}
 		on(new HoldingEvent.HeartbeatAnswered(reply.hasMore(), reply.claimsUntilMillis() > 0, this.lease.isHeld(now)),
 				null);
+	}
+
+	private void ownershipsChanged(List<Ownership> changes, MemberId self) {
+		changes.forEach((change) -> on(new HoldingEvent.OwnershipChanged(change, self), self));
 	}
 
 	void workerEnded(ShardId shard, Token token, Token fence, boolean completed) {
@@ -164,6 +173,11 @@ final class HoldingDriver {
 
 	boolean isEmpty() {
 		return this.holdings.isEmpty();
+	}
+
+	/** Returns whether shards belong to a session that the store no longer knows. */
+	boolean outlive(@Nullable MemberId session) {
+		return session == null && !isEmpty();
 	}
 
 	boolean isPresenting() {

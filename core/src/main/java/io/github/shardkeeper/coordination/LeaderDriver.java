@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -22,6 +23,7 @@ import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
 import io.github.shardkeeper.protocol.LeaderAction;
+import io.github.shardkeeper.protocol.LeaderEvent.HeartbeatAnswered;
 import io.github.shardkeeper.protocol.LeaderEvent;
 import io.github.shardkeeper.protocol.LeaderEvent.EndClaimsReply;
 import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
@@ -42,7 +44,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * Passes events to {@link Leadership}, carries out its actions and publishes its results.
  * Confined to the coordinator's loop unless a method says otherwise.
  */
-final class LeaderDriver {
+final class LeaderDriver implements HeartbeatObserver {
 
 	private static final Logger logger = PrintableLogger.of(LeaderDriver.class);
 
@@ -66,7 +68,7 @@ final class LeaderDriver {
 
 	private final Runnable onProgress;
 
-	private final Consumer<List<ShardMove>> onMoves;
+	private final List<Consumer<List<ShardMove>>> moveListeners = new CopyOnWriteArrayList<>();
 
 	private final StrategyCalls calls;
 
@@ -80,6 +82,9 @@ final class LeaderDriver {
 
 	/** Time of the first failed decision since the last successful one. */
 	private volatile @Nullable MonotonicTime failingSince;
+
+	/** Whether this member was the leader at its last heartbeat. */
+	private volatile boolean elected;
 
 	private volatile boolean hasSuccessor;
 
@@ -109,11 +114,9 @@ final class LeaderDriver {
 	 * @param onProgress called after each step of a long call of the store: reading or
 	 * planning a very large group may take longer than a lease, and a new leader would
 	 * have to start it again
-	 * @param onMoves receives the moves that the leader finds; must not block
 	 */
 	LeaderDriver(CoordinationSettings settings, AssignmentSettings assigning, Supplier<Map<String, TopicShards>> topics,
-			CoordinationStore store, MonotonicClock clock, Runnable wake, Runnable onProgress,
-			Consumer<List<ShardMove>> onMoves) {
+			CoordinationStore store, MonotonicClock clock, Runnable wake, Runnable onProgress) {
 		this.leadership = new Leadership(settings.heartbeatInterval(), settings.lease(), settings.settleTime(),
 				settings.handover(), assigning.strategy().usesLoad() ? assigning.loads() : null);
 		this.group = settings.group();
@@ -122,7 +125,6 @@ final class LeaderDriver {
 		this.store = store;
 		this.clock = clock;
 		this.onProgress = onProgress;
-		this.onMoves = onMoves;
 		this.reasons = new MoveReasonWriter(store, wake);
 		this.calls = new StrategyCalls(assigning, clock, this::computed, wake);
 	}
@@ -131,6 +133,11 @@ final class LeaderDriver {
 	void onPlan(Consumer<Duration> listener) {
 		this.planTimes = new MeterGuard<>(listener,
 				(failure) -> logger.warn("Plans cannot be timed; they continue. Logged once", failure));
+	}
+
+	/** See {@link ShardCoordinator#addMoveListener}. Thread-safe. */
+	void addMoveListener(Consumer<List<ShardMove>> listener) {
+		this.moveListeners.add(listener);
 	}
 
 	/** Passes an event to the machine; {@link #run} carries out the actions. */
@@ -144,7 +151,27 @@ final class LeaderDriver {
 		return step;
 	}
 
-	boolean leads() {
+	@Override
+	public void heartbeatAnswered(HeartbeatAnswered answer, MonotonicTime now) {
+		on(answer);
+		if (this.elected != leads()) {
+			this.elected = leads();
+			logger.info(this.elected ? "Leads group '{}' (epoch {})" : "No longer leads group '{}' (epoch {})",
+					this.group, answer.reply().epoch());
+		}
+	}
+
+	@Override
+	public void heartbeatFailed(StoreUnavailableException failure, MonotonicTime now) {
+		on(new LeaderEvent.HeartbeatFailed());
+	}
+
+	/** Returns whether this member was the leader at its last heartbeat. Thread-safe. */
+	boolean isElected() {
+		return this.elected;
+	}
+
+	private boolean leads() {
 		return this.leadership.view().leads();
 	}
 
@@ -246,6 +273,7 @@ final class LeaderDriver {
 	}
 
 	void sessionLost() {
+		this.elected = false;
 		on(new LeaderEvent.SessionLost());
 		deposed();
 	}
@@ -281,6 +309,7 @@ final class LeaderDriver {
 
 	/** Interrupts the strategy if it runs. Thread-safe. */
 	void close() {
+		this.elected = false;
 		this.calls.close();
 	}
 
@@ -309,7 +338,7 @@ final class LeaderDriver {
 				this.calls.begin(compute.request());
 			}
 			else if (action instanceof LeaderAction.RecordMoves found) {
-				this.onMoves.accept(found.moves());
+				this.moveListeners.forEach((listener) -> listener.accept(found.moves()));
 			}
 			else if (action instanceof LeaderAction.WarnOfLoadReport warn) {
 				logger.warn(warn.text());

@@ -11,7 +11,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * Measures the loads of this member's shards and reports them with heartbeats, if the
  * strategy uses loads. Confined to the coordinator's loop.
  */
-final class LoadReporter {
+final class LoadReporter implements HeartbeatObserver {
 
 	private final boolean wanted;
 
@@ -46,6 +46,11 @@ final class LoadReporter {
 		if (report != null) {
 			this.heartbeats.report(report);
 		}
+	}
+
+	@Override
+	public void writesLost() {
+		reportAllAgain();
 	}
 
 	/** Reports all loads again, because the store may have lost them. */

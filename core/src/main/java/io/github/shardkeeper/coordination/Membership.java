@@ -14,6 +14,7 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.StoreUnavailableException.StoreFullException;
 import io.github.shardkeeper.coordination.CoordinationStore.Hearing;
 import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
+import io.github.shardkeeper.protocol.LeaderEvent.HeartbeatAnswered;
 import io.github.shardkeeper.protocol.MemberDescription;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.TopicShards;
@@ -26,7 +27,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * heartbeats. Confined to the coordinator's loop, except {@link #member()} and
  * {@link #subscriptionProblem()}.
  */
-final class Membership {
+final class Membership implements HeartbeatObserver {
 
 	private static final Logger logger = PrintableLogger.of(Membership.class);
 
@@ -148,8 +149,21 @@ final class Membership {
 				this.settings.zone(), this.strategy, this.hidden);
 	}
 
-	void longestLeaseChanged(Duration longest) {
-		this.longestLease = longest;
+	@Override
+	public void writesLost() {
+		describeAgain();
+	}
+
+	/** The store may have failed over, and lost the description. */
+	@Override
+	public void heartbeatFailed(StoreUnavailableException failure, MonotonicTime now) {
+		describeAgain();
+	}
+
+	@Override
+	public void heartbeatAnswered(HeartbeatAnswered answer, MonotonicTime now) {
+		this.longestLease = Duration.ofMillis(answer.reply().longestLeaseMillis());
+		keepSubscribed(answer.reply().subscribed(), answer.sentAt());
 	}
 
 	/** Updates the topics, if the store does not know them. */

@@ -46,6 +46,10 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	private final CoordinationSettings settings;
 
+	private final CoordinationStore store;
+
+	private final Lease lease;
+
 	private final MonotonicClock clock;
 
 	private final CoordinatorLoop loop;
@@ -63,6 +67,8 @@ public final class ShardCoordinator implements AutoCloseable {
 	public ShardCoordinator(CoordinationSettings settings, CoordinationStore store, HeartbeatScheduler heartbeats,
 			Lease lease, AssignmentSettings assignment, MemberRuntime runtime) {
 		this.settings = settings;
+		this.store = store;
+		this.lease = lease;
 		this.clock = runtime.clock();
 		this.assignment = assignment;
 		this.loop = new CoordinatorLoop(settings, store, heartbeats, lease, assignment, runtime);
@@ -123,7 +129,7 @@ public final class ShardCoordinator implements AutoCloseable {
 	 * thread; must not block.
 	 */
 	public void addMoveListener(Consumer<List<ShardMove>> listener) {
-		this.loop.addMoveListener(listener);
+		this.loop.leader().addMoveListener(listener);
 	}
 
 	/**
@@ -221,7 +227,7 @@ public final class ShardCoordinator implements AutoCloseable {
 	 * fence.
 	 */
 	public boolean isLeader() {
-		return this.loop.isElected() && isConnected();
+		return this.loop.leader().isElected() && isConnected();
 	}
 
 	/** Returns whether the lease is held: the store answers, and shards are consumed. */
@@ -247,7 +253,7 @@ public final class ShardCoordinator implements AutoCloseable {
 	 */
 	public List<ProblemReport> groupProblems() {
 		Stream<ProblemReport> known = Stream
-			.concat(this.loop.setupProblems().stream(),
+			.concat(this.store.setupProblems().stream(),
 					isConnected() ? this.loop.groupProblems().stream() : Stream.empty())
 			.map((problem) -> new ProblemReport(problem.serious(), problem.kind(), problem.sentence(),
 					problem.concerned()));
@@ -270,12 +276,12 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	/** Returns what operators want of the group, as this member follows it. */
 	public Directives directives() {
-		return this.loop.directives();
+		return this.loop.directives().known();
 	}
 
 	/** Returns why directives are not followed, or not all of them. */
 	public Optional<String> directiveProblem() {
-		return isConnected() ? Optional.ofNullable(this.loop.directiveProblem()) : Optional.empty();
+		return isConnected() ? Optional.ofNullable(this.loop.directives().problem()) : Optional.empty();
 	}
 
 	/**
@@ -301,12 +307,17 @@ public final class ShardCoordinator implements AutoCloseable {
 	 * @return the time; empty while the lease is held
 	 */
 	public Optional<Duration> withoutLeaseFor() {
-		return isConnected() ? Optional.empty() : Optional.of(this.loop.sinceEndOfLease());
+		if (isConnected()) {
+			return Optional.empty();
+		}
+		// Before the end of the lease if it was ended early.
+		Duration since = this.lease.endsAt().until(this.clock.now());
+		return Optional.of(since.isNegative() ? Duration.ZERO : since);
 	}
 
 	/** Returns the time until the lease ends unless it is renewed; zero without one. */
 	public Duration leaseRemaining() {
-		return this.loop.leaseRemaining();
+		return isConnected() ? this.clock.now().until(this.lease.endsAt()) : Duration.ZERO;
 	}
 
 	/**
@@ -337,7 +348,7 @@ public final class ShardCoordinator implements AutoCloseable {
 
 	/** Returns the answer of {@link CoordinationStore#refusedOperations()}. */
 	public Map<String, String> refusedOperations() {
-		return this.loop.refusedOperations();
+		return this.store.refusedOperations();
 	}
 
 	public CoordinationSettings settings() {

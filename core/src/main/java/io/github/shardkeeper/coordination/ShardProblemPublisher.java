@@ -23,7 +23,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * wait for answers. {@link #publish} is confined to one thread at a time, the other
  * methods are thread-safe.
  */
-final class ShardProblemPublisher {
+final class ShardProblemPublisher implements HeartbeatObserver {
 
 	private static final Logger logger = PrintableLogger.of(ShardProblemPublisher.class);
 
@@ -108,8 +108,9 @@ final class ShardProblemPublisher {
 		return true;
 	}
 
-	/** Has the problems written again, because the store has lost writes. */
-	void writesLost() {
+	/** Has the problems written again. */
+	@Override
+	public void writesLost() {
 		this.lost = true;
 	}
 

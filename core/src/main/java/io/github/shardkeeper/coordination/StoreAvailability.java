@@ -8,6 +8,7 @@ import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.loop.ProblemLog;
+import io.github.shardkeeper.protocol.LeaderEvent.HeartbeatAnswered;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -19,7 +20,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * Confined to the coordinator's loop, except {@link #text}, {@link #lasting} and
  * {@link #refusesMember}.
  */
-final class StoreAvailability {
+final class StoreAvailability implements HeartbeatObserver {
 
 	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
@@ -65,6 +66,12 @@ final class StoreAvailability {
 		this.quiet = LONGEST_PAUSE.plus((step.compareTo(SHORTEST_STEP) > 0) ? step : SHORTEST_STEP);
 	}
 
+	@Override
+	public void heartbeatFailed(StoreUnavailableException failure, MonotonicTime now) {
+		unavailable(failure, now);
+	}
+
+	/** Records the failure of a heartbeat or a join. */
 	void unavailable(StoreUnavailableException failure, MonotonicTime now) {
 		log(failure);
 		this.text = failure.getMessage();
@@ -99,6 +106,12 @@ final class StoreAvailability {
 		if (this.log.isNew(String.valueOf(message))) {
 			logger.error("Cannot join group '{}': {}", this.group, message);
 		}
+	}
+
+	@Override
+	public void heartbeatAnswered(HeartbeatAnswered answer, MonotonicTime now) {
+		answered(now);
+		sessionAnswered(answer.self(), now);
 	}
 
 	void answered(MonotonicTime now) {

@@ -13,6 +13,7 @@ import io.github.shardkeeper.protocol.GroupProblems;
 import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
 import io.github.shardkeeper.protocol.HandoverRules;
 import io.github.shardkeeper.protocol.HeartbeatReply;
+import io.github.shardkeeper.protocol.LeaderEvent.HeartbeatAnswered;
 import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
 import io.github.shardkeeper.protocol.LoadReport;
 import io.github.shardkeeper.protocol.MemberDescription;
@@ -67,11 +68,11 @@ class GroupProblemPublisherTests {
 	@Test
 	void answerToAHeartbeatFromBeforePublishingDoesNotPublishAgain() {
 		long epoch = this.reply.epoch();
-		this.publisher.answered(this.reply, this.self, this.sentAt);
+		this.publisher.heartbeatAnswered(new HeartbeatAnswered(this.reply, this.self, this.sentAt), this.clock.now());
 
 		this.publisher.publish(this.self, epoch, List.of(PROBLEM));
 		assertThat(this.published).hasSize(1);
-		this.publisher.answered(this.reply, this.self, this.sentAt);
+		this.publisher.heartbeatAnswered(new HeartbeatAnswered(this.reply, this.self, this.sentAt), this.clock.now());
 		this.clock.advance(TestInstance.INTERVAL);
 		this.publisher.publish(this.self, epoch, List.of(PROBLEM));
 
@@ -81,13 +82,13 @@ class GroupProblemPublisherTests {
 	@Test
 	void answerToAHeartbeatAfterPublishingSaysWhatTheStoreHasLost() {
 		long epoch = this.reply.epoch();
-		this.publisher.answered(this.reply, this.self, this.sentAt);
+		this.publisher.heartbeatAnswered(new HeartbeatAnswered(this.reply, this.self, this.sentAt), this.clock.now());
 		this.publisher.publish(this.self, epoch, List.of(PROBLEM));
 		assertThat(this.group.publishProblems(this.self, epoch, GroupProblems.NONE)).isTrue();
 
 		this.clock.advance(TestInstance.INTERVAL);
 		beat();
-		this.publisher.answered(this.reply, this.self, this.sentAt);
+		this.publisher.heartbeatAnswered(new HeartbeatAnswered(this.reply, this.self, this.sentAt), this.clock.now());
 		this.publisher.publish(this.self, epoch, List.of(PROBLEM));
 
 		GroupProblems found = GroupProblems.of(List.of(PROBLEM));
