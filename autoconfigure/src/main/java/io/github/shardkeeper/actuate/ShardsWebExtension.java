@@ -1,6 +1,5 @@
 package io.github.shardkeeper.actuate;
 
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -19,7 +18,6 @@ import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExten
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.operations.OperationRefusedException;
-import io.github.shardkeeper.operations.OperationRequest;
 import io.github.shardkeeper.operations.ShardOperations;
 import io.github.shardkeeper.report.DeadLetterReport;
 import io.github.shardkeeper.report.OperationReport;
@@ -100,54 +98,27 @@ public final class ShardsWebExtension {
 		};
 	}
 
-	/** Performs an operation on the group or on one of its instances. */
+	/**
+	 * Performs an operation on the group or on one of its instances.
+	 * @param fields all fields of the request, from {@link EndpointFieldCheck}
+	 */
 	@WriteOperation
-	public WebEndpointResponse<Object> actOnGroup(SecurityContext security, @Nullable String action,
-			@Nullable String instance, @Nullable String by, @Nullable String reason, @Nullable String dryRun) {
-		return answer("", () -> this.operations.onGroup(
-				request(security, action, fields("instance", instance, "by", by, "reason", reason, "dryRun", dryRun))));
+	public WebEndpointResponse<Object> actOnGroup(SecurityContext security, Map<String, @Nullable String> fields) {
+		return answer("", () -> this.operations.onGroup(security.getPrincipal(), fields));
 	}
 
 	/** Performs an operation on all shards of a topic. */
 	@WriteOperation
 	public WebEndpointResponse<Object> actOnTopic(SecurityContext security, @Selector String topic,
-			@Nullable String action, @Nullable String to, @Nullable String clearState, @Nullable String id,
-			@Nullable String limit, @Nullable String exception, @Nullable String key, @Nullable String failedSince,
-			@Nullable String failedBefore, @Nullable String by, @Nullable String reason, @Nullable String dryRun) {
-		return answer("",
-				() -> this.operations.onTopic(topic,
-						request(security, action,
-								fields("to", to, "clearState", clearState, "id", id, "limit", limit, "exception",
-										exception, "key", key, "failedSince", failedSince, "failedBefore", failedBefore,
-										"by", by, "reason", reason, "dryRun", dryRun))));
+			Map<String, @Nullable String> fields) {
+		return answer("", () -> this.operations.onTopic(topic, security.getPrincipal(), fields));
 	}
 
 	/** Performs an operation on a shard. */
 	@WriteOperation
 	public WebEndpointResponse<Object> actOnShard(SecurityContext security, @Selector String topic,
-			@Selector String shard, @Nullable String action, @Nullable String to, @Nullable String clearState,
-			@Nullable String id, @Nullable String limit, @Nullable String exception, @Nullable String key,
-			@Nullable String failedSince, @Nullable String failedBefore, @Nullable String by, @Nullable String reason,
-			@Nullable String dryRun) {
-		return answer("",
-				() -> this.operations.onShard(topic, shard,
-						request(security, action,
-								fields("to", to, "clearState", clearState, "id", id, "limit", limit, "exception",
-										exception, "key", key, "failedSince", failedSince, "failedBefore", failedBefore,
-										"by", by, "reason", reason, "dryRun", dryRun))));
-	}
-
-	private static OperationRequest request(SecurityContext security, @Nullable String action,
-			Map<String, @Nullable String> fields) {
-		return OperationRequest.parse(action, security.getPrincipal(), fields);
-	}
-
-	private static Map<String, @Nullable String> fields(@Nullable String... namesAndValues) {
-		Map<String, @Nullable String> fields = new HashMap<>();
-		for (int i = 0; i < namesAndValues.length; i += 2) {
-			fields.put(String.valueOf(namesAndValues[i]), namesAndValues[i + 1]);
-		}
-		return fields;
+			@Selector String shard, Map<String, @Nullable String> fields) {
+		return answer("", () -> this.operations.onShard(topic, shard, security.getPrincipal(), fields));
 	}
 
 	static WebEndpointResponse<Object> answer(String unknown, Supplier<@Nullable Object> read) {

@@ -71,7 +71,6 @@ import io.github.shardkeeper.observation.CallObservations;
 import io.github.shardkeeper.observation.SendObservations;
 import io.github.shardkeeper.operations.ConsumptionSampler;
 import io.github.shardkeeper.operations.GroupReporter;
-import io.github.shardkeeper.operations.GroupSteering;
 import io.github.shardkeeper.operations.OperationAudit;
 import io.github.shardkeeper.operations.ShardOperations;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -112,18 +111,12 @@ public final class ShardkeeperActuatorAutoConfiguration {
 
 		@Bean
 		@ConditionalOnBean(ShardsEndpoint.class)
-		GroupSteering shardkeeperGroupSteering(ShardCoordinator coordinator, CoordinationStore store,
-				BroadcastStores broadcast) {
-			return new GroupSteering(coordinator, store, broadcast.topics());
-		}
-
-		@Bean
-		@ConditionalOnBean(ShardsEndpoint.class)
 		ShardOperations shardkeeperShardOperations(CoordinationSettings settings, GroupReporter reporter,
-				TopicSources sources, BroadcastStores broadcast, GroupSteering steering, CheckpointStore checkpoints,
-				ShardPositions positions, ObjectProvider<DeadLetters> letters, CoordinationStore coordination,
-				ShardConsumerRunner runner, ConfigurableApplicationContext context, OperationAudit audit) {
-			return new ShardOperations(settings, reporter, sources, broadcast.topics(), steering,
+				TopicSources sources, BroadcastStores broadcast, ShardCoordinator coordinator,
+				CoordinationStore coordination, CheckpointStore checkpoints, ShardPositions positions,
+				ObjectProvider<DeadLetters> letters, ShardConsumerRunner runner, ConfigurableApplicationContext context,
+				OperationAudit audit) {
+			return new ShardOperations(settings, reporter, sources, broadcast.topics(), coordinator, coordination,
 					broadcast.over(checkpoints), positions, letters.getIfAvailable(),
 					broadcast.owners(coordination::notifyOwners, runner::attend), runner, context::isClosed, audit);
 		}

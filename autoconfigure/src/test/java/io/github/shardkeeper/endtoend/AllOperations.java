@@ -37,7 +37,6 @@ import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.TopicGroups;
 import io.github.shardkeeper.history.MoveHistory;
 import io.github.shardkeeper.operations.GroupReporter;
-import io.github.shardkeeper.operations.OperationRequest;
 import io.github.shardkeeper.operations.ShardOperations;
 import io.github.shardkeeper.operations.TopicTrimming;
 import io.github.shardkeeper.shard.ShardId;
@@ -86,8 +85,7 @@ final class AllOperations {
 				() -> this.instance.getBean(MoveHistory.class).read(null, 10), this::lock, this::meet, this::signal,
 				() -> this.instance.getBean(ClusterParameters.class).set("speed", "1", ClusterParameters.Update.ALWAYS),
 				() -> this.instance.getBean(ClusterParameters.class).history("speed"),
-				() -> this.instance.getBean(ShardOperations.class)
-					.onGroup(OperationRequest.parse("rebalance", null, Map.of())));
+				() -> this.instance.getBean(ShardOperations.class).onGroup(null, Map.of("action", "rebalance")));
 	}
 
 	private void lock() {

@@ -2,6 +2,7 @@ package io.github.shardkeeper.endtoend;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -37,7 +38,6 @@ import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.actuate.ShardsEndpoint;
 import io.github.shardkeeper.history.MoveHistory;
 import io.github.shardkeeper.operations.GroupReporter;
-import io.github.shardkeeper.operations.OperationRequest;
 import io.github.shardkeeper.operations.ShardOperations;
 import io.github.shardkeeper.redis.testsupport.DocumentedKeys;
 import io.github.shardkeeper.redis.testsupport.DocumentedRights;
@@ -373,19 +373,19 @@ class LeastRightsTests {
 
 	private static void assertCanBeSteered(ConfigurableApplicationContext one) {
 		ShardOperations operations = one.getBean(ShardOperations.class);
-		perform(() -> operations.onTopic("orders", request("pause", Map.of())));
-		perform(() -> operations.onTopic("orders", request("resume", Map.of())));
-		perform(() -> operations.onShard("orders", "0", request("pin", Map.of("to", "two"))));
+		perform(() -> operations.onTopic("orders", null, request("pause", Map.of())));
+		perform(() -> operations.onTopic("orders", null, request("resume", Map.of())));
+		perform(() -> operations.onShard("orders", "0", null, request("pin", Map.of("to", "two"))));
 		eventually(() -> assertThat(report(one)).filteredOn((shard) -> shard.id().equals("0"))
 			.allMatch((shard) -> String.valueOf(shard.owner()).startsWith("two~")));
-		perform(() -> operations.onShard("orders", "0", request("unpin", Map.of())));
-		perform(() -> operations.onGroup(request("drain", Map.of("instance", "two"))));
+		perform(() -> operations.onShard("orders", "0", null, request("unpin", Map.of())));
+		perform(() -> operations.onGroup(null, request("drain", Map.of("instance", "two"))));
 		eventually(() -> assertThat(report(one)).allMatch((shard) -> String.valueOf(shard.owner()).startsWith("one~")));
-		perform(() -> operations.onGroup(request("undrain", Map.of("instance", "two"))));
+		perform(() -> operations.onGroup(null, request("undrain", Map.of("instance", "two"))));
 		eventually(() -> assertThat(report(one)).anyMatch((shard) -> String.valueOf(shard.owner()).startsWith("two~")));
 		eventually(() -> assertThat(one.getBean(MoveHistory.class).read(null, 100).entries())
 			.anyMatch((entry) -> entry.move().from() != null));
-		perform(() -> operations.onShard("orders", "0", request("seek", Map.of("to", "earliest"))));
+		perform(() -> operations.onShard("orders", "0", null, request("seek", Map.of("to", "earliest"))));
 	}
 
 	private static void assertLettersAreStored(ConfigurableApplicationContext one) {
@@ -395,8 +395,10 @@ class LeastRightsTests {
 		perform(() -> letters.drop(DeadLetterFilter.topic("orders")));
 	}
 
-	private static OperationRequest request(String action, Map<String, String> fields) {
-		return OperationRequest.parse(action, null, fields);
+	private static Map<String, String> request(String action, Map<String, String> fields) {
+		Map<String, String> request = new HashMap<>(fields);
+		request.put("action", action);
+		return request;
 	}
 
 	private static void assertNamed(ConfigurableApplicationContext instance, CapturedOutput output, String right) {

@@ -32,7 +32,6 @@ import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.operations.GroupReporter;
 import io.github.shardkeeper.operations.OperationRefusedException;
 import io.github.shardkeeper.operations.OperationRefusedException.Kind;
-import io.github.shardkeeper.operations.OperationRequest;
 import io.github.shardkeeper.operations.ShardOperations;
 import io.github.shardkeeper.redis.testsupport.KnownGroup;
 import io.github.shardkeeper.report.GroupReport;
@@ -63,12 +62,13 @@ class OperationsTests {
 		Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(assertion);
 	}
 
-	private static OperationRequest request(String action, String... namesAndValues) {
+	private static Map<String, String> request(String action, String... namesAndValues) {
 		Map<String, String> fields = new HashMap<>();
 		for (int i = 0; i < namesAndValues.length; i += 2) {
 			fields.put(namesAndValues[i], namesAndValues[i + 1]);
 		}
-		return OperationRequest.parse(action, null, fields);
+		fields.put("action", action);
+		return fields;
 	}
 
 	private static ShardOperations operations(ConfigurableApplicationContext instance) {
@@ -98,13 +98,14 @@ class OperationsTests {
 		eventually(() -> assertThat(shardsOf(one, "two")).isEqualTo(2));
 
 		assertThatExceptionOfType(OperationRefusedException.class)
-			.isThrownBy(() -> operations(one).onGroup(request("leave", "instance", "two")))
+			.isThrownBy(() -> operations(one).onGroup(null, request("leave", "instance", "two")))
 			.satisfies((refusal) -> assertThat(refusal.kind()).isEqualTo(Kind.CONFLICT))
 			.withMessageContaining("'two' has to be asked itself");
-		assertThat(operations(two).onGroup(request("leave", "instance", "two", "dryRun", "true")).done()).isFalse();
+		assertThat(operations(two).onGroup(null, request("leave", "instance", "two", "dryRun", "true")).done())
+			.isFalse();
 		assertThat(shardsOf(one, "two")).isEqualTo(2);
-		OperationReport left = operations(two)
-			.onGroup(request("leave", "instance", "two", "by", "ann\nERROR", "reason", "hot"));
+		OperationReport left = operations(two).onGroup(null,
+				request("leave", "instance", "two", "by", "ann\nERROR", "reason", "hot"));
 		assertThat(left.done()).isTrue();
 		assertThat(left.target()).isEqualTo("two");
 
@@ -114,12 +115,14 @@ class OperationsTests {
 		eventually(() -> assertThat(output)
 			.contains("Operation 'leave', member two in group '%s', requested by ann ERROR, reason: hot: It releases"
 				.formatted(this.instances.name())));
-		eventually(() -> assertThat(operations(two).onGroup(request("leave", "instance", "two")).effects().get(0))
+		eventually(() -> assertThat(operations(two).onGroup(null, request("leave", "instance", "two")).effects().get(0))
 			.contains("has already left"));
 
-		assertThat(operations(two).onGroup(request("join", "instance", "two")).effects().get(0)).contains("joins");
+		assertThat(operations(two).onGroup(null, request("join", "instance", "two")).effects().get(0))
+			.contains("joins");
 		eventually(() -> assertThat(shardsOf(one, "two")).isEqualTo(2));
-		assertThat(operations(two).onGroup(request("join", "instance", "two")).effects().get(0)).contains("already");
+		assertThat(operations(two).onGroup(null, request("join", "instance", "two")).effects().get(0))
+			.contains("already");
 	}
 
 	@Test
@@ -127,7 +130,7 @@ class OperationsTests {
 		ConfigurableApplicationContext one = start("one");
 		eventually(() -> assertThat(shardsOf(one, "one")).isEqualTo(4));
 
-		operations(one).onGroup(request("leave", "instance", "one"));
+		operations(one).onGroup(null, request("leave", "instance", "one"));
 		one.close();
 
 		ConfigurableApplicationContext two = start("two");
@@ -157,7 +160,7 @@ class OperationsTests {
 			.asString()
 			.contains("after " + second, "3 records would be handled again");
 		assertThat(seek(other, shard, "latest", true).effects().get(0)).contains("no record lies between");
-		OperationReport ofTopic = operations(other).onTopic("orders",
+		OperationReport ofTopic = operations(other).onTopic("orders", null,
 				request("seek", "to", "2020-01-01T00:00:00Z", "dryRun", "true"));
 		assertThat(ofTopic.effects()).hasSize(5).last().isEqualTo("The state is kept");
 		assertThat(ofTopic.effects()).filteredOn((effect) -> effect.startsWith(shard + ","))
@@ -179,7 +182,7 @@ class OperationsTests {
 
 	private static OperationReport seek(ConfigurableApplicationContext instance, ShardId shard, String to,
 			boolean dryRun) {
-		return operations(instance).onShard(shard.topic(), shard.id(),
+		return operations(instance).onShard(shard.topic(), shard.id(), null,
 				request("seek", "to", to, "dryRun", String.valueOf(dryRun)));
 	}
 
@@ -237,7 +240,7 @@ class OperationsTests {
 
 	private static OperationReport onShard(ConfigurableApplicationContext instance, ShardId shard, String action,
 			String... fields) {
-		return operations(instance).onShard(shard.topic(), shard.id(), request(action, fields));
+		return operations(instance).onShard(shard.topic(), shard.id(), null, request(action, fields));
 	}
 
 	@Test
@@ -264,17 +267,19 @@ class OperationsTests {
 		assertThat(onShard(watching, shard, "move", "to", "one").done()).isTrue();
 		eventually(() -> assertThat(owner(one, shard)).startsWith("one~"));
 
-		OperationReport planned = operations(watching).onGroup(request("drain", "instance", "two", "dryRun", "true"));
+		OperationReport planned = operations(watching).onGroup(null,
+				request("drain", "instance", "two", "dryRun", "true"));
 		assertThat(planned.effects()).anyMatch((effect) -> effect.contains("move"));
-		assertThat(operations(watching).onGroup(request("drain", "instance", "two")).done()).isTrue();
+		assertThat(operations(watching).onGroup(null, request("drain", "instance", "two")).done()).isTrue();
 		eventually(() -> assertThat(shardsOf(one, "two")).isZero());
 		assertThat(report(one).members()).filteredOn(MemberReport::draining)
 			.extracting(MemberReport::instance)
 			.containsExactly("two");
-		assertThat(operations(one).onGroup(request("drain", "instance", "two")).effects().get(0)).contains("already");
-		assertThat(operations(watching).onGroup(request("undrain", "instance", "two")).done()).isTrue();
+		assertThat(operations(one).onGroup(null, request("drain", "instance", "two")).effects().get(0))
+			.contains("already");
+		assertThat(operations(watching).onGroup(null, request("undrain", "instance", "two")).done()).isTrue();
 		eventually(() -> assertThat(shardsOf(one, "two")).isEqualTo(2));
-		assertThat(operations(watching).onGroup(request("rebalance")).done()).isTrue();
+		assertThat(operations(watching).onGroup(null, request("rebalance")).done()).isTrue();
 	}
 
 	private static String owner(ConfigurableApplicationContext asked, ShardId shard) {
@@ -294,12 +299,14 @@ class OperationsTests {
 			ConfigurableApplicationContext instance = (i % 2 == 0) ? one : two;
 			String to = (i % 2 == 0) ? "one" : "two";
 			acts.add(CompletableFuture.supplyAsync(() -> onShard(instance, shard, "pin", "to", to)));
-			acts.add(CompletableFuture.supplyAsync(() -> operations(instance).onTopic("orders", request("pause"))));
-			acts.add(CompletableFuture.supplyAsync(() -> operations(instance).onTopic("orders", request("resume"))));
+			acts.add(CompletableFuture
+				.supplyAsync(() -> operations(instance).onTopic("orders", null, request("pause"))));
+			acts.add(CompletableFuture
+				.supplyAsync(() -> operations(instance).onTopic("orders", null, request("resume"))));
 		}
 		acts.forEach((act) -> assertThat(act.join().done()).isTrue());
 
-		operations(one).onTopic("orders", request("resume"));
+		operations(one).onTopic("orders", null, request("resume"));
 		// The pin that was stored last counts, for everybody.
 		eventually(() -> {
 			String pinned = report(one).shards().get(0).pinnedTo();
@@ -317,7 +324,7 @@ class OperationsTests {
 	void seekOfABroadcastTopicSaysThatItConcernsThisInstance() {
 		ConfigurableApplicationContext one = start("one");
 
-		assertThat(operations(one).onTopic("prices", request("seek", "to", "earliest")).effects()).last()
+		assertThat(operations(one).onTopic("prices", null, request("seek", "to", "earliest")).effects()).last()
 			.asString()
 			.contains("broadcast topic", "the instance one only");
 	}

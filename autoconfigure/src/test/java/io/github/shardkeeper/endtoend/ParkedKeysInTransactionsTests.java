@@ -32,7 +32,6 @@ import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.jdbc.TestDatabase;
-import io.github.shardkeeper.operations.OperationRequest;
 import io.github.shardkeeper.operations.ShardOperations;
 import io.github.shardkeeper.redis.testsupport.KnownGroup;
 import io.github.shardkeeper.shard.ShardId;
@@ -145,7 +144,7 @@ class ParkedKeysInTransactionsTests {
 
 	private static List<String> retryNow(ConfigurableApplicationContext instance) {
 		return instance.getBean(ShardOperations.class)
-			.onShard(SHARD.topic(), SHARD.id(), OperationRequest.parse("retry-waiting", null, Map.of()))
+			.onShard(SHARD.topic(), SHARD.id(), null, Map.of("action", "retry-waiting"))
 			.effects();
 	}
 

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.endtoend;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -18,7 +19,6 @@ import org.springframework.context.ConfigurableApplicationContext;
 import io.github.shardkeeper.DeadLetters;
 import io.github.shardkeeper.ShardTemplate.Outgoing;
 import io.github.shardkeeper.ShardTemplate;
-import io.github.shardkeeper.operations.OperationRequest;
 import io.github.shardkeeper.operations.ShardOperations;
 import io.github.shardkeeper.report.WaitingKeyReport;
 import io.github.shardkeeper.shard.ShardId;
@@ -88,8 +88,10 @@ class ParkedKeysOnClusterTests {
 
 	private static List<String> act(ConfigurableApplicationContext instance, int shard, String action,
 			Map<String, String> fields) {
+		Map<String, String> request = new HashMap<>(fields);
+		request.put("action", action);
 		return instance.getBean(ShardOperations.class)
-			.onShard("orders", Integer.toString(shard), OperationRequest.parse(action, null, fields))
+			.onShard("orders", Integer.toString(shard), null, request)
 			.effects();
 	}
 

@@ -23,7 +23,6 @@ import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.operations.OperationRefusedException;
-import io.github.shardkeeper.operations.OperationRequest;
 import io.github.shardkeeper.operations.ShardOperations;
 import io.github.shardkeeper.redis.testsupport.KnownGroup;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
@@ -123,11 +122,11 @@ class ParkedKeysTests {
 	private static OperationReport act(ConfigurableApplicationContext instance, String action,
 			String... namesAndValues) {
 		Map<String, String> fields = new HashMap<>();
+		fields.put("action", action);
 		for (int i = 0; i < namesAndValues.length; i += 2) {
 			fields.put(namesAndValues[i], namesAndValues[i + 1]);
 		}
-		return instance.getBean(ShardOperations.class)
-			.onShard("orders", "0", OperationRequest.parse(action, null, fields));
+		return instance.getBean(ShardOperations.class).onShard("orders", "0", null, fields);
 	}
 
 	private static void awaitWaiting(ConfigurableApplicationContext instance, long records) {

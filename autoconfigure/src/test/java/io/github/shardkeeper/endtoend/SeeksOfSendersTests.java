@@ -30,7 +30,6 @@ import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.jdbc.TestDatabase;
-import io.github.shardkeeper.operations.OperationRequest;
 import io.github.shardkeeper.operations.ShardOperations;
 import io.github.shardkeeper.redis.testsupport.KnownGroup;
 import io.github.shardkeeper.shard.Offset;
@@ -207,8 +206,8 @@ class SeeksOfSendersTests {
 
 	private void request(String position, boolean clearsState) {
 		this.operator.getBean(ShardOperations.class)
-			.onShard(SHARD.topic(), SHARD.id(), OperationRequest.parse("seek", null,
-					Map.of("to", position, "clearState", Boolean.toString(clearsState))));
+			.onShard(SHARD.topic(), SHARD.id(), null,
+					Map.of("action", "seek", "to", position, "clearState", Boolean.toString(clearsState)));
 	}
 
 	private void awaitApplied() {

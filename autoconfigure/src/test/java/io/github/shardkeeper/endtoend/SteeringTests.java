@@ -1,7 +1,9 @@
 package io.github.shardkeeper.endtoend;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -23,9 +25,7 @@ import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.operations.GroupReporter;
-import io.github.shardkeeper.operations.GroupSteering;
-import io.github.shardkeeper.operations.GroupSteering.Ask;
-import io.github.shardkeeper.operations.GroupSteering.Status;
+import io.github.shardkeeper.operations.ShardOperations;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.MemberReport;
 import io.github.shardkeeper.report.PauseReport;
@@ -44,8 +44,6 @@ class SteeringTests {
 
 	private static final String[] PROPERTIES = { "shardkeeper.topics.orders.shards=4" };
 
-	private static final Ask ASK = new Ask("anna", "a test", false);
-
 	private static void eventually(ThrowingRunnable assertion) {
 		Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(assertion);
 	}
@@ -56,9 +54,25 @@ class SteeringTests {
 		return report;
 	}
 
-	private static GroupSteering steering(ConfigurableApplicationContext instance) {
-		return new GroupSteering(instance.getBean(ShardCoordinator.class), instance.getBean(CoordinationStore.class),
-				Set.of());
+	private static void onTopic(ConfigurableApplicationContext instance, String action) {
+		assertThat(instance.getBean(ShardOperations.class).onTopic("orders", null, request(action)).done()).isTrue();
+	}
+
+	private static void onInstance(ConfigurableApplicationContext asked, String action, String instance) {
+		Map<String, String> request = request(action);
+		request.put("instance", instance);
+		assertThat(asked.getBean(ShardOperations.class).onGroup(null, request).done()).isTrue();
+	}
+
+	private static void place(ConfigurableApplicationContext asked, String action, ShardId shard, String to) {
+		Map<String, String> request = request(action);
+		request.put("to", to);
+		assertThat(asked.getBean(ShardOperations.class).onShard(shard.topic(), shard.id(), null, request).done())
+			.isTrue();
+	}
+
+	private static Map<String, String> request(String action) {
+		return new HashMap<>(Map.of("action", action, "by", "anna", "reason", "a test"));
 	}
 
 	private static List<ConfigurableApplicationContext> startTwo(EmbeddedGroup group) {
@@ -97,7 +111,7 @@ class SteeringTests {
 			send(one, "before");
 			eventually(() -> assertThat(handled("before")).isEqualTo(20));
 
-			assertThat(steering(two).pause("orders", ASK).status()).isEqualTo(Status.DONE);
+			onTopic(two, "pause");
 			eventually(() -> assertThat(instances).allSatisfy((instance) -> assertThat(
 					instance.getBean(ShardCoordinator.class).directives().pauseOf(ShardId.of("orders", 0)))
 				.isNotNull()));
@@ -118,7 +132,7 @@ class SteeringTests {
 				assertThat(health.getStatus().getCode()).isEqualTo("UP");
 				assertThat(health.getDetails().get("paused")).asString().contains("anna", "orders");
 			});
-			steering(three).resume("orders", ASK);
+			onTopic(three, "resume");
 			eventually(() -> assertThat(handled("during")).isEqualTo(20));
 			assertThat(report(two).shards()).extracting(ShardReport::paused).containsOnlyNulls();
 		}
@@ -131,25 +145,25 @@ class SteeringTests {
 			ConfigurableApplicationContext one = instances.get(0);
 			ConfigurableApplicationContext two = instances.get(1);
 
-			steering(two).drain("one", ASK);
+			onInstance(two, "drain", "one");
 			eventually(() -> assertThat(shardsOf(one, "two")).isEqualTo(4));
 			assertThat(report(two).members()).filteredOn(MemberReport::draining)
 				.extracting(MemberReport::instance)
 				.containsExactly("one");
 			eventually(() -> assertThat(report(one).shards()).extracting(ShardReport::why)
 				.anyMatch((why) -> String.valueOf(why).endsWith("one is drained by anna: a test")));
-			steering(one).undrain("one", ASK);
+			onInstance(one, "undrain", "one");
 			eventually(() -> assertThat(shardsOf(two, "one")).isEqualTo(2));
 
 			ShardId pinned = ownedBy(two, "two");
-			steering(two).pin(pinned, "one", ASK);
+			place(two, "pin", pinned, "one");
 			eventually(() -> assertThat(find(two, pinned).owner()).startsWith("one~"));
 			eventually(() -> assertThat(shardsOf(two, "two")).isEqualTo(2));
 			assertThat(find(two, pinned).pinnedTo()).isEqualTo("one");
 			eventually(() -> assertThat(find(one, pinned).why()).contains("pinned to this instance by anna: a test"));
 
 			ShardId moved = ownedBy(two, "two");
-			steering(one).move(moved, "one", ASK);
+			place(one, "move", moved, "one");
 			eventually(() -> assertThat(find(two, moved).owner()).startsWith("one~"));
 			eventually(() -> assertThat(one.getBean(CoordinationStore.class).directives().read().requests()).isEmpty());
 			eventually(() -> assertThat(find(two, moved).why()).contains("moved to this instance by anna"));
@@ -162,12 +176,11 @@ class SteeringTests {
 				EmbeddedGroup group = EmbeddedGroup.onRedis(redis, PROPERTIES)) {
 			List<ConfigurableApplicationContext> instances = startTwo(group);
 			ConfigurableApplicationContext one = instances.get(0);
-			steering(one).drain("two", ASK);
+			onInstance(one, "drain", "two");
 			eventually(() -> assertThat(shardsOf(one, "one")).isEqualTo(4));
 			redis.call((commands) -> commands.configSet("maxmemory", "1"));
-			assertThatExceptionOfType(StoreUnavailableException.class)
-				.isThrownBy(() -> steering(one).pause("orders", ASK));
-			assertThat(steering(one).undrain("two", ASK).status()).isEqualTo(Status.DONE);
+			assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> onTopic(one, "pause"));
+			onInstance(one, "undrain", "two");
 			eventually(() -> assertThat(shardsOf(one, "two")).isEqualTo(2));
 			redis.call((commands) -> commands.configSet("maxmemory", "0"));
 
@@ -180,8 +193,7 @@ class SteeringTests {
 			eventually(() -> assertThat(handled("garbage")).isEqualTo(20));
 			assertThat(three.getBean(ShardCoordinator.class).directiveProblem())
 				.hasValueSatisfying((problem) -> assertThat(problem).contains(key, "DEL"));
-			assertThatExceptionOfType(StoreUnavailableException.class)
-				.isThrownBy(() -> steering(one).pause("orders", ASK))
+			assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> onTopic(one, "pause"))
 				.withMessageContaining(key);
 		}
 	}

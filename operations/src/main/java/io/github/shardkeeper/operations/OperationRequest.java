@@ -5,65 +5,99 @@ import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.directive.Directive;
+import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.shard.Names;
+import io.github.shardkeeper.shard.ShardId;
+
 /**
- * Request for an operation as a caller sent it: an action, who asks and why, and further
- * fields as text. Immutable.
+ * Request for an operation as a caller sent it: what it concerns, who asks and why, and
+ * further fields as text. Immutable.
  *
- * @param action the action
+ * @param operation the name of the operation
+ * @param topic the topic; {@code null} if the request concerns the group
+ * @param shard the shard; {@code null} if the request does not concern a single one
  * @param by the {@linkplain OperationAudit#caller caller}
  * @param reason the reason that the caller gave, {@code null} for none
  * @param dryRun whether to change nothing
- * @param fields the other fields by name
+ * @param fields the fields of the operation by name
  */
-public record OperationRequest(String action, String by, @Nullable String reason, boolean dryRun,
-		Map<String, String> fields) {
+record OperationRequest(String operation, @Nullable String topic, @Nullable ShardId shard, String by,
+		@Nullable String reason, boolean dryRun, Map<String, String> fields) {
 
-	/** Fields that each action has. */
+	/** Name of the field that has the name of the operation. */
+	static final String OPERATION = "action";
+
+	/** Fields that a request for any operation may have. */
 	static final List<String> COMMON = List.of("by", "reason", "dryRun");
 
-	public OperationRequest {
+	OperationRequest {
 		fields = Map.copyOf(fields);
 	}
 
 	/**
 	 * Parses a request.
-	 * @param principal the authenticated caller, {@code null} for none
-	 * @param sent the fields; those without a value are left out
-	 * @throws OperationRefusedException if a field of every action is malformed
+	 * @param caller the authenticated caller, {@code null} for none
+	 * @param sent all fields
 	 */
-	public static OperationRequest parse(@Nullable String action, @Nullable Principal principal,
-			Map<String, ? extends @Nullable String> sent) {
-		if (action == null || action.isBlank()) {
-			throw OperationRefusedException.malformed("Send the name of an operation as 'action'");
-		}
-		Map<String, String> fields = new TreeMap<>();
-		sent.forEach((name, value) -> {
-			if (value != null) {
-				fields.put(name, value);
-			}
-		});
+	static OperationRequest parse(Operation operation, @Nullable String topic, @Nullable ShardId shard,
+			@Nullable Principal caller, Map<String, String> sent) {
+		Map<String, String> fields = new TreeMap<>(sent);
+		fields.remove(OPERATION);
 		String by = fields.remove("by");
 		String reason = fields.remove("reason");
 		boolean dryRun = flag("dryRun", fields.remove("dryRun"));
-		return new OperationRequest(action.strip(), OperationAudit.caller(principal, by), reason, dryRun, fields);
+		for (String name : fields.keySet()) {
+			if (!operation.fields().contains(name)) {
+				List<String> allowed = new ArrayList<>(operation.fields());
+				allowed.addAll(COMMON);
+				throw OperationRefusedException.malformed("'%s' has no field '%s'; it has %s"
+					.formatted(operation.name(), ShardQuery.quoted(name), allowed));
+			}
+		}
+		return new OperationRequest(operation.name(), topic, shard, OperationAudit.caller(caller, by), reason, dryRun,
+				fields);
 	}
 
-	/** Checks that the action has the fields of the request. */
-	void requireOnly(Collection<String> known) {
-		for (String name : this.fields.keySet()) {
-			if (!known.contains(name)) {
-				List<String> allowed = new ArrayList<>(known);
-				allowed.addAll(COMMON);
-				throw OperationRefusedException.malformed(
-						"'%s' has no field '%s'; it has %s".formatted(this.action, ShardQuery.quoted(name), allowed));
-			}
+	ShardId requiredShard() {
+		if (this.shard == null) {
+			throw new IllegalStateException("'%s' needs a shard".formatted(this.operation));
+		}
+		return this.shard;
+	}
+
+	String requiredTopic() {
+		if (this.topic == null) {
+			throw new IllegalStateException("'%s' needs a topic".formatted(this.operation));
+		}
+		return this.topic;
+	}
+
+	/** Returns the shard or topic that the request concerns. */
+	String subject() {
+		return (this.shard != null) ? this.shard.toString() : requiredTopic();
+	}
+
+	/** Returns a directive that the caller of this request wants. */
+	Directive directive(Directive.Kind kind, String about, @Nullable String to) {
+		return Directive.of(kind, about, to, this.by.equals(OperationAudit.UNKNOWN_CALLER) ? "" : this.by,
+				(this.reason != null) ? this.reason : "");
+	}
+
+	/** Returns the instance that a field names by its id or that of its member. */
+	String instance(String name) {
+		String text = required(name, "host-17");
+		try {
+			return Names.isValid(text) ? text : new MemberId(text).instance();
+		}
+		catch (IllegalArgumentException ex) {
+			throw malformed(name, text, "the id of an instance or of a member");
 		}
 	}
 
@@ -71,8 +105,8 @@ public record OperationRequest(String action, String by, @Nullable String reason
 	String required(String name, String example) {
 		String value = optional(name);
 		if (value == null) {
-			throw OperationRefusedException
-				.malformed("'%s' needs '%s', for example \"%s\": \"%s\"".formatted(this.action, name, name, example));
+			throw OperationRefusedException.malformed(
+					"'%s' needs '%s', for example \"%s\": \"%s\"".formatted(this.operation, name, name, example));
 		}
 		return value;
 	}
@@ -99,7 +133,11 @@ public record OperationRequest(String action, String by, @Nullable String reason
 	}
 
 	@Nullable Integer number(String name, int most) {
-		String text = optional(name);
+		return number(name, optional(name), most);
+	}
+
+	/** Returns a number that was sent; {@code null} if none was. */
+	static @Nullable Integer number(String name, @Nullable String text, int most) {
 		if (text == null) {
 			return null;
 		}

@@ -16,6 +16,7 @@ import io.github.shardkeeper.ShardPositions;
 import io.github.shardkeeper.ShardPositions.Seek;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
@@ -23,11 +24,10 @@ import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.TopicSources;
 
 /**
- * Moves shards to another position, or tells what that would mean. Thread-safe.
+ * Moves a shard, or all shards of a topic, to another position, or says what that would
+ * mean. Thread-safe.
  */
-final class SeekOperation {
-
-	static final List<String> FIELDS = List.of("to", "clearState");
+final class SeekOperation extends Operation {
 
 	/** Number of shards that the effects name; each costs a few commands. */
 	private static final int MOST_NAMED = 100;
@@ -44,20 +44,37 @@ final class SeekOperation {
 
 	private final TopicSources sources;
 
-	SeekOperation(ShardPositions positions, CheckpointStore checkpoints, TopicSources sources) {
+	private final RequestedShards shards;
+
+	private final Set<String> broadcast;
+
+	private final GroupReporter reporter;
+
+	/**
+	 * Creates the operation.
+	 * @param broadcast the topics that every instance consumes for itself
+	 * @param reporter knows which shards are completed
+	 */
+	SeekOperation(ShardPositions positions, CheckpointStore checkpoints, TopicSources sources, RequestedShards shards,
+			Set<String> broadcast, GroupReporter reporter) {
+		super("seek", Set.of(Level.TOPIC, Level.SHARD), List.of("to", "clearState"));
 		this.positions = positions;
 		this.checkpoints = checkpoints;
 		this.sources = sources;
+		this.shards = shards;
+		this.broadcast = broadcast;
+		this.reporter = reporter;
 	}
 
-	/**
-	 * Performs a request for all shards of a topic, or for one.
-	 * @param shard the only shard; {@code null} for all
-	 * @param all the shards of the topic
-	 * @param completed the shards that are read to their end
-	 */
-	List<String> perform(String topic, @Nullable ShardId shard, SortedSet<ShardId> all, Collection<ShardId> completed,
-			OperationRequest request) {
+	@Override
+	List<String> perform(OperationRequest request) {
+		String topic = request.requiredTopic();
+		ShardId shard = request.shard();
+		SortedSet<ShardId> all = this.shards.of(topic);
+		if (shard != null) {
+			this.shards.require(shard);
+		}
+		Set<ShardId> completed = completed(topic, all);
 		StartPosition position = position(request);
 		boolean clearsState = request.flag("clearState");
 		SortedSet<ShardId> moved = new TreeSet<>((shard != null) ? List.of(shard) : all);
@@ -83,6 +100,18 @@ final class SeekOperation {
 		}
 		effects.add(clearsState ? "The state is cleared" : "The state is kept");
 		return effects;
+	}
+
+	private Set<ShardId> completed(String topic, Set<ShardId> all) {
+		Set<ShardId> completed = new TreeSet<>();
+		if (!this.broadcast.contains(topic)) {
+			this.reporter.picture().shards().values().forEach((ownership) -> {
+				if (ownership.phase() == Phase.COMPLETED && all.contains(ownership.shard())) {
+					completed.add(ownership.shard());
+				}
+			});
+		}
+		return completed;
 	}
 
 	private static StartPosition position(OperationRequest request) {

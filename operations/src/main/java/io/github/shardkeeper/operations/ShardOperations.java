@@ -1,67 +1,57 @@
 package io.github.shardkeeper.operations;
 
+import java.security.Principal;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
-import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import java.util.SortedSet;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.Lifecycle;
 
-import io.github.shardkeeper.DeadLetterFilter;
 import io.github.shardkeeper.DeadLetters;
 import io.github.shardkeeper.ShardPositions;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
-import io.github.shardkeeper.protocol.Ownership.Phase;
+import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.operations.Operation.Level;
 import io.github.shardkeeper.report.DeadLetterReport;
 import io.github.shardkeeper.report.OperationReport;
 import io.github.shardkeeper.report.WaitingKeyReport;
-import io.github.shardkeeper.shard.MemberId;
-import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.TopicSources;
 
 /**
- * Performs what people ask for through the endpoint: checks the request, performs it or
- * says what it would do, and records it. Works on every instance, also on one that
- * consumes nothing. Thread-safe. Methods block until the stores have answered, and throw
- * {@link OperationRefusedException} if the request is refused, and
- * {@link StoreUnavailableException} if a store does not answer or refuses; then part of
- * the operation may be done, and it can be repeated.
+ * Performs what people ask for through the endpoint: finds the {@link Operation} that a
+ * request names, performs it or says what it would do, and records it. Works on every
+ * instance, also on one that consumes nothing. Thread-safe. Methods block until the
+ * stores have answered, and throw {@link OperationRefusedException} if the request is
+ * refused, and {@link StoreUnavailableException} if a store does not answer or refuses;
+ * then part of the operation may be done, and it can be repeated.
  */
 public final class ShardOperations {
 
-	private static final int MOST_NAMED = 10;
-
 	private final CoordinationSettings settings;
-
-	private final GroupReporter reporter;
-
-	private final TopicSources sources;
 
 	private final Set<String> broadcast;
 
-	private final GroupSteering steering;
+	private final RequestedShards shards;
 
-	private final SeekOperation seeks;
+	private final DeadLetterPages letters;
 
-	private final @Nullable DeadLetterOperation letters;
+	private final WaitingKeys waiting;
 
-	private final WaitingKeyOperation waiting;
-
-	private final ConsumptionSwitch consumption;
+	private final List<Operation> operations;
 
 	private final OperationAudit audit;
 
@@ -75,38 +65,52 @@ public final class ShardOperations {
 	 * @param closing returns whether the application shuts down
 	 */
 	public ShardOperations(CoordinationSettings settings, GroupReporter reporter, TopicSources sources,
-			Set<String> broadcast, GroupSteering steering, CheckpointStore checkpoints, ShardPositions positions,
-			@Nullable DeadLetters letters, Consumer<Collection<ShardId>> owners, Lifecycle consumption,
-			BooleanSupplier closing, OperationAudit audit) {
+			Set<String> broadcast, ShardCoordinator coordinator, CoordinationStore store, CheckpointStore checkpoints,
+			ShardPositions positions, @Nullable DeadLetters letters, Consumer<Collection<ShardId>> owners,
+			Lifecycle consumption, BooleanSupplier closing, OperationAudit audit) {
 		this.settings = settings;
-		this.reporter = reporter;
-		this.sources = sources;
 		this.broadcast = Set.copyOf(broadcast);
-		this.steering = steering;
-		this.seeks = new SeekOperation(positions, checkpoints, sources);
-		this.letters = (letters != null) ? new DeadLetterOperation(letters) : null;
-		this.waiting = new WaitingKeyOperation(checkpoints, owners);
-		this.consumption = new ConsumptionSwitch(consumption, closing, settings.group());
+		this.shards = new RequestedShards(sources);
+		this.letters = new DeadLetterPages(letters, this.shards);
+		this.waiting = new WaitingKeys(checkpoints, this.shards);
 		this.audit = audit;
+		ConsumptionSwitch instance = new ConsumptionSwitch(consumption, closing, settings.group());
+		GroupSteering group = new GroupSteering(coordinator, store, broadcast);
+		this.operations = List.of(new RebalanceOperation(group), new DrainOperation(group), new UndrainOperation(group),
+				new ConsumptionOperation("leave", instance::leave, settings, reporter),
+				new ConsumptionOperation("join", instance::join, settings, reporter), PlaceOperation.move(group),
+				PlaceOperation.pin(group), new UnpinOperation(group), new PauseOperation(group),
+				new ResumeOperation(group),
+				new SeekOperation(positions, checkpoints, sources, this.shards, this.broadcast, reporter),
+				new SendBackOperation(this.letters), new DropOperation(this.letters),
+				WaitingKeyOperation.retry(this.waiting, owners), WaitingKeyOperation.sendBack(this.waiting, owners),
+				WaitingKeyOperation.drop(this.waiting, owners));
 	}
 
-	/** Performs an operation on the group, or on one of its instances. */
-	public OperationReport onGroup(OperationRequest request) {
-		Action action = Action.of(request, Level.GROUP);
-		return perform(action, request, new Subject(null, null));
+	/**
+	 * Performs an operation on the group, or on one of its instances.
+	 * @param caller the authenticated caller, {@code null} for none
+	 * @param sent what was sent, by name; fields without a value count as not sent
+	 */
+	public OperationReport onGroup(@Nullable Principal caller, Map<String, ? extends @Nullable String> sent) {
+		Operation operation = find(Level.GROUP, sent);
+		return perform(operation, OperationRequest.parse(operation, null, null, caller, withValues(sent)));
 	}
 
 	/** Performs an operation on all shards of a topic. */
-	public OperationReport onTopic(String topic, OperationRequest request) {
-		Action action = Action.of(request, Level.TOPIC);
-		requireName("topic", topic);
-		return perform(action, request, new Subject(topic, null));
+	public OperationReport onTopic(String topic, @Nullable Principal caller,
+			Map<String, ? extends @Nullable String> sent) {
+		Operation operation = find(Level.TOPIC, sent);
+		RequestedShards.requireName("topic", topic);
+		return perform(operation, OperationRequest.parse(operation, topic, null, caller, withValues(sent)));
 	}
 
 	/** Performs an operation on a shard. */
-	public OperationReport onShard(String topic, String shard, OperationRequest request) {
-		Action action = Action.of(request, Level.SHARD);
-		return perform(action, request, new Subject(topic, shard(topic, shard)));
+	public OperationReport onShard(String topic, String shard, @Nullable Principal caller,
+			Map<String, ? extends @Nullable String> sent) {
+		Operation operation = find(Level.SHARD, sent);
+		ShardId id = RequestedShards.shard(topic, shard);
+		return perform(operation, OperationRequest.parse(operation, topic, id, caller, withValues(sent)));
 	}
 
 	/**
@@ -117,9 +121,7 @@ public final class ShardOperations {
 	 */
 	public DeadLetterReport.Page deadLetters(String topic, String shard, @Nullable String after, @Nullable String limit,
 			boolean showValues) {
-		ShardId id = shard(topic, shard);
-		requireLetters(id);
-		return letters().list(id, after, limit, showValues);
+		return this.letters.list(RequestedShards.shard(topic, shard), after, limit, showValues);
 	}
 
 	/**
@@ -130,28 +132,57 @@ public final class ShardOperations {
 	 */
 	public WaitingKeyReport.Page waiting(String topic, String shard, @Nullable String after, @Nullable String limit,
 			boolean showValues) {
-		return this.waiting.list(known(shard(topic, shard)), after, limit, showValues);
+		return this.waiting.list(RequestedShards.shard(topic, shard), after, limit, showValues);
 	}
 
-	private ShardId known(ShardId shard) {
-		SortedSet<ShardId> known = knownShards(shard.topic());
-		if (!known.contains(shard)) {
-			throw unknownShard(shard, known);
+	/**
+	 * Returns the operation that a request names, if all its fields exist at its level.
+	 */
+	private Operation find(Level level, Map<String, ? extends @Nullable String> sent) {
+		List<Operation> possible = this.operations.stream().filter((operation) -> operation.isOn(level)).toList();
+		Set<String> fields = new TreeSet<>(OperationRequest.COMMON);
+		fields.add(OperationRequest.OPERATION);
+		possible.forEach((operation) -> fields.addAll(operation.fields()));
+		for (String name : sent.keySet()) {
+			// Also without a value: 'dryrun' must not turn a dry run into an operation.
+			if (!fields.contains(name)) {
+				throw OperationRefusedException
+					.malformed("There is no field '%s'; these exist: %s".formatted(ShardQuery.quoted(name), fields));
+			}
 		}
-		return shard;
+		String name = sent.get(OperationRequest.OPERATION);
+		if (name == null || name.isBlank()) {
+			throw OperationRefusedException.malformed("Send the name of an operation as 'action'");
+		}
+		return possible.stream()
+			.filter((operation) -> operation.name().equals(name.strip()))
+			.findFirst()
+			.orElseThrow(() -> OperationRefusedException
+				.malformed("'action' is '%s', but must be one of %s".formatted(ShardQuery.quoted(name.strip()),
+						possible.stream().map(Operation::name).collect(Collectors.joining(", ")))));
 	}
 
-	private OperationReport perform(Action action, OperationRequest request, Subject subject) {
-		request.requireOnly(action.fields);
+	private static Map<String, String> withValues(Map<String, ? extends @Nullable String> sent) {
+		Map<String, String> fields = new TreeMap<>();
+		sent.forEach((name, value) -> {
+			if (value != null) {
+				fields.put(name, value);
+			}
+		});
+		return fields;
+	}
+
+	private OperationReport perform(Operation operation, OperationRequest request) {
+		String topic = request.topic();
 		List<String> effects;
 		String target;
 		try {
-			target = target(action, request, subject);
-			effects = effects(action, request, subject);
+			target = target(operation, request);
+			effects = operation.perform(request);
 		}
 		catch (StoreUnavailableException ex) {
 			if (!request.dryRun() && !ex.isRefusal()) {
-				record(action, request, subject, List.of("It failed, and part of it may be done. " + ex.getMessage()));
+				record(request, List.of("It failed, and part of it may be done. " + ex.getMessage()));
 			}
 			throw ex;
 		}
@@ -163,270 +194,30 @@ public final class ShardOperations {
 			throw OperationRefusedException.conflict(String.valueOf(ex.getMessage()));
 		}
 		List<String> told = new ArrayList<>(effects);
-		if (subject.topic() != null && this.broadcast.contains(subject.topic())) {
-			told.add("'%s' is a broadcast topic: this concerns the instance %s only".formatted(subject.topic(),
+		if (topic != null && this.broadcast.contains(topic)) {
+			told.add("'%s' is a broadcast topic: this concerns the instance %s only".formatted(topic,
 					this.settings.instance()));
 		}
 		if (!request.dryRun()) {
-			record(action, request, subject, told);
+			record(request, told);
 		}
-		return new OperationReport(action.text, target, request.by(), request.dryRun(), !request.dryRun(), told, null);
+		return new OperationReport(operation.name(), target, request.by(), request.dryRun(), !request.dryRun(), told,
+				null);
 	}
 
-	private void record(Action action, OperationRequest request, Subject subject, List<String> effects) {
+	private String target(Operation operation, OperationRequest request) {
+		if (request.topic() != null) {
+			return request.subject();
+		}
+		return operation.fields().contains("instance") ? request.instance("instance") : this.settings.group();
+	}
+
+	private void record(OperationRequest request, List<String> effects) {
 		String instance = request.fields().get("instance");
 		this.audit.record(
-				new OperationAudit.Operation(action.text, subject.topic(), subject.shard(),
+				new OperationAudit.Operation(request.operation(), request.topic(), request.shard(),
 						(instance != null) ? instance : request.fields().get("to"), request.by(), request.reason()),
 				effects);
-	}
-
-	private String target(Action action, OperationRequest request, Subject subject) {
-		if (subject.shard() != null) {
-			return subject.shard().toString();
-		}
-		if (subject.topic() != null) {
-			return subject.topic();
-		}
-		return action.fields.contains("instance") ? instance("instance", request) : this.settings.group();
-	}
-
-	private List<String> effects(Action action, OperationRequest request, Subject subject) {
-		return switch (action) {
-			case LEAVE -> {
-				requireThisInstance(request);
-				yield List.of(this.consumption.leave(request.dryRun()));
-			}
-			case JOIN -> {
-				requireThisInstance(request);
-				yield List.of(this.consumption.join(request.dryRun()));
-			}
-			case SEEK -> seek(request, subject);
-			case SEND_BACK -> letters().sendBack(filter(subject, request), request);
-			case DROP -> letters().drop(filter(subject, request), request);
-			case RETRY_WAITING -> this.waiting.retry(known(subject.requiredShard()), request);
-			case SEND_BACK_WAITING -> this.waiting.sendBack(known(subject.requiredShard()), request);
-			case DROP_WAITING -> this.waiting.drop(known(subject.requiredShard()), request);
-			default -> steer(action, request, subject);
-		};
-	}
-
-	private List<String> steer(Action action, OperationRequest request, Subject subject) {
-		if (subject.topic() != null && this.broadcast.contains(subject.topic())) {
-			throw OperationRefusedException.conflict(
-					"'%s' is a broadcast topic: every instance consumes all its shards for itself, so '%s' is not possible"
-						.formatted(subject.topic(), action.text));
-		}
-		String by = request.by().equals(OperationAudit.UNKNOWN_CALLER) ? "" : request.by();
-		String reason = request.reason();
-		GroupSteering.Ask ask = new GroupSteering.Ask(by, (reason != null) ? reason : "", request.dryRun());
-		ShardId shard = subject.shard();
-		GroupSteering.Result result = switch (action) {
-			case REBALANCE -> this.steering.rebalance(ask);
-			case DRAIN -> this.steering.drain(instance("instance", request), ask);
-			case UNDRAIN -> this.steering.undrain(instance("instance", request), ask);
-			case MOVE -> this.steering.move(subject.requiredShard(), instance("to", request), ask);
-			case PIN -> this.steering.pin(subject.requiredShard(), instance("to", request), ask);
-			case UNPIN -> this.steering.unpin(subject.requiredShard(), ask);
-			case PAUSE ->
-				(shard != null) ? this.steering.pause(shard, ask) : this.steering.pause(subject.requiredTopic(), ask);
-			case RESUME ->
-				(shard != null) ? this.steering.resume(shard, ask) : this.steering.resume(subject.requiredTopic(), ask);
-			default -> throw new IllegalStateException("Not an operation of the group: " + action);
-		};
-		String refused = String.valueOf(result.refused());
-		return switch (result.status()) {
-			case DONE, DRY_RUN -> result.effects();
-			case REFUSED -> throw OperationRefusedException.conflict(refused);
-			case UNKNOWN -> throw OperationRefusedException.unknown(refused);
-		};
-	}
-
-	private List<String> seek(OperationRequest request, Subject subject) {
-		String topic = subject.requiredTopic();
-		SortedSet<ShardId> known = knownShards(topic);
-		ShardId shard = (subject.shard() != null) ? known(subject.shard()) : null;
-		SortedSet<ShardId> completed = new TreeSet<>();
-		if (!this.broadcast.contains(topic)) {
-			this.reporter.picture().shards().values().forEach((ownership) -> {
-				if (ownership.phase() == Phase.COMPLETED && known.contains(ownership.shard())) {
-					completed.add(ownership.shard());
-				}
-			});
-		}
-		return this.seeks.perform(topic, shard, known, completed, request);
-	}
-
-	private SortedSet<ShardId> knownShards(String topic) {
-		requireTopic(topic);
-		return new ShardLookup(this.sources, "A request").of(topic);
-	}
-
-	private DeadLetterFilter filter(Subject subject, OperationRequest request) {
-		ShardId shard = subject.shard();
-		if (shard != null) {
-			requireLetters(shard);
-			return DeadLetterFilter.shard(shard);
-		}
-		String topic = subject.requiredTopic();
-		requireTopic(topic);
-		String id = request.fields().get("id");
-		if (id != null && id.startsWith(topic + "/")) {
-			String[] parts = id.split("/");
-			requireLetters(shard(topic, (parts.length > 1) ? parts[1] : ""));
-		}
-		return DeadLetterFilter.topic(topic);
-	}
-
-	/** Checks that a shard exists, or has left dead letters behind. */
-	private void requireLetters(ShardId shard) {
-		SortedSet<ShardId> known = knownShards(shard.topic());
-		if (!known.contains(shard) && !letters().hasAny(shard)) {
-			throw unknownShard(shard, known);
-		}
-	}
-
-	private void requireTopic(String topic) {
-		if (!this.sources.names().contains(topic)) {
-			throw OperationRefusedException
-				.unknown("This instance has no topic '%s'; its topics are %s. Ask an instance that has it"
-					.formatted(topic, named(this.sources.names())));
-		}
-	}
-
-	private static OperationRefusedException unknownShard(ShardId shard, SortedSet<ShardId> known) {
-		return OperationRefusedException.unknown("There is no shard %s; the topic has %s".formatted(shard,
-				known.isEmpty() ? "none" : known.first() + " to " + known.last()));
-	}
-
-	private DeadLetterOperation letters() {
-		if (this.letters == null) {
-			throw OperationRefusedException.conflict("The store of this application keeps no dead letters");
-		}
-		return this.letters;
-	}
-
-	/** Returns the instance that a field names by its id or that of its member. */
-	private static String instance(String field, OperationRequest request) {
-		String text = request.required(field, "host-17");
-		try {
-			return Names.isValid(text) ? text : new MemberId(text).instance();
-		}
-		catch (IllegalArgumentException ex) {
-			throw OperationRequest.malformed(field, text, "the id of an instance or of a member");
-		}
-	}
-
-	private SortedSet<String> instances() {
-		return this.reporter.picture()
-			.members()
-			.stream()
-			.map((member) -> member.id().instance())
-			.collect(Collectors.toCollection(TreeSet::new));
-	}
-
-	/** Checks that the instance that is asked is the one that the request names. */
-	private void requireThisInstance(OperationRequest request) {
-		String instance = instance("instance", request);
-		if (instance.equals(this.settings.instance())) {
-			return;
-		}
-		Collection<String> known = instances();
-		if (!known.contains(instance)) {
-			throw OperationRefusedException
-				.unknown("The group has no instance '%s'; its instances are %s".formatted(instance, named(known)));
-		}
-		throw OperationRefusedException.conflict(
-				"This is instance '%s', and '%s' has to be asked itself: send the request to its own address, or use 'drain', which every instance accepts"
-					.formatted(this.settings.instance(), instance));
-	}
-
-	private static String named(Collection<String> all) {
-		String first = new TreeSet<>(all).stream().limit(MOST_NAMED).collect(Collectors.joining(", "));
-		return (all.size() > MOST_NAMED) ? "%s and %d more".formatted(first, all.size() - MOST_NAMED)
-				: all.isEmpty() ? "none" : first;
-	}
-
-	private static void requireName(String what, String name) {
-		if (!Names.isValid(name)) {
-			throw OperationRefusedException
-				.malformed("'%s' is no %s. %s".formatted(ShardQuery.quoted(name), what, Names.RULE));
-		}
-	}
-
-	private static ShardId shard(String topic, String shard) {
-		requireName("topic", topic);
-		requireName("id of a shard", shard);
-		return new ShardId(topic, shard);
-	}
-
-	/** What a request concerns. */
-	private enum Level {
-
-		GROUP, TOPIC, SHARD
-
-	}
-
-	/** Actions with their names and fields. */
-	private enum Action {
-
-		REBALANCE("rebalance", EnumSet.of(Level.GROUP), List.of()),
-		DRAIN("drain", EnumSet.of(Level.GROUP), List.of("instance")),
-		UNDRAIN("undrain", EnumSet.of(Level.GROUP), List.of("instance")),
-		LEAVE("leave", EnumSet.of(Level.GROUP), List.of("instance")),
-		JOIN("join", EnumSet.of(Level.GROUP), List.of("instance")),
-		MOVE("move", EnumSet.of(Level.SHARD), List.of("to")), PIN("pin", EnumSet.of(Level.SHARD), List.of("to")),
-		UNPIN("unpin", EnumSet.of(Level.SHARD), List.of()),
-		PAUSE("pause", EnumSet.of(Level.TOPIC, Level.SHARD), List.of()),
-		RESUME("resume", EnumSet.of(Level.TOPIC, Level.SHARD), List.of()),
-		SEEK("seek", EnumSet.of(Level.TOPIC, Level.SHARD), SeekOperation.FIELDS),
-		SEND_BACK("send-back", EnumSet.of(Level.TOPIC, Level.SHARD), DeadLetterOperation.FIELDS),
-		DROP("drop", EnumSet.of(Level.TOPIC, Level.SHARD), DeadLetterOperation.FIELDS),
-		RETRY_WAITING("retry-waiting", EnumSet.of(Level.SHARD), WaitingKeyOperation.FIELDS),
-		SEND_BACK_WAITING("send-back-waiting", EnumSet.of(Level.SHARD), WaitingKeyOperation.FIELDS),
-		DROP_WAITING("drop-waiting", EnumSet.of(Level.SHARD), WaitingKeyOperation.FIELDS);
-
-		private final String text;
-
-		private final Set<Level> levels;
-
-		private final List<String> fields;
-
-		Action(String text, Set<Level> levels, List<String> fields) {
-			this.text = text;
-			this.levels = levels;
-			this.fields = fields;
-		}
-
-		static Action of(OperationRequest request, Level level) {
-			List<Action> possible = Arrays.stream(values()).filter((action) -> action.levels.contains(level)).toList();
-			return possible.stream()
-				.filter((action) -> action.text.equals(request.action()))
-				.findFirst()
-				.orElseThrow(() -> OperationRefusedException
-					.malformed("'action' is '%s', but must be one of %s".formatted(ShardQuery.quoted(request.action()),
-							possible.stream().map((action) -> action.text).collect(Collectors.joining(", ")))));
-		}
-
-	}
-
-	/** Topic and shard of a request; {@code null} if it concerns neither. */
-	private record Subject(@Nullable String topic, @Nullable ShardId shard) {
-
-		ShardId requiredShard() {
-			if (this.shard == null) {
-				throw new IllegalStateException("This action needs a shard");
-			}
-			return this.shard;
-		}
-
-		String requiredTopic() {
-			if (this.topic == null) {
-				throw new IllegalStateException("An action on the group has no topic");
-			}
-			return this.topic;
-		}
-
 	}
 
 }
