@@ -9,7 +9,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.WeakHashMap;
 import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
@@ -22,6 +24,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.OnceAppender;
+import io.github.shardkeeper.source.PollingShardReader;
 import io.github.shardkeeper.source.RecordFields;
 import io.github.shardkeeper.source.SequencedAppender;
 import io.github.shardkeeper.source.ShardListWatchers;
@@ -36,14 +39,22 @@ import io.github.shardkeeper.source.SourceRecord;
  */
 public final class MemoryStreamSource implements ShardSource, OnceAppender, SequencedAppender, ShardTopics {
 
+	private static final int RECORDS_PER_FETCH = 500;
+
+	/** Readers are woken if there are records. */
+	private static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
+
 	private final ShardListWatchers watchers = new ShardListWatchers();
 
 	private final Object lock = new Object();
 
-	/** Guarded by the lock, like the streams and the positions of readers. */
+	/** Guarded by the lock, like the streams. */
 	private final Map<String, TopicShards> topics = new TreeMap<>();
 
 	private final Map<ShardId, MemoryStream> streams = new HashMap<>();
+
+	/** Guarded by the lock; forgets those that nobody uses any more. */
+	private final Set<PollingShardReader> readers = Collections.newSetFromMap(new WeakHashMap<>());
 
 	/** Creates a source without records; {@code topics}: the numbers of shards. */
 	public MemoryStreamSource(Map<String, Integer> topics) {
@@ -98,7 +109,7 @@ public final class MemoryStreamSource implements ShardSource, OnceAppender, Sequ
 		Objects.requireNonNull(shard, "shard must not be null");
 		synchronized (this.lock) {
 			requireOpen(shard).close();
-			this.lock.notifyAll();
+			this.readers.forEach(PollingShardReader::wakeUp);
 		}
 		this.watchers.changed();
 	}
@@ -114,7 +125,7 @@ public final class MemoryStreamSource implements ShardSource, OnceAppender, Sequ
 			known(shard.topic());
 			requireOpen(shard).close();
 			children = List.of(add(shard.topic(), shard.id()), add(shard.topic(), shard.id()));
-			this.lock.notifyAll();
+			this.readers.forEach(PollingShardReader::wakeUp);
 		}
 		this.watchers.changed();
 		return children;
@@ -138,7 +149,7 @@ public final class MemoryStreamSource implements ShardSource, OnceAppender, Sequ
 			requireOpen(other).close();
 			first.close();
 			child = add(one.topic(), one.id(), other.id());
-			this.lock.notifyAll();
+			this.readers.forEach(PollingShardReader::wakeUp);
 		}
 		this.watchers.changed();
 		return child;
@@ -186,7 +197,7 @@ public final class MemoryStreamSource implements ShardSource, OnceAppender, Sequ
 		synchronized (this.lock) {
 			records.forEach((newRecord) -> requireOpen(newRecord.shard()));
 			records.forEach((newRecord) -> offsets.add(CompletableFuture.completedFuture(add(newRecord))));
-			this.lock.notifyAll();
+			this.readers.forEach(PollingShardReader::wakeUp);
 		}
 		return offsets;
 	}
@@ -224,7 +235,7 @@ public final class MemoryStreamSource implements ShardSource, OnceAppender, Sequ
 				last = new LastBatch(batch.number(), batch.records().stream().map(this::add).toList());
 				stream.batches.put(batch.producer(), last);
 				before -= stream.records.size() - records;
-				this.lock.notifyAll();
+				this.readers.forEach(PollingShardReader::wakeUp);
 			}
 			return CompletableFuture.completedFuture(new Appended(last.offsets(), before));
 		}
@@ -338,7 +349,27 @@ public final class MemoryStreamSource implements ShardSource, OnceAppender, Sequ
 
 	@Override
 	public ShardReader openReader() {
-		return new MemoryStreamReader();
+		PollingShardReader reader = new PollingShardReader(this::fetch, this::isClosed, POLL_INTERVAL);
+		synchronized (this.lock) {
+			this.readers.add(reader);
+		}
+		return reader;
+	}
+
+	private List<SourceRecord> fetch(ShardId shard, @Nullable Offset after) {
+		int begin = (after != null) ? requireOffset(after) : 0;
+		synchronized (this.lock) {
+			List<SourceRecord> records = stream(shard).records();
+			return (begin < records.size())
+					? List.copyOf(records.subList(begin, Math.min(records.size(), begin + RECORDS_PER_FETCH)))
+					: List.of();
+		}
+	}
+
+	private boolean isClosed(ShardId shard) {
+		synchronized (this.lock) {
+			return stream(shard).isClosed();
+		}
 	}
 
 	@Override
@@ -388,110 +419,6 @@ public final class MemoryStreamSource implements ShardSource, OnceAppender, Sequ
 	}
 
 	private record LastBatch(long number, List<Offset> offsets) {
-
-	}
-
-	/** Thread-safe, except {@link #poll()}. */
-	private final class MemoryStreamReader implements ShardReader {
-
-		private static final int RECORDS_PER_POLL = 500;
-
-		private final Map<ShardId, Position> positions = new HashMap<>();
-
-		@Override
-		public void start(ShardId shard, @Nullable Offset after, RecordSink sink) {
-			synchronized (MemoryStreamSource.this.lock) {
-				this.positions.put(shard, new Position(sink, (after != null) ? Integer.parseInt(after.value()) : 0));
-				MemoryStreamSource.this.lock.notifyAll();
-			}
-		}
-
-		@Override
-		public void stop(ShardId shard) {
-			synchronized (MemoryStreamSource.this.lock) {
-				this.positions.remove(shard);
-			}
-		}
-
-		@Override
-		public void resume(ShardId shard) {
-			synchronized (MemoryStreamSource.this.lock) {
-				Position position = this.positions.get(shard);
-				if (position != null) {
-					position.paused = false;
-					MemoryStreamSource.this.lock.notifyAll();
-				}
-			}
-		}
-
-		@Override
-		public boolean poll() throws InterruptedException {
-			synchronized (MemoryStreamSource.this.lock) {
-				if (!deliver()) {
-					MemoryStreamSource.this.lock.wait(1000);
-					deliver();
-				}
-				return true;
-			}
-		}
-
-		@Override
-		public Map<ShardId, String> problems() {
-			return Map.of();
-		}
-
-		private boolean deliver() {
-			boolean delivered = false;
-			for (Map.Entry<ShardId, Position> entry : List.copyOf(this.positions.entrySet())) {
-				delivered |= deliver(stream(entry.getKey()), entry.getValue());
-			}
-			return delivered;
-		}
-
-		private boolean deliver(MemoryStream stream, Position position) {
-			int end = Math.min(stream.records().size(), position.next + RECORDS_PER_POLL);
-			if (position.paused || position.ended) {
-				return false;
-			}
-			if (position.next < end) {
-				List<SourceRecord> records = List.copyOf(stream.records().subList(position.next, end));
-				boolean room = position.sink.offer(records);
-				position.next = end;
-				position.paused = !room;
-				return true;
-			}
-			if (stream.isClosed()) {
-				position.ended = true;
-				position.sink.ended();
-				return true;
-			}
-			return false;
-		}
-
-		@Override
-		public void close() {
-			synchronized (MemoryStreamSource.this.lock) {
-				this.positions.clear();
-				MemoryStreamSource.this.lock.notifyAll();
-			}
-		}
-
-		private static final class Position {
-
-			private final RecordSink sink;
-
-			private int next;
-
-			private boolean paused;
-
-			private boolean ended;
-
-			Position(RecordSink sink, int next) {
-				this.sink = sink;
-				this.next = next;
-			}
-
-		}
 
 	}
 
