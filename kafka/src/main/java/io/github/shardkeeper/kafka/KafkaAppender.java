@@ -17,7 +17,7 @@ import org.apache.kafka.common.errors.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.SendFailedException;
-import io.github.shardkeeper.kafka.TopicDirectory.Described;
+import io.github.shardkeeper.kafka.DirectoryContents.Described;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.NumericOffsets;

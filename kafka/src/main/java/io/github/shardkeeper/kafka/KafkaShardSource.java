@@ -238,7 +238,7 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 	private Map<ShardId, Offset> found(Map<ShardId, Long> last) {
 		Map<ShardId, Offset> offsets = new HashMap<>();
 		last.forEach((shard, offset) -> {
-			TopicDirectory.Described topic = this.directory.described(requirePartition(shard).topic());
+			DirectoryContents.Described topic = this.directory.described(requirePartition(shard).topic());
 			offsets.put(shard,
 					new KafkaOffset(offset, null, (topic != null) ? KafkaOffset.known(topic.id()) : null).toOffset());
 		});

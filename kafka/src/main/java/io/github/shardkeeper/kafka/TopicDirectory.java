@@ -1,16 +1,9 @@
 package io.github.shardkeeper.kafka;
 
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.HashMap;
-import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -22,20 +15,13 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 
-import org.apache.kafka.clients.admin.DescribeTopicsOptions;
-import org.apache.kafka.clients.admin.ListTopicsOptions;
-import org.apache.kafka.clients.admin.TopicDescription;
-import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.TopicPartitionInfo;
-import org.apache.kafka.common.Uuid;
-import org.apache.kafka.common.errors.AuthenticationException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.loop.ProblemLog;
-import io.github.shardkeeper.shard.Names;
+import io.github.shardkeeper.kafka.DirectoryContents.Described;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ResetPolicy;
@@ -60,8 +46,6 @@ final class TopicDirectory {
 
 	private final KafkaSourceSettings settings;
 
-	private final KafkaAdmin admin;
-
 	private final KafkaFailure failures;
 
 	/** Has one thread: one refresh at a time. */
@@ -71,7 +55,7 @@ final class TopicDirectory {
 
 	private final MonotonicClock clock = MonotonicClock.SYSTEM;
 
-	private volatile Contents contents;
+	private volatile DirectoryContents contents;
 
 	/** Guarded by this. */
 	private int watches;
@@ -82,27 +66,21 @@ final class TopicDirectory {
 	/** The refresh that has not begun yet; guarded by this. */
 	private @Nullable CompletableFuture<Void> requested;
 
-	/** Confined to the executor's thread, like the following fields. */
+	/** Confined to the executor's thread, like the reader. */
 	private final ProblemLog log = new ProblemLog();
 
-	/** By Kafka topic the largest number of partitions that it had. */
-	private final Map<String, Integer> most = new HashMap<>();
-
-	/** By topic with a pattern the Kafka topics that it has read. */
-	private final Map<String, Set<String>> matched = new HashMap<>();
-
-	/** Topics that the last answer did not know, although they were known before. */
-	private final Set<String> missingOnce = new HashSet<>();
+	private final DirectoryReader reader;
 
 	TopicDirectory(KafkaSourceSettings settings, KafkaAdmin admin, KafkaFailure failures,
 			ScheduledExecutorService executor) {
 		this.settings = settings;
-		this.admin = admin;
+		this.reader = new DirectoryReader(settings, admin, this.clock,
+				() -> executor.schedule(this::requestRefresh, MISSING_AGAIN_MILLIS, TimeUnit.MILLISECONDS));
 		this.failures = failures;
 		this.executor = executor;
 		Map<String, TopicShards> none = new TreeMap<>();
 		settings.topics().keySet().forEach((topic) -> none.put(topic, TopicShards.NONE));
-		this.contents = new Contents(0, this.clock.now(), none, Map.of(), Map.of(), Map.of(), null);
+		this.contents = new DirectoryContents(0, this.clock.now(), none, Map.of(), Map.of(), Map.of(), null);
 	}
 
 	/** Waits for the first answer only, for a few seconds. */
@@ -210,7 +188,7 @@ final class TopicDirectory {
 
 	/** Begins a refresh if the last one is older than the interval. Does not wait. */
 	void refreshIfDue() {
-		Contents current = this.contents;
+		DirectoryContents current = this.contents;
 		if (this.periodic == null
 				&& current.at().until(this.clock.now()).compareTo(this.settings.refreshInterval()) > 0) {
 			requestRefresh();
@@ -304,9 +282,9 @@ final class TopicDirectory {
 	}
 
 	private void refresh() {
-		Contents before = this.contents;
+		DirectoryContents before = this.contents;
 		try {
-			this.contents = read(before);
+			this.contents = this.reader.read(before);
 			if (this.log.resolved()) {
 				logger.info("The Kafka topics can be read again");
 			}
@@ -326,7 +304,7 @@ final class TopicDirectory {
 		}
 	}
 
-	private void failed(Contents before, StoreUnavailableException failure) {
+	private void failed(DirectoryContents before, StoreUnavailableException failure) {
 		String message = String.valueOf(failure.getMessage());
 		if (!this.executor.isShutdown() && this.log.isNew(message)) {
 			logger.warn("{}; retrying", message);
@@ -337,260 +315,8 @@ final class TopicDirectory {
 				problems.put(topic, message);
 			}
 		});
-		this.contents = new Contents(before.number() + 1, this.clock.now(), before.shards(), problems,
+		this.contents = new DirectoryContents(before.number() + 1, this.clock.now(), before.shards(), problems,
 				before.described(), before.refusals(), failure);
-	}
-
-	private Contents read(Contents before) {
-		Reading reading = new Reading(before);
-		reading.name();
-		reading.describe();
-		return reading.contents();
-	}
-
-	/** One refresh. */
-	private final class Reading {
-
-		private final Contents before;
-
-		/** For each call. */
-		private final Duration limit;
-
-		/** By topic its Kafka topics. */
-		private final Map<String, List<String>> names = new TreeMap<>();
-
-		private final Map<String, String> problems = new TreeMap<>();
-
-		private final Map<String, Described> described = new HashMap<>();
-
-		private final Map<String, String> refusals = new HashMap<>();
-
-		Reading(Contents before) {
-			this.before = before;
-			boolean isConnected = before.number() > 0 && before.failure() == null;
-			this.limit = isConnected ? KafkaAdmin.TIMEOUT : KafkaAdmin.FIRST_TIMEOUT;
-		}
-
-		/** Finds the Kafka topics; each is read by one topic. */
-		void name() {
-			Map<String, String> readers = new HashMap<>();
-			List<String> patterns = new ArrayList<>();
-			TopicDirectory.this.settings.topics().forEach((topic, mapping) -> {
-				String name = mapping.name();
-				if (name != null) {
-					readers.put(name, topic);
-					this.names.put(topic, List.of(name));
-				}
-				else {
-					patterns.add(topic);
-				}
-			});
-			if (patterns.isEmpty()) {
-				return;
-			}
-			ListTopicsOptions options = KafkaAdmin.limited(new ListTopicsOptions(), this.limit);
-			Set<String> all = new TreeSet<>(TopicDirectory.this.admin.await(
-					TopicDirectory.this.admin.client().listTopics(options).names(), this.limit, "cannot list topics"));
-			Collections.sort(patterns);
-			patterns.forEach((topic) -> this.names.put(topic, matching(topic, all, readers)));
-		}
-
-		private List<String> matching(String topic, Set<String> all, Map<String, String> readers) {
-			KafkaTopic mapping = TopicDirectory.this.settings.topics().get(topic);
-			Pattern pattern = (mapping != null) ? mapping.pattern() : null;
-			List<String> matching = new ArrayList<>();
-			Set<String> earlier = TopicDirectory.this.matched.computeIfAbsent(topic, (name) -> new TreeSet<>());
-			// Not listed any more if they were deleted, or may not be described.
-			Set<String> candidates = new TreeSet<>(all);
-			candidates.addAll(earlier);
-			for (String name : candidates) {
-				if (pattern == null || !pattern.matcher(name).matches()) {
-					continue;
-				}
-				String other = readers.putIfAbsent(name, topic);
-				if (other != null) {
-					problem(topic,
-							"The Kafka topic '%s' matches 'shardkeeper.kafka.topics.%s.pattern', but the topic '%s' reads it already: correct one of them"
-								.formatted(name, topic, other));
-				}
-				else if (!Names.isValid(name + "-99999")) {
-					problem(topic,
-							"The Kafka topic '%s' matches 'shardkeeper.kafka.topics.%s.pattern', but its name cannot be part of a shard's id. Give it a topic of its own with 'shardkeeper.kafka.topics.<topic>.name', or exclude it from the pattern"
-								.formatted(name, topic));
-				}
-				else {
-					matching.add(name);
-				}
-			}
-			earlier.addAll(matching);
-			if (matching.stream().noneMatch(all::contains)) {
-				problem(topic,
-						"No Kafka topic at %s matches 'shardkeeper.kafka.topics.%s.pattern: %s': create one, or correct the pattern"
-							.formatted(TopicDirectory.this.settings.servers(), topic, pattern));
-			}
-			return matching;
-		}
-
-		void describe() {
-			Set<String> all = new TreeSet<>();
-			this.names.values().forEach(all::addAll);
-			if (all.isEmpty()) {
-				return;
-			}
-			Map<String, KafkaFuture<TopicDescription>> answers = TopicDirectory.this.admin.client()
-				.describeTopics(all, KafkaAdmin.limited(new DescribeTopicsOptions(), this.limit))
-				.topicNameValues();
-			StoreUnavailableException unanswered = null;
-			for (String name : all) {
-				try {
-					KafkaFuture<TopicDescription> answer = answers.get(name);
-					if (answer != null) {
-						found(TopicDirectory.this.admin.await(answer, this.limit,
-								"cannot read the topic '%s'".formatted(name)));
-					}
-				}
-				catch (StoreUnavailableException ex) {
-					if (refused(name, ex)) {
-						continue;
-					}
-					// Others wait as long for nothing.
-					unanswered = ex;
-					break;
-				}
-			}
-			if (unanswered != null) {
-				throw unanswered;
-			}
-		}
-
-		private void found(TopicDescription description) {
-			TopicDirectory.this.missingOnce.remove(description.name());
-			Map<Integer, Integer> leaders = new HashMap<>();
-			for (TopicPartitionInfo partition : description.partitions()) {
-				if (partition.leader() != null && !partition.leader().isEmpty()) {
-					leaders.put(partition.partition(), partition.leader().id());
-				}
-			}
-			this.described.put(description.name(),
-					new Described(description.topicId(), description.partitions().size(), leaders));
-		}
-
-		/** Returns whether Kafka has answered for this topic. */
-		private boolean refused(String name, StoreUnavailableException failure) {
-			if (!failure.isRefusal() || failure.getCause() instanceof AuthenticationException) {
-				return false;
-			}
-			Described known = this.before.described().get(name);
-			if (!KafkaFailure.isMissing(failure.getCause())) {
-				if (known != null) {
-					this.described.put(name, known);
-				}
-				this.refusals.put(name, String.valueOf(failure.getMessage()));
-				return true;
-			}
-			if (known != null && TopicDirectory.this.missingOnce.add(name)) {
-				// A broker that has just started may not know its topics yet.
-				this.described.put(name, known);
-				TopicDirectory.this.executor.schedule(TopicDirectory.this::requestRefresh, MISSING_AGAIN_MILLIS,
-						TimeUnit.MILLISECONDS);
-				return true;
-			}
-			this.refusals.put(name, "The Kafka topic '%s' does not exist at %s".formatted(name,
-					TopicDirectory.this.settings.servers()));
-			return true;
-		}
-
-		Contents contents() {
-			Map<String, TopicShards> shards = new TreeMap<>();
-			this.names.forEach((topic, kafkaTopics) -> shards.put(topic, shards(topic, kafkaTopics)));
-			this.problems.forEach((topic, problem) -> {
-				if (!problem.equals(this.before.problems().get(topic))) {
-					logger.warn("Topic '{}': {}", topic, problem);
-				}
-			});
-			shards.forEach((topic, now) -> {
-				TopicShards earlier = this.before.shards().getOrDefault(topic, TopicShards.NONE);
-				if (!now.equals(earlier)) {
-					logger.info("Topic '{}' has {} shards in Kafka (before: {})", topic, now.size(), earlier.size());
-				}
-			});
-			return new Contents(this.before.number() + 1, TopicDirectory.this.clock.now(),
-					Collections.unmodifiableMap(shards), this.problems, this.described, this.refusals, null);
-		}
-
-		/** A topic that is missing now keeps the shards that it had. */
-		private TopicShards shards(String topic, List<String> kafkaTopics) {
-			if (!TopicDirectory.this.isPattern(topic)) {
-				String name = kafkaTopics.get(0);
-				Described found = this.described.get(name);
-				String refusal = this.refusals.get(name);
-				if (refusal != null) {
-					problem(topic, (found != null) ? refusal
-							: refusal + ": create it, or correct 'shardkeeper.kafka.topics.%s.name'".formatted(topic));
-				}
-				if (found == null) {
-					return this.before.shards().getOrDefault(topic, TopicShards.NONE);
-				}
-				checkNumber(topic, name, found.partitions());
-				return TopicShards.count(found.partitions());
-			}
-			Map<String, List<String>> ids = new HashMap<>();
-			for (String name : kafkaTopics) {
-				Described found = this.described.get(name);
-				String refusal = this.refusals.get(name);
-				if (found == null) {
-					// Deleted, perhaps for good: only its shards have a problem.
-					continue;
-				}
-				if (refusal != null) {
-					problem(topic, refusal);
-				}
-				checkNumber(topic, name, found.partitions());
-				for (int partition = 0; partition < found.partitions(); partition++) {
-					ids.put(name + "-" + partition, List.of());
-				}
-			}
-			return TopicShards.of(ids);
-		}
-
-		private void checkNumber(String topic, String name, int partitions) {
-			int highest = TopicDirectory.this.most.merge(name, partitions, Math::max);
-			if (partitions < highest) {
-				problem(topic,
-						"The Kafka topic '%s' has %d partitions, but had %d before: it was created again with fewer. Its shards from number %2$d on cannot be read until it has as many as before"
-							.formatted(name, partitions, highest));
-			}
-		}
-
-		private void problem(String topic, String problem) {
-			this.problems.merge(topic, problem, (one, other) -> one + "; " + other);
-		}
-
-	}
-
-	/**
-	 * A Kafka topic. Immutable.
-	 *
-	 * @param id changes if it is deleted and created again
-	 * @param partitions the number of partitions
-	 * @param leaders the ids of the leaders by partition; a partition without one cannot
-	 * be read now
-	 */
-	record Described(Uuid id, int partitions, Map<Integer, Integer> leaders) {
-
-	}
-
-	/** Result of the refreshes so far. Immutable. */
-	private record Contents(long number, MonotonicTime at, Map<String, TopicShards> shards,
-			Map<String, String> problems, Map<String, Described> described, Map<String, String> refusals,
-			@Nullable StoreUnavailableException failure) {
-
-		boolean isLike(Contents other) {
-			return this.shards.equals(other.shards) && this.problems.equals(other.problems)
-					&& this.described.equals(other.described) && this.refusals.equals(other.refusals)
-					&& (this.failure == null) == (other.failure == null);
-		}
-
 	}
 
 }
