@@ -4,43 +4,38 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-import io.github.shardkeeper.benchmarks.assignment.AssignmentBenchmarks;
-import io.github.shardkeeper.benchmarks.consuming.ConsumingBenchmark;
-import io.github.shardkeeper.benchmarks.consuming.HandlersBenchmark;
-import io.github.shardkeeper.benchmarks.consuming.TransactionsBenchmark;
-import io.github.shardkeeper.benchmarks.idle.IdleBenchmark;
-import io.github.shardkeeper.benchmarks.latency.LatencyBenchmark;
+import io.github.shardkeeper.benchmarks.records.ConsumingBenchmark;
+import io.github.shardkeeper.benchmarks.records.TransactionsBenchmark;
+import io.github.shardkeeper.benchmarks.footprint.IdleBenchmark;
+import io.github.shardkeeper.benchmarks.footprint.StartupBenchmark;
+import io.github.shardkeeper.benchmarks.records.LatencyBenchmark;
 import io.github.shardkeeper.benchmarks.locks.LocksBenchmark;
-import io.github.shardkeeper.benchmarks.memory.MemoryBenchmark;
 import io.github.shardkeeper.benchmarks.moves.HandoverBenchmark;
-import io.github.shardkeeper.benchmarks.moves.LeasesBenchmark;
 import io.github.shardkeeper.benchmarks.moves.RollingBenchmark;
 import io.github.shardkeeper.benchmarks.scale.ScaleBenchmark;
-import io.github.shardkeeper.benchmarks.sending.SendingBenchmark;
-import io.github.shardkeeper.benchmarks.startup.StartupBenchmark;
+import io.github.shardkeeper.benchmarks.records.SendingBenchmark;
+import io.github.shardkeeper.benchmarks.state.StateBenchmark;
 
 /**
  * Runs the benchmark whose name is the first argument; without one, lists them all.
  */
 public final class Benchmarks {
 
-	private static final Map<String, Benchmark> ALL = new LinkedHashMap<>();
+	/** In the order of the page of results. */
+	static final Map<String, Benchmark> ALL = new LinkedHashMap<>();
 
 	static {
 		ALL.put("handover", new HandoverBenchmark());
 		ALL.put("rolling", new RollingBenchmark());
-		ALL.put("leases", new LeasesBenchmark());
-		ALL.put("idle", new IdleBenchmark());
-		ALL.put("scale", new ScaleBenchmark());
-		ALL.put("assignment", new AssignmentBenchmarks());
 		ALL.put("consuming", new ConsumingBenchmark());
-		ALL.put("handlers", new HandlersBenchmark());
-		ALL.put("transactions", new TransactionsBenchmark());
 		ALL.put("latency", new LatencyBenchmark());
 		ALL.put("sending", new SendingBenchmark());
-		ALL.put("memory", new MemoryBenchmark());
-		ALL.put("locks", new LocksBenchmark());
+		ALL.put("transactions", new TransactionsBenchmark());
+		ALL.put("state", new StateBenchmark());
+		ALL.put("scale", new ScaleBenchmark());
+		ALL.put("idle", new IdleBenchmark());
 		ALL.put("startup", new StartupBenchmark());
+		ALL.put("locks", new LocksBenchmark());
 	}
 
 	private Benchmarks() {
@@ -50,7 +45,8 @@ public final class Benchmarks {
 		Benchmark benchmark = (arguments.length > 0) ? ALL.get(arguments[0]) : null;
 		if (benchmark == null) {
 			System.out.println("java -jar shardkeeper-benchmarks.jar <name> [options], where <name> is one of");
-			ALL.forEach((name, listed) -> System.out.printf("%n  %-12s%s%n", name, listed.description()));
+			ALL.forEach((name, listed) -> System.out.printf("%n  %-12s%s%n", name,
+					listed.description().indent(14).strip()));
 			System.exit((arguments.length > 0) ? 1 : 0);
 		}
 		else {

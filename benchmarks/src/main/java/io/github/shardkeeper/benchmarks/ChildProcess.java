@@ -4,7 +4,6 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
-import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -16,6 +15,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * A JVM of its own that answers each line on its standard input with a
@@ -52,16 +52,13 @@ public final class ChildProcess implements AutoCloseable {
 
 	/**
 	 * Starts one, with the JVM's defaults.
-	 * @param classPath its class path
 	 * @param main its main class, which ends with {@link Figures#serve}
-	 * @param arguments for the main class
-	 * @return the running process
-	 * @throws IOException when it cannot be started
+	 * @param arguments the arguments of the main class, as texts
 	 */
-	public static ChildProcess start(List<String> classPath, Class<?> main, String... arguments) throws IOException {
+	public static ChildProcess start(List<String> classPath, Class<?> main, Object... arguments) throws IOException {
 		List<String> command = new ArrayList<>(
 				List.of(java(), "-cp", String.join(System.getProperty("path.separator"), classPath), main.getName()));
-		command.addAll(List.of(arguments));
+		Stream.of(arguments).map(String::valueOf).forEach(command::add);
 		return new ChildProcess(new ProcessBuilder(command).redirectErrorStream(true).start());
 	}
 
@@ -85,11 +82,7 @@ public final class ChildProcess implements AutoCloseable {
 		this.answers.add("");
 	}
 
-	/**
-	 * Waits for the next line of figures.
-	 * @return the figures by name
-	 * @throws InterruptedException when the thread is interrupted
-	 */
+	/** Waits for the next line of figures, and returns them by their names. */
 	public Map<String, Double> await() throws InterruptedException {
 		String line = this.answers.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
 		if (line == null || line.isEmpty()) {
@@ -105,27 +98,20 @@ public final class ChildProcess implements AutoCloseable {
 		return figures;
 	}
 
-	/**
-	 * Requests figures, and waits for them.
-	 * @return the figures by name
-	 * @throws InterruptedException when the thread is interrupted
-	 */
-	public Map<String, Double> requestFigures() throws InterruptedException {
-		request("");
-		return await();
-	}
-
-	/**
-	 * Requests figures, which {@link #await} returns.
-	 * @param request the text that the process understands
-	 */
+	/** Requests figures, which {@link #await} returns. */
 	public void request(String request) {
 		this.requests.println(request);
 	}
 
+	/** Requests figures, and waits for them. */
+	public Map<String, Double> ask(String request) throws InterruptedException {
+		request(request);
+		return await();
+	}
+
 	/**
-	 * Returns the processor time that it has used so far.
-	 * @return the time, in steps of the operating system's clock
+	 * Returns the processor time that it has used so far, in steps of the operating
+	 * system's clock.
 	 */
 	public Duration processorTime() {
 		return this.process.info().totalCpuDuration().orElseThrow();
@@ -155,14 +141,6 @@ public final class ChildProcess implements AutoCloseable {
 		}
 
 		/**
-		 * Returns the time that the compiler of this JVM has worked so far.
-		 * @return the time in milliseconds
-		 */
-		public static long compilationMillis() {
-			return ManagementFactory.getCompilationMXBean().getTotalCompilationTime();
-		}
-
-		/**
 		 * Prints figures.
 		 * @param figures names, which have no blanks, each followed by its value
 		 */
@@ -176,17 +154,7 @@ public final class ChildProcess implements AutoCloseable {
 
 		/**
 		 * Answers every request until the input is closed, then ends the JVM in order.
-		 * @param answer prints figures
-		 * @throws IOException if the requests cannot be read
-		 */
-		public static void serve(Runnable answer) throws IOException {
-			serve((request) -> answer.run());
-		}
-
-		/**
-		 * Answers every request until the input is closed, then ends the JVM in order.
 		 * @param answer prints figures for the text of a request
-		 * @throws IOException if the requests cannot be read
 		 */
 		public static void serve(Consumer<String> answer) throws IOException {
 			BufferedReader requests = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));

@@ -24,10 +24,7 @@ public final class ClassPath {
 	private ClassPath() {
 	}
 
-	/**
-	 * Lists the entries, including those that the manifest of a jar names.
-	 * @return files and directories
-	 */
+	/** Lists the entries, including those that the manifest of a jar names. */
 	public static List<String> entries() {
 		List<String> entries = new ArrayList<>();
 		for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
@@ -42,7 +39,6 @@ public final class ClassPath {
 	/**
 	 * Lists the entries, and the libraries that only some processes have: Kafka's broker,
 	 * PostgreSQL, web and actuator.
-	 * @return files and directories
 	 */
 	public static List<String> allEntries() {
 		List<String> entries = new ArrayList<>(entries());
@@ -59,10 +55,9 @@ public final class ClassPath {
 	}
 
 	/**
-	 * Returns a pattern for the libraries that only some processes have: Kafka's broker,
-	 * PostgreSQL, web and actuator. Without the jar of the benchmarks, as in tests, they
-	 * are among the {@linkplain #entries() entries}.
-	 * @return the pattern; empty if they are among the entries
+	 * Returns a pattern for the libraries that only some processes have. It is empty
+	 * without the jar of the benchmarks, as in tests: then they are among the
+	 * {@linkplain #entries() entries}.
 	 */
 	public static String librariesOfProcesses() {
 		try {
@@ -74,12 +69,7 @@ public final class ClassPath {
 		}
 	}
 
-	/**
-	 * Copies classes with their nested classes, so that a JVM can have them alone.
-	 * @param classes the classes
-	 * @param directory the target
-	 * @throws IOException when they cannot be copied
-	 */
+	/** Copies classes with their nested classes, so that a JVM can have them alone. */
 	public static void copy(List<Class<?>> classes, Path directory) throws IOException {
 		for (Class<?> each : classes) {
 			String name = each.getName().replace('.', '/') + ".class";

@@ -2,8 +2,6 @@ package io.github.shardkeeper.benchmarks;
 
 import java.util.Map;
 
-import org.apache.kafka.common.utils.AppInfoParser;
-
 import io.github.shardkeeper.test.EmbeddedKafka;
 
 /**
@@ -27,14 +25,6 @@ public final class KafkaProcess {
 			.classPath(ClassPath.librariesOfProcesses());
 		settings.forEach(builder::setting);
 		return builder.start();
-	}
-
-	/**
-	 * Says which Kafka it is.
-	 * @return name and version
-	 */
-	public static String version() {
-		return "Kafka " + AppInfoParser.getVersion();
 	}
 
 }

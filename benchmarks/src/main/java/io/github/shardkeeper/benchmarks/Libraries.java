@@ -1,70 +1,86 @@
 package io.github.shardkeeper.benchmarks;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
  * Libraries of the starters, by prefixes of file names. Has no state.
  */
-public final class Libraries {
+public enum Libraries {
 
-	/** An application with nothing but Spring Boot. */
-	public static final List<String> BOOT = List.of("spring-boot-4", "spring-boot-starter-4",
-			"spring-boot-autoconfigure-", "spring-boot-starter-logging-", "spring-core-", "spring-beans-",
-			"spring-context-7", "spring-aop-", "spring-expression-", "commons-logging-", "micrometer-commons-",
-			"micrometer-observation-", "logback-", "slf4j-api-", "log4j-", "jul-to-slf4j-", "jakarta.annotation-",
-			"snakeyaml-", "jspecify-");
-
-	/** The same, with the starter for Redis. */
-	public static final List<String> REDIS = with(BOOT, "spring-boot-starter-data-redis-", "spring-boot-data-redis-",
-			"spring-boot-data-commons-", "spring-boot-netty-", "spring-boot-persistence-", "spring-boot-transaction-",
-			"spring-data-", "spring-tx-", "spring-oxm-", "spring-context-support-", "lettuce-core-", "netty-",
-			"reactor-core-", "reactive-streams-", "redis-authx-core-");
-
-	private static final String[] OWN = { "shardkeeper-core-", "shardkeeper-redis-", "shardkeeper-spring-boot-" };
-
-	private static final String[] JSON_AND_METERS = { "spring-boot-starter-jackson-", "spring-boot-jackson-",
-			"jackson-core-3", "jackson-databind-3", "jackson-annotations-", "micrometer-core-", "HdrHistogram-" };
-
-	/** The same as {@link #REDIS}, with Shardkeeper's starter. */
-	public static final List<String> SHARDKEEPER = with(with(REDIS, OWN), JSON_AND_METERS);
-
-	/**
-	 * The same as {@link #REDIS}, with the starters for web and actuator, and Prometheus.
-	 */
-	public static final List<String> WEB = with(with(REDIS, JSON_AND_METERS), "spring-boot-starter-webmvc-",
-			"spring-boot-webmvc-", "spring-boot-starter-tomcat-", "spring-boot-tomcat-", "spring-boot-web-server-",
-			"spring-boot-servlet-", "spring-boot-http-converter-", "spring-web", "tomcat-embed-",
-			"spring-boot-starter-actuator-", "spring-boot-actuator-", "spring-boot-health-",
-			"spring-boot-starter-micrometer-metrics-", "spring-boot-micrometer-", "micrometer-jakarta9-",
-			"micrometer-registry-prometheus-", "prometheus-metrics-");
+	/** Spring Boot's starter for Redis. */
+	REDIS(false),
 
 	/** The same, with Shardkeeper's starter. */
-	public static final List<String> SHARDKEEPER_WEB = with(WEB, OWN);
+	SHARDKEEPER(true, Names.JSON_AND_METERS),
 
-	private static final List<String> MODULES = List.of("core", "redis", "autoconfigure");
+	/** The starters for Redis, web and actuator, and Prometheus. */
+	WEB(false, Names.JSON_AND_METERS, Names.WEB),
 
-	private Libraries() {
+	/** The same, with Shardkeeper's starter. */
+	SHARDKEEPER_WEB(true, Names.JSON_AND_METERS, Names.WEB);
+
+	/** Modules of Shardkeeper that the starter does not bring. */
+	private static final Pattern OTHER_MODULES = Pattern.compile("(benchmarks|jdbc|kafka|sls|test|tools)([-.].*)?");
+
+	private final boolean withShardkeeper;
+
+	private final List<String> names;
+
+	Libraries(boolean withShardkeeper, String[]... names) {
+		this.withShardkeeper = withShardkeeper;
+		this.names = Stream.concat(Stream.of(Names.BOOT_AND_REDIS), Stream.of(names).flatMap(Stream::of)).toList();
 	}
 
 	/**
-	 * Returns whether an entry of a class path is one of the libraries.
-	 * @param entry a jar, or the classes of a module that was not packed
-	 * @param libraries prefixes of file names
-	 * @return whether it is one of them
+	 * Returns whether an entry of a class path is one of these: a jar, or the classes of
+	 * a module that was not packed.
 	 */
-	public static boolean contain(Path entry, List<String> libraries) {
+	public boolean contain(Path entry) {
 		String name = entry.getFileName().toString();
-		if (name.endsWith(".jar")) {
-			return libraries.stream().anyMatch(name::startsWith);
+		if (name.startsWith("shardkeeper-")) {
+			return this.withShardkeeper && isOfStarter(name.substring("shardkeeper-".length()));
 		}
-		return libraries.containsAll(List.of(OWN))
-				&& MODULES.stream().anyMatch((module) -> entry.endsWith(Path.of(module, "target", "classes")));
+		if (name.endsWith(".jar")) {
+			return this.names.stream().anyMatch(name::startsWith);
+		}
+		return this.withShardkeeper && entry.endsWith(Path.of("target", "classes")) && Files.isDirectory(entry)
+				&& isOfStarter(module(entry));
 	}
 
-	private static List<String> with(List<String> libraries, String... more) {
-		return Stream.concat(libraries.stream(), Stream.of(more)).toList();
+	/** Returns the name of the module whose classes a directory has. */
+	public static String module(Path classes) {
+		return classes.getParent().getParent().getFileName().toString();
+	}
+
+	private static boolean isOfStarter(String module) {
+		return !OTHER_MODULES.matcher(module).matches();
+	}
+
+	private static final class Names {
+
+		private static final String[] BOOT_AND_REDIS = { "spring-boot-4", "spring-boot-starter-4",
+				"spring-boot-autoconfigure-", "spring-boot-starter-logging-", "spring-core-", "spring-beans-",
+				"spring-context-", "spring-aop-", "spring-expression-", "commons-logging-", "micrometer-commons-",
+				"micrometer-observation-", "logback-", "slf4j-api-", "log4j-", "jul-to-slf4j-", "jakarta.annotation-",
+				"snakeyaml-", "jspecify-", "spring-boot-starter-data-redis-", "spring-boot-data-redis-",
+				"spring-boot-data-commons-", "spring-boot-netty-", "spring-boot-persistence-",
+				"spring-boot-transaction-", "spring-data-", "spring-tx-", "spring-oxm-", "lettuce-core-", "netty-",
+				"reactor-core-", "reactive-streams-", "redis-authx-core-" };
+
+		private static final String[] JSON_AND_METERS = { "spring-boot-starter-jackson-", "spring-boot-jackson-",
+				"jackson-core-3", "jackson-databind-3", "jackson-annotations-", "micrometer-core-", "HdrHistogram-" };
+
+		private static final String[] WEB = { "spring-boot-starter-webmvc-", "spring-boot-webmvc-",
+				"spring-boot-starter-tomcat-", "spring-boot-tomcat-", "spring-boot-web-server-", "spring-boot-servlet-",
+				"spring-boot-http-converter-", "spring-web", "tomcat-embed-", "spring-boot-starter-actuator-",
+				"spring-boot-actuator-", "spring-boot-health-", "spring-boot-starter-micrometer-metrics-",
+				"spring-boot-micrometer-", "micrometer-jakarta9-", "micrometer-registry-prometheus-",
+				"prometheus-metrics-" };
+
 	}
 
 }

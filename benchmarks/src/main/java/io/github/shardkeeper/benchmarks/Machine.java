@@ -10,36 +10,28 @@ import java.util.Locale;
 import java.util.stream.Stream;
 
 import com.sun.management.OperatingSystemMXBean;
+import org.apache.kafka.common.utils.AppInfoParser;
 
 /**
- * Description of the machine.
+ * Description of the machine. Has no state.
  */
 public final class Machine {
+
+	private static final OperatingSystemMXBean SYSTEM = ManagementFactory
+		.getPlatformMXBean(OperatingSystemMXBean.class);
 
 	private Machine() {
 	}
 
-	/**
-	 * Describes it in one line, with the date.
-	 * @param redisVersion of the Redis that took part
-	 * @return the line
-	 */
-	public static String describe(String redisVersion) {
-		return describeWith("Redis " + redisVersion);
+	/** Prints it, with the date and the versions of what takes part. */
+	public static void print() {
+		System.out.printf(Locale.ROOT, "%n%s, %d processors%s, %.0f GB, %s %s, Kafka %s, load average %.2f%n",
+				LocalDate.now(), Runtime.getRuntime().availableProcessors(), processor(),
+				SYSTEM.getTotalMemorySize() / 1e9, System.getProperty("java.vm.name"), Runtime.version(),
+				AppInfoParser.getVersion(), load());
 	}
 
-	/**
-	 * Describes it in one line, with the date.
-	 * @param server the name and version of the server
-	 * @return the line
-	 */
-	public static String describeWith(String server) {
-		return String.format(Locale.ROOT, "%s, %d processors%s, %.0f GB, %s %s, %s, load average %.2f", LocalDate.now(),
-				Runtime.getRuntime().availableProcessors(), processor(), memoryGigabytes(),
-				System.getProperty("java.vm.name"), Runtime.version(), server, load());
-	}
-
-	/** Returns the processors, where the system reports them. */
+	/** Returns the name of the processors, where the system reports it. */
 	private static String processor() {
 		Path information = Path.of("/proc/cpuinfo");
 		if (!Files.isReadable(information)) {
@@ -56,16 +48,25 @@ public final class Machine {
 		}
 	}
 
-	private static double memoryGigabytes() {
-		return ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getTotalMemorySize() / 1e9;
+	/** Returns the number of processes that wanted a processor in the last minute. */
+	public static double load() {
+		return SYSTEM.getSystemLoadAverage();
 	}
 
-	/**
-	 * Returns the number of processes that wanted a processor in the last minute.
-	 * @return the load average
-	 */
-	public static double load() {
-		return ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+	/** Returns the processor time that this JVM has used so far, in nanoseconds. */
+	public static long processorNanos() {
+		return SYSTEM.getProcessCpuTime();
+	}
+
+	/** Collects garbage, and returns the bytes of the heap that are in use. */
+	public static long heapUsed() {
+		long least = Long.MAX_VALUE;
+		// Objects behind cleared references go with a later collection.
+		for (int i = 0; i < 4; i++) {
+			System.gc();
+			least = Math.min(least, ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed());
+		}
+		return least;
 	}
 
 }

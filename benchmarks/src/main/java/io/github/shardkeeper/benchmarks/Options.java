@@ -7,8 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.Function;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -23,7 +21,6 @@ public record Options(Map<String, String> values, List<String> words) {
 	/**
 	 * Reads arguments.
 	 * @param arguments the arguments
-	 * @return the options
 	 */
 	public static Options parse(String... arguments) {
 		Map<String, String> values = new LinkedHashMap<>();
@@ -45,34 +42,14 @@ public record Options(Map<String, String> values, List<String> words) {
 	 * @param known the names of the known options
 	 */
 	public void requireOnly(Set<String> known) {
-		requireKnown(known);
+		for (String name : this.values.keySet()) {
+			if (!known.contains(name)) {
+				throw new RefusedOptionException("There is no option --" + name + ", only " + written(known));
+			}
+		}
 		if (!this.words.isEmpty()) {
 			throw new RefusedOptionException("'" + this.words.get(0) + "' is no option: there are only "
 					+ written(known) + ". Options begin with two hyphens and have a value behind an equals sign");
-		}
-	}
-
-	/**
-	 * Refuses unknown options, and words of another form.
-	 * @param known the names of the known options
-	 * @param form the form of the other words
-	 * @param example such a word
-	 */
-	public void requireOnly(Set<String> known, Pattern form, String example) {
-		requireKnown(known);
-		for (String word : this.words) {
-			if (!form.matcher(word).matches()) {
-				throw new RefusedOptionException("'" + word + "' is not understood: write it like " + example);
-			}
-		}
-	}
-
-	private void requireKnown(Set<String> known) {
-		for (String name : this.values.keySet()) {
-			if (!known.contains(name)) {
-				throw new RefusedOptionException("There is no option --" + name
-						+ (known.isEmpty() ? ", nor any other" : ", only " + written(known)));
-			}
 		}
 	}
 
@@ -80,35 +57,18 @@ public record Options(Map<String, String> values, List<String> words) {
 		return new TreeSet<>(names).stream().map((name) -> "--" + name + "=…").collect(Collectors.joining(", "));
 	}
 
-	/**
-	 * Reads a whole number that is not negative.
-	 * @param name the option's name
-	 * @param ifAbsent the value without the option
-	 * @return the number
-	 */
+	/** Reads a whole number that is not negative. */
 	public int number(String name, int ifAbsent) {
 		return number(name, ifAbsent, 0);
 	}
 
-	/**
-	 * Reads a whole number.
-	 * @param name the option's name
-	 * @param ifAbsent the value without the option
-	 * @param least the minimum
-	 * @return the number
-	 */
+	/** Reads a whole number. */
 	public int number(String name, int ifAbsent, int least) {
 		String value = this.values.get(name);
 		return (value != null) ? number(name, value, String.valueOf(ifAbsent), least) : ifAbsent;
 	}
 
-	/**
-	 * Reads a list of whole numbers, separated by commas.
-	 * @param name the option's name
-	 * @param ifAbsent the values without the option
-	 * @param least the minimum
-	 * @return the numbers
-	 */
+	/** Reads a list of whole numbers, separated by commas. */
 	public List<Integer> numbers(String name, List<Integer> ifAbsent, int least) {
 		String example = ifAbsent.stream().map(String::valueOf).collect(Collectors.joining(","));
 		return this.values.containsKey(name)
@@ -130,12 +90,7 @@ public record Options(Map<String, String> values, List<String> words) {
 			.formatted(name, least, Integer.MAX_VALUE, value, name, example));
 	}
 
-	/**
-	 * Reads a list of words, separated by commas.
-	 * @param name the option's name
-	 * @param ifAbsent the value without the option
-	 * @return the words
-	 */
+	/** Reads a list of words, separated by commas. */
 	public List<String> list(String name, List<String> ifAbsent) {
 		String value = this.values.get(name);
 		if (value == null) {
@@ -151,9 +106,7 @@ public record Options(Map<String, String> values, List<String> words) {
 
 	/**
 	 * Reads one of some words.
-	 * @param name the option's name
 	 * @param known the known words
-	 * @param ifAbsent the word without the option
 	 * @return the word, as it is known
 	 */
 	public String choice(String name, Collection<String> known, String ifAbsent) {
@@ -163,9 +116,7 @@ public record Options(Map<String, String> values, List<String> words) {
 
 	/**
 	 * Reads a list of words of which all are known.
-	 * @param name the option's name
 	 * @param known the known words
-	 * @param ifAbsent the words without the option
 	 * @return the words, as they are known
 	 */
 	public List<String> choices(String name, Collection<String> known, List<String> ifAbsent) {
@@ -180,24 +131,21 @@ public record Options(Map<String, String> values, List<String> words) {
 	}
 
 	/**
-	 * Chooses by parts of names.
-	 * @param <T> the type of the items
-	 * @param name the option's name
-	 * @param all the items, which are all chosen without the option
-	 * @param named returns the name of an item
-	 * @return the items whose name contains one of the option's words, in the same order
+	 * Chooses contenders by parts of their names.
+	 * @param all the contenders, which are all chosen without the option
+	 * @return those whose name contains one of the option's words, in the same order
 	 */
-	public <T> List<T> matching(String name, Collection<T> all, Function<T, String> named) {
+	public <C extends Contender> List<C> matching(String name, List<C> all) {
 		if (!this.values.containsKey(name)) {
-			return List.copyOf(all);
+			return all;
 		}
 		List<String> parts = list(name, List.of());
 		for (String part : parts) {
-			if (all.stream().noneMatch((each) -> named.apply(each).contains(part))) {
-				throw unknown(name, part, all.stream().map(named).collect(Collectors.joining("; ")));
+			if (all.stream().noneMatch((each) -> each.text().contains(part))) {
+				throw unknown(name, part, all.stream().map(Contender::text).collect(Collectors.joining("; ")));
 			}
 		}
-		return all.stream().filter((each) -> parts.stream().anyMatch(named.apply(each)::contains)).toList();
+		return all.stream().filter((each) -> parts.stream().anyMatch(each.text()::contains)).toList();
 	}
 
 	private static RefusedOptionException unknown(String name, String value, String known) {

@@ -5,36 +5,32 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Locale;
-import java.util.function.Consumer;
 
 /**
- * A file with the figures of a table. Each line is written at once: a run that fails
- * later leaves its earlier figures. Not thread-safe.
+ * A file with every single figure of a benchmark. Each line is written at once: a run
+ * that fails later leaves its earlier figures. Not thread-safe.
  */
-public final class RawFigures implements Consumer<String>, AutoCloseable {
+public final class RawFigures implements AutoCloseable {
 
 	private final BufferedWriter writer;
 
 	/**
 	 * Creates the file, or replaces an earlier one.
-	 * @param file the file
-	 * @param columns their names
 	 * @throws IOException when it cannot be written
 	 */
-	public RawFigures(Path file, List<String> columns) throws IOException {
+	public RawFigures(Path file) throws IOException {
 		this.writer = Files.newBufferedWriter(file);
-		accept(String.join(",", columns));
+		write("part,contender,round,figure,value,load_average");
 	}
 
-	/**
-	 * Adds a line.
-	 * @param line its values, with commas between them
-	 * @throws UncheckedIOException when it cannot be written
-	 */
-	@Override
-	public void accept(String line) {
+	/** Adds a figure. */
+	public void add(String part, Contender contender, int round, String figure, double value) {
+		write(String.format(Locale.ROOT, "\"%s\",\"%s\",%d,\"%s\",%.3f,%.2f", part, contender.text(), round, figure,
+				value, Machine.load()));
+	}
+
+	private void write(String line) {
 		try {
 			this.writer.write(line);
 			this.writer.newLine();
@@ -42,18 +38,6 @@ public final class RawFigures implements Consumer<String>, AutoCloseable {
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
-		}
-	}
-
-	/**
-	 * Writes figures one by one.
-	 * @param name the first value of each line
-	 * @param figures the figures
-	 * @param to receives the lines
-	 */
-	public static void add(String name, Samples figures, Consumer<String> to) {
-		for (int i = 0; i < figures.values().size(); i++) {
-			to.accept(String.format(Locale.ROOT, "\"%s\",%d,%.3f", name, i + 1, figures.values().get(i)));
 		}
 	}
 

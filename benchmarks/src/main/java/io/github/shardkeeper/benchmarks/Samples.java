@@ -12,36 +12,20 @@ public final class Samples {
 
 	private final List<Double> values = new ArrayList<>();
 
-	/**
-	 * Adds a figure.
-	 * @param value the figure
-	 */
 	public void add(double value) {
 		this.values.add(value);
 	}
 
-	/**
-	 * Returns all figures.
-	 * @return an unmodifiable view
-	 */
 	public List<Double> values() {
 		return Collections.unmodifiableList(this.values);
 	}
 
-	/**
-	 * Divides figure by figure: a disturbance of a round disturbs both.
-	 * @param other the divisors, as many figures
-	 * @return the quotients
-	 */
+	/** Divides figure by figure: a disturbance of a round disturbs both. */
 	public Samples dividedBy(Samples other) {
 		return with(other, (figure, divisor) -> figure / divisor);
 	}
 
-	/**
-	 * Subtracts figure by figure.
-	 * @param other what is subtracted, as many figures
-	 * @return the differences
-	 */
+	/** Subtracts figure by figure. */
 	public Samples minus(Samples other) {
 		return with(other, (figure, subtracted) -> figure - subtracted);
 	}
@@ -58,9 +42,8 @@ public final class Samples {
 	}
 
 	/**
-	 * Returns the figure that a part of all does not exceed.
-	 * @param part 0.5 for the median
-	 * @return the figure; not a number if nothing was measured
+	 * Returns the figure that a part of all does not exceed, not a number if there is
+	 * none.
 	 */
 	public double quantile(double part) {
 		if (this.values.isEmpty()) {
@@ -77,10 +60,6 @@ public final class Samples {
 		return quantile(0.5);
 	}
 
-	/**
-	 * Returns the mean of all figures.
-	 * @return the figure; not a number if nothing was measured
-	 */
 	public double mean() {
 		return this.values.stream().mapToDouble(Double::doubleValue).average().orElse(Double.NaN);
 	}

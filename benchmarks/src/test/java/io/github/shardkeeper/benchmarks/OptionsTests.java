@@ -2,8 +2,7 @@ package io.github.shardkeeper.benchmarks;
 
 import java.util.List;
 import java.util.Set;
-import java.util.function.Function;
-import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,7 +18,9 @@ class OptionsTests {
 
 	private static final Set<String> KNOWN = Set.of("rounds", "settings");
 
-	private static final List<String> NAMES = List.of("Shardkeeper", "Kafka range", "Kafka new protocol");
+	private static final List<Contender> CONTENDERS = Stream.of("Shardkeeper", "Kafka range", "Kafka new protocol")
+		.map((text) -> (Contender) () -> text)
+		.toList();
 
 	@Test
 	void withoutOptionsEverythingIsAsItIsKnownToBe() {
@@ -30,7 +31,7 @@ class OptionsTests {
 		assertThat(options.numbers("shards", List.of(1, 32), 1)).containsExactly(1, 32);
 		assertThat(options.choice("order", List.of("new", "old"), "new")).isEqualTo("new");
 		assertThat(options.choices("parts", List.of("a", "b", "c"), List.of("a", "b"))).containsExactly("a", "b");
-		assertThat(options.matching("contenders", NAMES, Function.identity())).isEqualTo(NAMES);
+		assertThat(options.matching("contenders", CONTENDERS)).isEqualTo(CONTENDERS);
 	}
 
 	@Test
@@ -42,8 +43,8 @@ class OptionsTests {
 		assertThat(options.numbers("shards", List.of(1), 1)).containsExactly(2, 3, 4);
 		assertThat(options.choice("order", List.of("new", "old"), "new")).isEqualTo("old");
 		assertThat(options.choices("parts", List.of("a", "b", "c"), List.of("b"))).containsExactly("c", "a");
-		assertThat(options.matching("contenders", NAMES, Function.identity())).containsExactly("Shardkeeper",
-				"Kafka new protocol");
+		assertThat(options.matching("contenders", CONTENDERS)).extracting(Contender::text)
+			.containsExactly("Shardkeeper", "Kafka new protocol");
 	}
 
 	@ParameterizedTest
@@ -63,19 +64,6 @@ class OptionsTests {
 	void optionWithoutValueIsRefused() {
 		assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--settings", "6s"))
 			.withMessageContaining("--settings=…");
-	}
-
-	@Test
-	void wordsOfAFormAreTakenAndOthersRefused() {
-		Pattern form = Pattern.compile("\\d+x\\d+");
-
-		Options.parse("10x100", "1x2").requireOnly(Set.of(), form, "10x100");
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> Options.parse("10x100", "10*100").requireOnly(Set.of(), form, "10x100"))
-			.withMessage("'10*100' is not understood: write it like 10x100");
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> Options.parse("--size=10x100").requireOnly(Set.of(), form, "10x100"))
-			.withMessage("There is no option --size, nor any other");
 	}
 
 	@ParameterizedTest
@@ -121,8 +109,7 @@ class OptionsTests {
 	@Test
 	void unknownPartOfANameIsRefused() {
 		assertThatIllegalArgumentException()
-			.isThrownBy(
-					() -> Options.parse("--contenders=Kafka,Kafak").matching("contenders", NAMES, Function.identity()))
+			.isThrownBy(() -> Options.parse("--contenders=Kafka,Kafak").matching("contenders", CONTENDERS))
 			.withMessage("--contenders knows no 'Kafak', only Shardkeeper; Kafka range; Kafka new protocol");
 	}
 

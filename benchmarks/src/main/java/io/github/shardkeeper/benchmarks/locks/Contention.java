@@ -11,10 +11,9 @@ import io.github.shardkeeper.benchmarks.locks.Trace.Acquisition;
  * @param handOverMicros the times from the call of {@code unlock()} in one thread to the
  * return of {@code lock()} in another one
  * @param perSecond acquisitions per second
- * @param againPart the part of acquisitions by the thread that had unlocked it
  * @param longestWaitMillis the longest time from the call of {@code lock()} to its return
  */
-record Contention(Samples handOverMicros, double perSecond, double againPart, double longestWaitMillis) {
+record Contention(Samples handOverMicros, double perSecond, double longestWaitMillis) {
 
 	/**
 	 * Evaluates what happened in a time.
@@ -27,7 +26,6 @@ record Contention(Samples handOverMicros, double perSecond, double againPart, do
 				.formatted(acquired, trace.size()));
 		}
 		Samples handOverMicros = new Samples();
-		int again = 0;
 		int counted = 0;
 		long longestWait = 0;
 		for (int i = 1; i < trace.size(); i++) {
@@ -39,16 +37,12 @@ record Contention(Samples handOverMicros, double perSecond, double againPart, do
 			longestWait = Math.max(longestWait, next.acquiredAt() - next.askedAt());
 			if (before.unlockAt() - beginNanos >= 0 && next.acquiredAt() - endNanos <= 0) {
 				counted++;
-				if (next.thread() == before.thread()) {
-					again++;
-				}
-				else {
+				if (next.thread() != before.thread()) {
 					handOverMicros.add((next.acquiredAt() - before.unlockAt()) / 1e3);
 				}
 			}
 		}
-		return new Contention(handOverMicros, counted * 1e9 / (endNanos - beginNanos),
-				(counted > 0) ? (double) again / counted : Double.NaN, longestWait / 1e6);
+		return new Contention(handOverMicros, counted * 1e9 / (endNanos - beginNanos), longestWait / 1e6);
 	}
 
 }

@@ -1,53 +1,46 @@
 package io.github.shardkeeper.benchmarks.locks;
 
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 
-import com.sun.management.OperatingSystemMXBean;
-
-import io.github.shardkeeper.benchmarks.ChildProcess;
+import io.github.shardkeeper.benchmarks.ChildProcess.Figures;
+import io.github.shardkeeper.benchmarks.Machine;
 
 /**
  * A process with a client, which locks and unlocks as it is asked to.
  */
 final class LockProcess {
 
+	/**
+	 * A thread holds the lock for a time, and asks again after a pause, while the next
+	 * one still holds it.
+	 */
+	private static final long HOLD_NANOS = 2_000_000;
+
+	private static final long PAUSE_NANOS = 1_000_000;
+
 	private static final String UNCONTENDED = "uncontended";
 
-	private static final String CONTENDED = "contended";
+	private final Function<String, Lock> client;
 
-	private static final String HOLD = "hold";
-
-	private static final String WAIT = "wait";
-
-	private final LockClient client;
-
-	private LockProcess(LockClient client) {
+	private LockProcess(Function<String, Lock> client) {
 		this.client = client;
 	}
 
 	/**
 	 * Runs it.
-	 * @param arguments the port of Redis, and the name of the contender
+	 * @param arguments the port of Redis, and the name of the library
 	 */
 	public static void main(String[] arguments) throws IOException {
-		try {
-			LockProcess process = new LockProcess(Contender.valueOf(arguments[1]).open(Integer.parseInt(arguments[0])));
-			process.uncontended(1);
-			ChildProcess.Figures.print("uptime", ManagementFactory.getRuntimeMXBean().getUptime());
-			ChildProcess.Figures.serve(process::answer);
-		}
-		catch (Throwable ex) {
-			ex.printStackTrace();
-			System.exit(1);
-		}
+		LockProcess process = new LockProcess(LockLibrary.valueOf(arguments[1]).open(Integer.parseInt(arguments[0])));
+		process.uncontended(1);
+		Figures.serve(process::answer);
 	}
 
 	/** Requests locks and unlocks of a lock that nobody else wants. */
@@ -56,81 +49,42 @@ final class LockProcess {
 	}
 
 	/** Requests threads that all want one lock. */
-	static String contendedRequest(String lock, int firstThread, int threads, Turns turns, long endNanos, Path trace) {
-		return "%s %s %d %d %d %d %d %s".formatted(CONTENDED, lock, firstThread, threads, turns.holdNanos(),
-				turns.pauseNanos(), endNanos, trace);
-	}
-
-	/** Requests that a lock is held from now on. */
-	static String holdRequest() {
-		return HOLD;
-	}
-
-	/** Requests threads that wait for the lock that is held. */
-	static String waitRequest(int threads) {
-		return WAIT + " " + threads;
+	static String contendedRequest(String lock, int firstThread, int threads, long endNanos, Path trace) {
+		return "%s %d %d %d %s".formatted(lock, firstThread, threads, endNanos, trace);
 	}
 
 	private void answer(String request) {
-		String[] words = request.split(" ", 8);
-		switch (words[0]) {
-			case UNCONTENDED -> uncontended(Integer.parseInt(words[1]));
-			case CONTENDED -> contended(words);
-			case HOLD -> {
-				this.client.lock(HOLD).lock();
-				ChildProcess.Figures.print(HOLD, 1);
-			}
-			case WAIT -> {
-				int threads = Integer.parseInt(words[1]);
-				for (int i = 0; i < threads; i++) {
-					start(this.client.lock(HOLD)::lock);
-				}
-				ChildProcess.Figures.print(WAIT, threads);
-			}
-			default -> throw new IllegalArgumentException(request);
+		String[] words = request.split(" ", 5);
+		if (words[0].equals(UNCONTENDED)) {
+			uncontended(Integer.parseInt(words[1]));
+		}
+		else {
+			contended(this.client.apply(words[0]), Integer.parseInt(words[1]), Integer.parseInt(words[2]),
+					Long.parseLong(words[3]), Path.of(words[4]));
 		}
 	}
 
-	private static Thread start(Runnable work) {
-		Thread thread = new Thread(() -> {
-			try {
-				work.run();
-			}
-			catch (Throwable ex) {
-				ex.printStackTrace();
-				System.exit(1);
-			}
-		});
-		thread.setDaemon(true);
-		thread.start();
-		return thread;
-	}
-
 	private void uncontended(int pairs) {
-		Lock lock = this.client.lock(UNCONTENDED + ProcessHandle.current().pid());
-		OperatingSystemMXBean system = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
-		long processorNanos = system.getProcessCpuTime();
+		Lock lock = this.client.apply(UNCONTENDED + ProcessHandle.current().pid());
+		long processorNanos = Machine.processorNanos();
 		long begun = System.nanoTime();
 		for (int i = 0; i < pairs; i++) {
 			lock.lock();
 			lock.unlock();
 		}
-		ChildProcess.Figures.print("micros", (System.nanoTime() - begun) / 1e3 / pairs, "processorMicros",
-				(system.getProcessCpuTime() - processorNanos) / 1e3 / pairs);
+		Figures.print("micros", (System.nanoTime() - begun) / 1e3 / pairs, "processor",
+				(Machine.processorNanos() - processorNanos) / 1e3 / pairs);
 	}
 
-	private void contended(String[] words) {
-		Lock lock = this.client.lock(words[1]);
-		int first = Integer.parseInt(words[2]);
-		Turns turns = new Turns(Long.parseLong(words[4]), Long.parseLong(words[5]));
-		long endNanos = Long.parseLong(words[6]);
+	private static void contended(Lock lock, int first, int number, long endNanos, Path file) {
 		AtomicLong acquired = new AtomicLong();
-		try (Trace trace = Trace.open(Path.of(words[7]))) {
+		try (Trace trace = Trace.open(file)) {
 			List<Thread> threads = new ArrayList<>();
-			for (int i = 0; i < Integer.parseInt(words[3]); i++) {
-				int number = first + i;
-				threads.add(start(() -> acquired.addAndGet(take(lock, number, turns, endNanos, trace))));
+			for (int i = first; i < first + number; i++) {
+				int thread = i;
+				threads.add(new Thread(() -> acquired.addAndGet(take(lock, thread, endNanos, trace))));
 			}
+			threads.forEach(Thread::start);
 			for (Thread thread : threads) {
 				thread.join();
 			}
@@ -138,10 +92,10 @@ final class LockProcess {
 		catch (IOException | InterruptedException ex) {
 			throw new IllegalStateException(ex);
 		}
-		ChildProcess.Figures.print("acquired", acquired.get());
+		Figures.print("acquired", acquired.get());
 	}
 
-	private static long take(Lock lock, int number, Turns turns, long endNanos, Trace trace) {
+	private static long take(Lock lock, int thread, long endNanos, Trace trace) {
 		long acquired = 0;
 		boolean goesOn = true;
 		while (goesOn) {
@@ -151,12 +105,12 @@ final class LockProcess {
 			acquired++;
 			goesOn = acquiredAt - endNanos < 0;
 			if (goesOn) {
-				pause(turns.holdNanos());
+				pause(HOLD_NANOS);
 			}
-			trace.add(number, askedAt, acquiredAt, System.nanoTime());
+			trace.add(thread, askedAt, acquiredAt, System.nanoTime());
 			lock.unlock();
 			if (goesOn) {
-				pause(turns.pauseNanos());
+				pause(PAUSE_NANOS);
 			}
 		}
 		return acquired;
@@ -167,16 +121,6 @@ final class LockProcess {
 		for (long left = nanos; left > 0; left = end - System.nanoTime()) {
 			LockSupport.parkNanos(left);
 		}
-	}
-
-	/**
-	 * What each thread does in turns.
-	 *
-	 * @param holdNanos the time for which it holds the lock
-	 * @param pauseNanos the time from its unlock until it asks again
-	 */
-	record Turns(long holdNanos, long pauseNanos) {
-
 	}
 
 }

@@ -17,42 +17,29 @@ import org.springframework.boot.loader.tools.LibraryScope;
 import org.springframework.boot.loader.tools.Repackager;
 import org.springframework.util.FileSystemUtils;
 
-import io.github.shardkeeper.benchmarks.ChildProcess;
 import io.github.shardkeeper.benchmarks.ClassPath;
 import io.github.shardkeeper.benchmarks.Libraries;
 
 /**
  * Jar of {@link UsersInstance} with the libraries that such an application has, as Spring
- * Boot's build plugins make it. Classes load from it as they do for users. Immutable.
- *
- * @param file the jar, which is deleted with this JVM
+ * Boot's build plugins make it. Classes load from it as they do for users. Has no state.
  */
-record BootJar(Path file) {
+final class BootJar {
 
-	/** Makes it when it is first needed. */
-	static BootJar users() {
+	private BootJar() {
+	}
+
+	/** Makes the jar when it is first needed; it is deleted with this JVM. */
+	static Path users() {
 		return Holder.USERS;
 	}
 
-	/**
-	 * Returns the same application outside of its jar, from which a JVM can archive
-	 * classes. Extracts it when it is first needed.
-	 */
-	static Path extracted() {
-		return Extracted.USERS;
-	}
-
-	/** Returns where a JVM keeps the archive of the classes of {@link #extracted}. */
-	static Path archive() {
-		return extracted().resolveSibling("application.jsa");
-	}
-
-	private static BootJar create() throws IOException {
+	private static Path create() throws IOException {
 		Path directory = Files.createTempDirectory("shardkeeper-benchmark-jar");
 		Runtime.getRuntime().addShutdownHook(new Thread(() -> FileSystemUtils.deleteRecursively(directory.toFile())));
 		Path classes = directory.resolve("classes");
-		ClassPath.copy(List.of(UsersInstance.class, InstanceProcess.class, ShardkeeperInstance.class, TraceWriter.class,
-				Payload.class), classes);
+		ClassPath.copy(List.of(UsersInstance.class, ShardkeeperInstance.class, TraceWriter.class, Payload.class),
+				classes);
 		File source = pack(classes, directory.resolve("source.jar"));
 		List<File> libraries = libraries(directory);
 		Path jar = directory.resolve("application.jar");
@@ -64,26 +51,14 @@ record BootJar(Path file) {
 				callback.library(new Library(library, LibraryScope.COMPILE));
 			}
 		});
-		return new BootJar(jar);
-	}
-
-	private static Path extract(Path jar) throws IOException, InterruptedException {
-		Path directory = jar.resolveSibling("extracted");
-		Process process = new ProcessBuilder(ChildProcess.java(), "-Djarmode=tools", "-jar", jar.toString(), "extract",
-				"--destination", directory.toString())
-			.inheritIO()
-			.start();
-		if (process.waitFor() != 0) {
-			throw new IOException("The application's jar cannot be extracted");
-		}
-		return directory.resolve(jar.getFileName());
+		return jar;
 	}
 
 	private static List<File> libraries(Path directory) throws IOException {
 		List<File> libraries = new ArrayList<>();
 		for (String name : ClassPath.allEntries()) {
 			Path entry = Path.of(name);
-			if (Libraries.contain(entry, Libraries.SHARDKEEPER_WEB)) {
+			if (Libraries.SHARDKEEPER_WEB.contain(entry)) {
 				libraries.add(Files.isDirectory(entry) ? packModule(entry, directory) : entry.toFile());
 			}
 		}
@@ -91,8 +66,7 @@ record BootJar(Path file) {
 	}
 
 	private static File packModule(Path classes, Path directory) throws IOException {
-		Path module = classes.getParent().getParent();
-		return pack(classes, directory.resolve("shardkeeper-" + module.getFileName() + ".jar"));
+		return pack(classes, directory.resolve("shardkeeper-" + Libraries.module(classes) + ".jar"));
 	}
 
 	private static File pack(Path classes, Path jar) throws IOException {
@@ -109,7 +83,7 @@ record BootJar(Path file) {
 
 	private static final class Holder {
 
-		private static final BootJar USERS;
+		private static final Path USERS;
 
 		static {
 			try {
@@ -117,21 +91,6 @@ record BootJar(Path file) {
 			}
 			catch (IOException ex) {
 				throw new IllegalStateException("The application's jar cannot be made", ex);
-			}
-		}
-
-	}
-
-	private static final class Extracted {
-
-		private static final Path USERS;
-
-		static {
-			try {
-				USERS = extract(users().file());
-			}
-			catch (IOException | InterruptedException ex) {
-				throw new IllegalStateException("The application's jar cannot be extracted", ex);
 			}
 		}
 

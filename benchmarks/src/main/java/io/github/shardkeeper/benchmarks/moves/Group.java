@@ -3,7 +3,6 @@ package io.github.shardkeeper.benchmarks.moves;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,10 +10,8 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 
-import org.springframework.util.FileSystemUtils;
-
 /**
- * The running instances of a contender, and their traces. Confined to one thread.
+ * The running instances of a protocol, and their traces. Confined to one thread.
  */
 final class Group implements AutoCloseable {
 
@@ -47,10 +44,10 @@ final class Group implements AutoCloseable {
 	/** When an instance was started, ended or woken last. */
 	private long lastChangeNanos = System.nanoTime();
 
-	Group(Contender contender, int shards) throws Exception {
+	Group(GroupProtocol protocol, int shards) throws Exception {
 		this.shards = shards;
 		this.directory = Files.createTempDirectory("shardkeeper-benchmark-moves");
-		this.cluster = contender.opener().open(shards);
+		this.cluster = protocol.opener().open(shards);
 		this.feeder = new Feeder(this.cluster);
 		this.instances = new Instances(this.directory);
 		this.traces = new Traces(this.directory, shards);
@@ -74,37 +71,9 @@ final class Group implements AutoCloseable {
 
 	/** Starts an instance of a name that no running one has. */
 	void start(String name, int release) throws IOException {
-		start(GROUP, name, Traces.SUFFIX, release);
-	}
-
-	/** Starts an instance that has nothing to do with the group, and is not looked at. */
-	String startBystander() throws IOException {
-		String name = nextName();
-		start("bystanders", name, ".bystander", 1);
-		return name;
-	}
-
-	/**
-	 * Starts an instance whose process has taken part in moves of another group before.
-	 */
-	void startWarm() throws IOException {
-		String name = nextName();
-		List<String> command = new ArrayList<>(command(GROUP, name, Traces.SUFFIX, 1));
-		command.add(InstanceProcess.WARM);
-		start(name, command);
-	}
-
-	private void start(String group, String name, String suffix, int release) throws IOException {
-		start(name, command(group, name, suffix, release));
-	}
-
-	private List<String> command(String group, String name, String suffix, int release) {
-		return this.cluster.instance(group, name, this.directory.resolve(name + suffix), release);
-	}
-
-	private void start(String name, List<String> command) throws IOException {
 		this.lastChangeNanos = System.nanoTime();
-		this.instances.start(name, command);
+		this.instances.start(name,
+				this.cluster.instance(GROUP, name, this.directory.resolve(name + Traces.SUFFIX), release));
 	}
 
 	/** A move of each kind, so that none that is measured is the first one. */
@@ -245,7 +214,7 @@ final class Group implements AutoCloseable {
 		return Window.of(this.traces.read(), nanos, now);
 	}
 
-	/** Stops sending, waits until everything was handled, and looks at it as a whole. */
+	/** Stops sending, waits until everything was handled, and checks all of it. */
 	Exactness finish() throws IOException, InterruptedException {
 		long sent = this.feeder.stop();
 		long deadline = System.nanoTime() + PATIENCE_NANOS;
@@ -261,20 +230,15 @@ final class Group implements AutoCloseable {
 		return this.traces.count(Traces.COMMIT_FAILED);
 	}
 
-	/** Returns what has happened to leases so far. */
-	LeaseCounts leaseCounts() throws IOException {
-		this.traces.read();
-		return new LeaseCounts(this.traces.count(Traces.SUSPENDED), this.traces.count(Traces.INTERRUPTED));
+	/** Returns the number of leases that ended while their process ran. */
+	int endedLeases() {
+		return this.traces.count(Traces.SUSPENDED);
 	}
 
-	/** Stops the server for a time. */
-	void stallServer(long millis) throws IOException, InterruptedException {
-		this.cluster.stall(millis);
+	/** Stops the server that coordinates for a time. */
+	void pauseServer(long millis) throws InterruptedException {
+		this.cluster.pause(millis);
 		this.lastChangeNanos = System.nanoTime();
-	}
-
-	String version() {
-		return this.cluster.version();
 	}
 
 	@Override
@@ -282,7 +246,6 @@ final class Group implements AutoCloseable {
 		this.feeder.close();
 		this.instances.close();
 		this.cluster.close();
-		FileSystemUtils.deleteRecursively(this.directory);
 	}
 
 	/** What is waited for. */

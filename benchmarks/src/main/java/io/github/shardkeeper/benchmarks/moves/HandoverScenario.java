@@ -3,30 +3,25 @@ package io.github.shardkeeper.benchmarks.moves;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 
 /**
- * Events of a contender's group, one after the other. Between two events it has two
+ * Events of a protocol's group, one after the other. Between two events it has two
  * instances, and is at rest. Immutable.
  *
  * @param events the events
- * @param rounds the number of joins and leaves
+ * @param rounds the number of joins and leaves, and of pauses
  * @param kills the number of kills
  * @param quietMillis the time without events
- * @param freezeMillis the time for which an instance is frozen
- * @param afterFreezeMillis the time of observation after that: shards may move late
+ * @param freezeMillis the time for which an instance is frozen, and for which the group
+ * is observed after that: shards may move late
  */
-record HandoverScenario(Set<Event> events, int rounds, int kills, long quietMillis, long freezeMillis,
-		long afterFreezeMillis) {
+record HandoverScenario(Set<Event> events, int rounds, int kills, long quietMillis, long freezeMillis) {
 
-	/**
-	 * As long as a very bad pause for garbage collection, and longer than the time
-	 * between two heartbeats of Kafka's older protocols, so that one falls due meanwhile:
-	 * it is sent late, and from then on they are as much later than those of others.
-	 */
-	private static final long STALL_MILLIS = 3500;
+	private static final long PAUSE_MILLIS = 1000;
 
 	/** So that joins do not keep step with our heartbeats. */
-	private static final long LONGEST_PAUSE_MILLIS = 500;
+	private static final long LONGEST_REST_MILLIS = 500;
 
 	/** Returns the events of a turn; the first turn has those that occur once. */
 	HandoverScenario part(int turn, int turns) {
@@ -34,11 +29,11 @@ record HandoverScenario(Set<Event> events, int rounds, int kills, long quietMill
 		if (turn > 0) {
 			happens.remove(Event.FREEZE);
 		}
-		return new HandoverScenario(happens, Rotation.part(this.rounds, turn, turns),
-				Rotation.part(this.kills, turn, turns), this.quietMillis, this.freezeMillis, this.afterFreezeMillis);
+		return new HandoverScenario(happens, Turns.part(this.rounds, turn, turns), Turns.part(this.kills, turn, turns),
+				this.quietMillis, this.freezeMillis);
 	}
 
-	void run(Group group, ContenderResults results) throws Exception {
+	void run(Group group, GroupResults results) throws Exception {
 		group.start(1);
 		group.start(1);
 		group.awaitBalance();
@@ -46,100 +41,77 @@ record HandoverScenario(Set<Event> events, int rounds, int kills, long quietMill
 		for (Event event : this.events) {
 			switch (event) {
 				case QUIET -> quiet(group, results);
-				case BYSTANDER -> bystander(group, results);
 				case JOIN -> joinAndLeave(group, results);
 				case LEAVE -> {
 					// With the joins.
 				}
-				case STALLED_JOIN -> stalledJoin(group, results);
-				case WARM_JOIN -> warmJoin(group, results);
 				case KILL -> kill(group, results);
 				case FREEZE -> freeze(group, results);
-				case PROCESS_STALL, REDIS_STALL, ROLLING, RESTART ->
-					throw new IllegalArgumentException("A benchmark of its own");
+				case PROCESS_PAUSE -> pause(group, results, event,
+						(round) -> group.freeze((round % 2 == 0) ? group.youngest() : group.eldest(), PAUSE_MILLIS));
+				case REDIS_PAUSE -> pause(group, results, event, (round) -> group.pauseServer(PAUSE_MILLIS));
+				case ROLLING, RESTART -> throw new IllegalArgumentException("A benchmark of its own");
 			}
 		}
 	}
 
-	private void quiet(Group group, ContenderResults results) throws Exception {
+	private void quiet(Group group, GroupResults results) throws Exception {
 		long begin = System.nanoTime();
-		Thread.sleep(this.quietMillis);
+		TimeUnit.MILLISECONDS.sleep(this.quietMillis);
 		results.add(Event.QUIET, group.since(begin));
 	}
 
-	private void bystander(Group group, ContenderResults results) throws Exception {
-		long begin = begin();
-		String name = group.startBystander();
-		Thread.sleep(this.quietMillis);
-		results.add(Event.BYSTANDER, group.since(begin));
-		group.kill(name);
-	}
-
-	private void joinAndLeave(Group group, ContenderResults results) throws Exception {
+	private void joinAndLeave(Group group, GroupResults results) throws Exception {
 		for (int round = 0; round < this.rounds; round++) {
-			join(group, results, Event.JOIN);
-			leave(group, results, round);
+			TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextLong(LONGEST_REST_MILLIS));
+			long begin = System.nanoTime();
+			group.start(1);
+			group.awaitBalance();
+			results.add(Event.JOIN, group.since(begin));
+			begin = beginBetweenHeartbeats(results, round, this.rounds);
+			group.terminate((round % 2 == 0) ? group.youngest() : group.eldest());
+			group.awaitBalance();
+			results.add(Event.LEAVE, group.since(begin));
 		}
 	}
 
-	private static void join(Group group, ContenderResults results, Event event) throws Exception {
-		long begin = begin();
-		group.start(1);
-		group.awaitBalance();
-		results.add(event, group.since(begin));
-	}
-
-	private void leave(Group group, ContenderResults results, int round) throws Exception {
-		long begin = beginBetweenHeartbeats(results, round, this.rounds);
-		group.terminate((round % 2 == 0) ? group.youngest() : group.eldest());
-		group.awaitBalance();
-		results.add(Event.LEAVE, group.since(begin));
-	}
-
-	private static void stalledJoin(Group group, ContenderResults results) throws Exception {
-		long begin = System.nanoTime();
-		group.freeze(group.eldest(), STALL_MILLIS);
-		group.awaitBalance();
-		results.addStop(group.since(begin));
-		join(group, results, Event.STALLED_JOIN);
-		group.terminate(group.youngest());
-		group.awaitBalance();
-	}
-
-	private void warmJoin(Group group, ContenderResults results) throws Exception {
-		for (int round = 0; round < this.rounds; round++) {
-			long begin = begin();
-			group.startWarm();
-			group.awaitBalance();
-			results.add(Event.WARM_JOIN, group.since(begin));
-			group.terminate(group.youngest());
-			group.awaitBalance();
-		}
-	}
-
-	private void kill(Group group, ContenderResults results) throws Exception {
+	private void kill(Group group, GroupResults results) throws Exception {
 		for (int i = 0; i < this.kills; i++) {
 			group.start(1);
 			group.awaitBalance();
 			long begin = beginBetweenHeartbeats(results, i, this.kills);
 			group.kill((i % 2 == 0) ? group.youngest() : group.eldest());
 			group.awaitBalance();
+			// What was repeated does not count for the next event.
+			group.awaitCaughtUp();
 			results.add(Event.KILL, group.since(begin));
 		}
 	}
 
-	private void freeze(Group group, ContenderResults results) throws Exception {
+	private void freeze(Group group, GroupResults results) throws Exception {
 		long begin = beginBetweenHeartbeats(results, 0, 1);
 		Set<Integer> frozen = group.ownedBy(group.eldest());
 		if (frozen.isEmpty()) {
 			throw new IllegalStateException("The instance that is to be frozen has no shards");
 		}
 		group.freeze(group.eldest(), this.freezeMillis);
-		Thread.sleep(this.afterFreezeMillis);
+		TimeUnit.MILLISECONDS.sleep(this.freezeMillis);
 		group.awaitBalance();
 		Window window = group.since(begin);
 		results.add(Event.FREEZE, window.frozen(frozen));
 		results.addStop(window);
+	}
+
+	private void pause(Group group, GroupResults results, Event event, Pause pause) throws Exception {
+		for (int round = 0; round < this.rounds; round++) {
+			long begin = beginBetweenHeartbeats(results, round, this.rounds);
+			pause.happen(round);
+			group.awaitBalance();
+			group.awaitCaughtUp();
+			Window window = group.since(begin);
+			results.add(event, window);
+			results.addStop(window);
+		}
 	}
 
 	/**
@@ -147,15 +119,19 @@ record HandoverScenario(Set<Event> events, int rounds, int kills, long quietMill
 	 * fixed time later always finds them at the same place between two heartbeats. Every
 	 * part of the time between two of them gets its share of the rounds.
 	 */
-	static long beginBetweenHeartbeats(ContenderResults results, int round, int rounds) throws InterruptedException {
+	private static long beginBetweenHeartbeats(GroupResults results, int round, int rounds)
+			throws InterruptedException {
 		double place = (round + ThreadLocalRandom.current().nextDouble()) / rounds;
-		Thread.sleep(Math.round(place * results.contender().heartbeatMillis()));
+		TimeUnit.MILLISECONDS.sleep(Math.round(place * results.protocol().heartbeatMillis()));
 		return System.nanoTime();
 	}
 
-	private static long begin() throws InterruptedException {
-		Thread.sleep(ThreadLocalRandom.current().nextLong(LONGEST_PAUSE_MILLIS));
-		return System.nanoTime();
+	/** A process or a server is stopped for a while. */
+	@FunctionalInterface
+	private interface Pause {
+
+		void happen(int round) throws Exception;
+
 	}
 
 }

@@ -14,7 +14,6 @@ import java.util.concurrent.TimeUnit;
 import org.springframework.util.FileSystemUtils;
 
 import io.github.shardkeeper.benchmarks.ChildProcess;
-import io.github.shardkeeper.benchmarks.Signals;
 
 /**
  * The instances of a group, each a process of its own. Ends them all when it is closed,
@@ -33,7 +32,10 @@ final class Instances implements AutoCloseable {
 
 	private final Map<String, Process> running = new LinkedHashMap<>();
 
+	/** The directory of their logs and traces. */
 	private final Path directory;
+
+	private boolean kept;
 
 	Instances(Path directory) {
 		this.directory = directory;
@@ -79,7 +81,20 @@ final class Instances implements AutoCloseable {
 	/** {@code SIGSTOP}, and {@code SIGCONT} after a time. */
 	void freeze(String name, long millis) throws IOException, InterruptedException {
 		verify();
-		Signals.stall(this.running.get(name), millis);
+		signal(name, "STOP");
+		try {
+			TimeUnit.MILLISECONDS.sleep(millis);
+		}
+		finally {
+			signal(name, "CONT");
+		}
+	}
+
+	private void signal(String name, String signal) throws IOException, InterruptedException {
+		String pid = Long.toString(this.running.get(name).pid());
+		if (new ProcessBuilder("kill", "-" + signal, pid).start().waitFor() != 0) {
+			throw new IllegalStateException("kill -%s %s failed".formatted(signal, pid));
+		}
 	}
 
 	/** Fails if an instance has ended unexpectedly. */
@@ -92,28 +107,20 @@ final class Instances implements AutoCloseable {
 		});
 	}
 
-	/**
-	 * Copies all that was written down: where it lies now is deleted with the group, and
-	 * before anybody reads of the failure.
-	 * @return where it is to be found, in words
-	 */
+	/** Has the directory outlive this group; returns where it is, in words. */
 	String keep() {
-		try {
-			Path kept = Files.createTempDirectory("shardkeeper-benchmark-failed");
-			FileSystemUtils.copyRecursively(this.directory, kept);
-			return "see " + kept;
-		}
-		catch (IOException ex) {
-			// It must not hide the failure.
-			return "its logs are lost: " + ex;
-		}
+		this.kept = true;
+		return "see " + this.directory;
 	}
 
 	@Override
-	public void close() {
+	public void close() throws IOException {
 		this.running.values().forEach(Process::destroyForcibly);
 		this.running.values().forEach((process) -> process.onExit().join());
 		this.running.clear();
+		if (!this.kept) {
+			FileSystemUtils.deleteRecursively(this.directory);
+		}
 	}
 
 }

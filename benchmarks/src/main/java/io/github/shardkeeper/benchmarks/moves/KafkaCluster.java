@@ -9,8 +9,6 @@ import java.util.Map;
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 
-import io.github.shardkeeper.benchmarks.KafkaProcess;
-
 /**
  * A broker of its own, and bare consumers in one of its groups.
  */
@@ -24,7 +22,7 @@ final class KafkaCluster implements Cluster {
 
 	/**
 	 * Starts the broker.
-	 * @param shards how many partitions
+	 * @param shards the number of partitions
 	 * @param settings of broker and consumers, where they are not at their defaults
 	 * @param staticMembers whether a member's name is its {@code group.instance.id}
 	 */
@@ -52,11 +50,6 @@ final class KafkaCluster implements Cluster {
 			command.add(CommonClientConfigs.GROUP_INSTANCE_ID_CONFIG + "=" + name);
 		}
 		return command;
-	}
-
-	@Override
-	public String version() {
-		return KafkaProcess.version();
 	}
 
 	@Override

@@ -23,33 +23,33 @@ public final class RollingBenchmark implements Benchmark {
 	public String description() {
 		return """
 				A rolling restart: moves and standstill of each shard, beside Kafka.
-				--settings=default (or 6s, tightest: of Kafka's sessions) --contenders=… (parts of their names;
+				--settings=default (or tightest: of Kafka's sessions) --contenders=… (parts of their names;
 				without the option all but Shardkeeper on Kafka)
 				--order=new-first (or old-first) --rounds=2 --instances=4 --shards=32
 				The raw figures are left in rolling-<settings>-<order>.csv, with -part before the dot if not all was
-				asked for.""".indent(14).strip();
+				asked for.""";
 	}
 
 	@Override
 	public void run(Options options) throws Exception {
-		options.requireOnly(Set.of("settings", "contenders", "order", "rounds", "instances", "shards"));
-		String settings = options.choice("settings", Contender.SETTINGS, Contender.DEFAULT);
+		options.requireOnly(Set.of("settings", GroupProtocol.OPTION, "order", "rounds", "instances", "shards"));
+		String settings = options.choice("settings", GroupProtocol.SETTINGS, GroupProtocol.DEFAULT);
 		String order = options.choice("order", List.of(NEW_FIRST, OLD_FIRST), NEW_FIRST);
 		boolean newFirst = order.equals(NEW_FIRST);
 		int instances = options.number("instances", 4, 1);
 		// Every instance is to have some, also while there is one more.
 		int shards = options.number("shards", Math.max(32, instances + 1), newFirst ? instances + 1 : instances);
-		List<Contender> contenders = new ArrayList<>(Contender.of(settings));
+		List<GroupProtocol> protocols = new ArrayList<>(GroupProtocol.of(settings));
 		if (!newFirst) {
-			contenders.addAll(Contender.withKeptShards());
+			protocols.addAll(GroupProtocol.withKeptShards());
 		}
 		Path raw = HandoverBenchmark.rawFigures("rolling-" + settings + "-" + order, options);
 		RollingScenario scenario = new RollingScenario(instances, newFirst);
-		List<ContenderResults> all = new Rotation(shards, options.number("rounds", 2, 1)).run(
-				Contender.chosen(options, contenders), (turn, group, results) -> scenario.run(group, results),
-				(seen) -> Files.write(raw, new RollingTable(seen).raw()));
+		List<GroupResults> all = Turns.run(GroupProtocol.chosen(options, protocols), shards,
+				options.number("rounds", 2, 1), (turn, group, results) -> scenario.run(group, results),
+				(seen) -> Files.write(raw, GroupResults.raw(seen)));
 		new RollingTable(all).lines().forEach(System.out::println);
-		all.stream().filter((results) -> results.contender().isShardkeeper()).forEach(ContenderResults::verify);
+		all.forEach(GroupResults::verify);
 	}
 
 }

@@ -14,7 +14,7 @@ record RollingScenario(int instances, boolean newFirst) {
 
 	private static final int NEXT_RELEASE = 2;
 
-	void run(Group group, ContenderResults results) throws Exception {
+	void run(Group group, GroupResults results) throws Exception {
 		for (int i = 0; i < this.instances; i++) {
 			group.start(1);
 		}
@@ -28,7 +28,7 @@ record RollingScenario(int instances, boolean newFirst) {
 		results.add(Event.ROLLING, group.since(begin));
 	}
 
-	private void replace(Group group, ContenderResults results) throws Exception {
+	private void replace(Group group, GroupResults results) throws Exception {
 		String old = group.eldest();
 		if (this.newFirst) {
 			String name = group.start(NEXT_RELEASE);
@@ -40,10 +40,10 @@ record RollingScenario(int instances, boolean newFirst) {
 			Set<Integer> owned = group.ownedBy(old);
 			long begin = System.nanoTime();
 			group.terminate(old);
-			String name = results.contender().keepsShards() ? old : group.nextName();
+			String name = results.protocol().keepsShards() ? old : group.nextName();
 			group.start(name, NEXT_RELEASE);
 			group.awaitConsuming(name);
-			if (results.contender().keepsShards()) {
+			if (results.protocol().keepsShards()) {
 				results.add(Event.RESTART, group.since(begin).only(owned));
 				results.addRestart((group.readyNanos(name) - begin) / 1e6);
 			}

@@ -46,7 +46,7 @@ final class TraceWriter {
 		write(new StringBuilder(Traces.READY).append(System.nanoTime()));
 	}
 
-	/** A commit was refused. */
+	/** A commit was rejected. */
 	void commitFailed() {
 		write(new StringBuilder(Traces.COMMIT_FAILED));
 	}
@@ -54,11 +54,6 @@ final class TraceWriter {
 	/** The lease of the instance has ended. */
 	void suspended() {
 		write(new StringBuilder(Traces.SUSPENDED));
-	}
-
-	/** A call was interrupted. */
-	void interrupted() {
-		write(new StringBuilder(Traces.INTERRUPTED));
 	}
 
 	private void write(StringBuilder line) {

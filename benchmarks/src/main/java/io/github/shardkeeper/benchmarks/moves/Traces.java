@@ -24,10 +24,7 @@ final class Traces {
 	/** The lease of an instance has ended. */
 	static final String SUSPENDED = "suspended";
 
-	/** A call was interrupted. */
-	static final String INTERRUPTED = "interrupted";
-
-	private static final Set<String> COUNTED = Set.of(COMMIT_FAILED, SUSPENDED, INTERRUPTED);
+	private static final Set<String> COUNTED = Set.of(COMMIT_FAILED, SUSPENDED);
 
 	/** Begins the line of a process that has started, in front of the time. */
 	static final String READY = "ready ";

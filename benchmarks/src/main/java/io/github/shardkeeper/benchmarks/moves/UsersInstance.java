@@ -22,8 +22,8 @@ public final class UsersInstance {
 	private UsersInstance() {
 	}
 
-	public static void main(String[] arguments) throws Exception {
-		InstanceProcess.run(Application.class, WebApplicationType.SERVLET, arguments);
+	public static void main(String[] arguments) {
+		ShardkeeperInstance.run(Application.class, WebApplicationType.SERVLET, arguments);
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -3,6 +3,7 @@ package io.github.shardkeeper.benchmarks.scale;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
+import io.github.shardkeeper.benchmarks.Contender;
 import io.github.shardkeeper.benchmarks.RedisFigures;
 import io.github.shardkeeper.benchmarks.Samples;
 
@@ -13,7 +14,7 @@ import io.github.shardkeeper.benchmarks.Samples;
 final class Change {
 
 	/** Kind of a change. */
-	enum Kind {
+	enum Kind implements Contender {
 
 		JOIN("one more joins"),
 
@@ -33,7 +34,8 @@ final class Change {
 			this.text = text;
 		}
 
-		String text() {
+		@Override
+		public String text() {
 			return this.text;
 		}
 
@@ -63,8 +65,8 @@ final class Change {
 		return this.moves;
 	}
 
-	/** Has it happen once. */
-	void happen(Kind kind, Group group, RedisFigures redis) throws Exception {
+	/** Has it happen once; returns the milliseconds that it took. */
+	double happen(Kind kind, Group group, RedisFigures redis) throws Exception {
 		long movesBefore = group.board().moves();
 		long begun = System.nanoTime();
 		switch (kind) {
@@ -83,6 +85,7 @@ final class Change {
 			case CRASH, LEADER_CRASHES, FREEZE -> lose(kind, group, redis);
 		}
 		this.moves.add(group.board().moves() - movesBefore);
+		return this.millis.values().get(this.millis.values().size() - 1);
 	}
 
 	private void lose(Kind kind, Group group, RedisFigures redis) throws InterruptedException {

@@ -1,70 +1,64 @@
 package io.github.shardkeeper.benchmarks.scale;
 
-import java.lang.management.ManagementFactory;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Locale;
-
+import io.github.shardkeeper.benchmarks.Machine;
 import io.github.shardkeeper.benchmarks.RedisFigures;
-import io.github.shardkeeper.benchmarks.RedisProcess;
 import io.github.shardkeeper.benchmarks.Samples;
+import io.github.shardkeeper.benchmarks.Table;
 
 /**
- * Load of Redis and of the process with all the members, by phase. Confined to its
- * thread.
+ * Heartbeats of all members, and the load of Redis and of the process with all the
+ * members, by phase. Thread-safe for heartbeats, otherwise confined to one thread.
  */
 final class Costs {
 
 	private final RedisFigures redis;
 
-	private final RedisProcess process;
+	private final Table table = new Table("while", "heartbeats per second",
+			"ms until a heartbeat is answered: p50 / p99 / max", "Redis, processors", "all members, processors");
 
-	private final Group group;
-
-	private final List<String> lines = new ArrayList<>(List.of(
-			"| while | heartbeats per second | ms until a heartbeat is answered: median | 99 % | longest | Redis, processors | Redis waits for a processor, ms per second | all members, processors |",
-			"|---|---:|---:|---:|---:|---:|---:|---:|"));
+	private Samples heartbeatMillis = new Samples();
 
 	private long begun;
 
 	private double redisMillis;
 
-	private double waitedMillis;
+	private long ownNanos;
 
-	private double ownMillis;
-
-	Costs(RedisProcess process, RedisFigures redis, Group group) {
-		this.process = process;
+	Costs(RedisFigures redis) {
 		this.redis = redis;
-		this.group = group;
 		begin();
 	}
 
+	synchronized void heartbeat(double millis) {
+		this.heartbeatMillis.add(millis);
+	}
+
+	private synchronized Samples takeHeartbeats() {
+		Samples taken = this.heartbeatMillis;
+		this.heartbeatMillis = new Samples();
+		return taken;
+	}
+
 	void begin() {
-		this.group.times().takeHeartbeatMillis();
+		takeHeartbeats();
 		this.begun = System.nanoTime();
 		this.redisMillis = this.redis.processorMillis();
-		this.waitedMillis = this.process.waitedMillis();
-		this.ownMillis = ownProcessorMillis();
+		this.ownNanos = Machine.processorNanos();
 	}
 
-	void take(String phase) {
+	/** Ends a phase, and begins the next one. */
+	void end(String phase) {
 		double millis = (System.nanoTime() - this.begun) / 1e6;
-		Samples beats = this.group.times().takeHeartbeatMillis();
-		this.lines.add(String.format(Locale.ROOT, "| %s | %,.0f | %.2f | %.2f | %.1f | %.2f | %.0f | %.2f |", phase,
-				beats.values().size() / millis * 1000, beats.median(), beats.quantile(0.99), beats.highest(),
+		Samples heartbeats = takeHeartbeats();
+		this.table.row(phase, heartbeats.values().size() / millis * 1000,
+				"%.2f / %.2f / %.1f".formatted(heartbeats.median(), heartbeats.quantile(0.99), heartbeats.highest()),
 				(this.redis.processorMillis() - this.redisMillis) / millis,
-				(this.process.waitedMillis() - this.waitedMillis) / millis * 1000,
-				(ownProcessorMillis() - this.ownMillis) / millis));
+				(Machine.processorNanos() - this.ownNanos) / 1e6 / millis);
+		begin();
 	}
 
-	List<String> lines() {
-		return this.lines;
-	}
-
-	private static double ownProcessorMillis() {
-		return ManagementFactory.getPlatformMXBean(com.sun.management.OperatingSystemMXBean.class).getProcessCpuTime()
-				/ 1e6;
+	Table table() {
+		return this.table;
 	}
 
 }

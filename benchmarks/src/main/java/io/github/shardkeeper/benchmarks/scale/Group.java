@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
 
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -16,7 +17,6 @@ import org.springframework.data.redis.connection.lettuce.LettuceClientConfigurat
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
-import io.github.shardkeeper.benchmarks.RedisProcess;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.Ownership;
@@ -34,6 +34,8 @@ final class Group implements AutoCloseable {
 
 	private static final String KEY_PREFIX = "shardkeeper";
 
+	private static final String NAME = "large";
+
 	private static final String TOPIC = "many";
 
 	private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(1);
@@ -42,8 +44,6 @@ final class Group implements AutoCloseable {
 
 	/** More than wait for Redis at once, unless a thousand beat together. */
 	private static final int THREADS = 32;
-
-	private final String name;
 
 	/** Shared by the clients of all connectors. */
 	private final ClientResources threads = ClientResources.create();
@@ -60,11 +60,9 @@ final class Group implements AutoCloseable {
 
 	private final PooledLoops loops = new PooledLoops(THREADS);
 
-	private final CallTimes times = new CallTimes();
+	private final Costs costs;
 
 	private final AtomicLong suspensions = new AtomicLong();
-
-	private final TimedStrategy strategy = new TimedStrategy(new StickyAssignment());
 
 	private final ShardHolders board;
 
@@ -73,42 +71,36 @@ final class Group implements AutoCloseable {
 
 	private final List<LightMember> frozen = new ArrayList<>();
 
-	private int shards;
+	private final int shards;
 
 	private int came;
 
 	/**
 	 * Creates a group without members.
-	 * @param redis its Redis
-	 * @param name its name
+	 * @param redis the port of its Redis
 	 * @param connections the number of connections of each kind that its members share
-	 * @param shards the initial number of shards of its topic
-	 * @param mostShards the maximum number of shards
-	 * @param mostMembers the maximum number of members
+	 * @param mostMembers the number of members that come at most
+	 * @param costs receives the durations of heartbeats
 	 */
-	Group(RedisProcess redis, String name, int connections, int shards, int mostShards, int mostMembers) {
-		this.name = name;
+	Group(int redis, int connections, int shards, int mostMembers, Costs costs) {
 		this.shards = shards;
-		this.board = new ShardHolders(mostShards, mostMembers);
-		this.factory = new LettuceConnectionFactory(new RedisStandaloneConfiguration("127.0.0.1", redis.port()),
+		this.costs = costs;
+		this.board = new ShardHolders(shards, mostMembers);
+		this.factory = new LettuceConnectionFactory(new RedisStandaloneConfiguration("127.0.0.1", redis),
 				LettuceClientConfiguration.builder().clientResources(this.threads).build());
 		this.factory.afterPropertiesSet();
 		this.factory.start();
-		this.client = redis.client();
+		this.client = RedisClient.create(RedisURI.create("127.0.0.1", redis));
 		for (int i = 0; i < connections; i++) {
 			RedisConnector connector = new RedisConnector(this.factory);
 			this.connectors.add(connector);
-			this.stores.add(new RedisCoordinationStore(connector, KEY_PREFIX, name, ANSWER_TIMEOUT));
+			this.stores.add(new RedisCoordinationStore(connector, KEY_PREFIX, NAME, ANSWER_TIMEOUT));
 			this.subscriptions.add(new SharedSubscriptions(this.client));
 		}
 	}
 
 	String baseKey() {
-		return KEY_PREFIX + ":{" + this.name + "}";
-	}
-
-	Map<String, TopicShards> topics() {
-		return Map.of(TOPIC, TopicShards.count(this.shards));
+		return KEY_PREFIX + ":{" + NAME + "}";
 	}
 
 	int size() {
@@ -123,14 +115,6 @@ final class Group implements AutoCloseable {
 		return this.board;
 	}
 
-	CallTimes times() {
-		return this.times;
-	}
-
-	TimedStrategy strategy() {
-		return this.strategy;
-	}
-
 	/** Returns the number of leases that ended without an answer in time. */
 	long suspensions() {
 		return this.suspensions.get();
@@ -140,11 +124,11 @@ final class Group implements AutoCloseable {
 		int number = this.came++;
 		int connection = number % this.stores.size();
 		CoordinationStore store = MemberStore.over(this.stores.get(connection), baseKey(),
-				this.subscriptions.get(connection), this.times);
-		LightMember member = new LightMember(number, this.name, store,
-				new Holdings(number, this.board, this.suspensions), this.strategy, this.loops, this.board);
+				this.subscriptions.get(connection), this.costs);
+		LightMember member = new LightMember(number, NAME, store, new Holdings(number, this.board, this.suspensions),
+				new StickyAssignment(), this.loops, this.board);
 		this.members.add(member);
-		member.start(topics());
+		member.start(Map.of(TOPIC, TopicShards.count(this.shards)));
 	}
 
 	/**
@@ -172,18 +156,6 @@ final class Group implements AutoCloseable {
 		this.frozen.add(member);
 	}
 
-	/** Every member's source finds more shards. */
-	void grow(int more) {
-		this.shards += more;
-		Map<String, TopicShards> topics = topics();
-		this.members.forEach((member) -> member.shardsChanged(topics));
-	}
-
-	/** Returns the stored group, read whole. */
-	GroupChanges read() {
-		return this.stores.get(0).readChanges(0, -1);
-	}
-
 	/**
 	 * Fails if the store does not agree with the shards that members report, or a step of
 	 * theirs has failed.
@@ -192,7 +164,7 @@ final class Group implements AutoCloseable {
 		this.loops.verify();
 		Map<MemberId, LightMember> known = new HashMap<>();
 		this.members.forEach((member) -> known.put(member.id(), member));
-		GroupChanges stored = read();
+		GroupChanges stored = this.stores.get(0).readChanges(0, -1);
 		long agreed = stored.ownerships().stream().filter((ownership) -> agrees(ownership, known)).count();
 		if (agreed != this.shards || this.board.violations() != 0) {
 			throw new IllegalStateException("Members and store agree about %d of %d shards; %d were taken from an owner"

@@ -94,10 +94,6 @@ final class LightMember {
 		this.coordinator.start(topics, this.holdings);
 	}
 
-	void shardsChanged(Map<String, TopicShards> topics) {
-		this.coordinator.shardsChanged(topics);
-	}
-
 	/** Leaves in order; the returned future completes when it is gone. */
 	CompletableFuture<Void> leave() {
 		this.board.memberLeaves(this.number);

@@ -9,7 +9,7 @@ import io.github.shardkeeper.shard.MemberId;
 
 /**
  * One member's view of a store that it shares with others: its subscription is one of
- * many on a connection, and closing it does not close the store. Measures calls.
+ * many on a connection, and closing it does not close the store. Measures heartbeats.
  * Thread-safe.
  */
 final class MemberStore {
@@ -22,21 +22,21 @@ final class MemberStore {
 	 * @param store the store
 	 * @param baseKey the prefix of the group's keys
 	 * @param subscriptions the members' channels
-	 * @param times receives the durations of calls
+	 * @param costs receives the durations of heartbeats
 	 * @return the store for a member
 	 */
 	static CoordinationStore over(CoordinationStore store, String baseKey, SharedSubscriptions subscriptions,
-			CallTimes times) {
+			Costs costs) {
 		return (CoordinationStore) Proxy.newProxyInstance(MemberStore.class.getClassLoader(),
 				new Class<?>[] { CoordinationStore.class }, (proxy, method, arguments) -> switch (method.getName()) {
 					case "subscribe" ->
 						subscriptions.open(baseKey + ":member:" + (MemberId) arguments[0], (Runnable) arguments[1]);
 					case "close" -> null;
-					default -> timed(store, method, arguments, times);
+					default -> timed(store, method, arguments, costs);
 				});
 	}
 
-	private static Object timed(CoordinationStore store, Method method, Object[] arguments, CallTimes times)
+	private static Object timed(CoordinationStore store, Method method, Object[] arguments, Costs costs)
 			throws Throwable {
 		long begun = System.nanoTime();
 		try {
@@ -46,7 +46,9 @@ final class MemberStore {
 			throw ex.getCause();
 		}
 		finally {
-			times.took(method.getName(), begun, System.nanoTime());
+			if (method.getName().equals("heartbeat")) {
+				costs.heartbeat((System.nanoTime() - begun) / 1e6);
+			}
 		}
 	}
 

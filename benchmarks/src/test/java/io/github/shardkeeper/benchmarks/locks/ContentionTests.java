@@ -7,8 +7,6 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-import io.github.shardkeeper.benchmarks.GoalTable;
-import io.github.shardkeeper.benchmarks.locks.LockProcess.Turns;
 import io.github.shardkeeper.benchmarks.locks.Trace.Acquisition;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -30,7 +28,6 @@ class ContentionTests {
 
 		assertThat(figures.handOverMicros().values()).containsExactly(3.0, 7.0);
 		assertThat(figures.perSecond()).isEqualTo(3);
-		assertThat(figures.againPart()).isEqualTo(1 / 3.0);
 		assertThat(figures.longestWaitMillis()).isEqualTo(0.0135);
 	}
 
@@ -61,38 +58,6 @@ class ContentionTests {
 
 			assertThat(reader.read()).isEqualTo(TRACE);
 		}
-	}
-
-	@Test
-	void goalIsTheFastestPeer() {
-		Contended contended = new Contended("hand-over", new Turns(0, 0));
-		contended.add(Contender.SHARDKEEPER, 2, handOver(5_000));
-		contended.add(Contender.REDISSON, 2, handOver(9_000));
-		contended.add(Contender.REGISTRY, 2, handOver(4_000));
-		GoalTable goals = new GoalTable("seen", "at most");
-
-		contended.addGoals(goals);
-
-		assertThat(goals.lines()).contains(
-				"| hand-over, 2 waiters: us, p50, beside " + Contender.REGISTRY.text() + " | 5 | 4 | **missed** |");
-		assertThat(contended.lines()).contains("| Redisson RLock | 9 (9) |");
-	}
-
-	@Test
-	void goalsNeedBoth() {
-		GoalTable goals = new GoalTable("seen", "at most");
-		Uncontended peers = new Uncontended();
-		peers.add(Contender.REDISSON, 100, 90, 20);
-
-		peers.addGoals(goals);
-
-		assertThat(goals.lines()).hasSize(3);
-		assertThat(peers.lines()).contains("| Redisson RLock | – | 100 | 100-100 | 90 | 20 |");
-	}
-
-	private static Contention handOver(long nanos) {
-		return Contention.of(List.of(new Acquisition(1, 0, 0, 0), new Acquisition(2, 0, nanos, nanos)), 2, 0,
-				1_000_000);
 	}
 
 }

@@ -1,41 +1,43 @@
 package io.github.shardkeeper.benchmarks.locks;
 
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Function;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import io.github.shardkeeper.benchmarks.RedisProcess;
-import io.github.shardkeeper.benchmarks.locks.LocksBenchmark.Sizes;
+import io.github.shardkeeper.benchmarks.ChildProcess;
+import io.github.shardkeeper.benchmarks.RedisFigures;
+import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Every contender has locks, and they are measured.
+ * Every library has locks, and they are measured.
  */
 class LocksBenchmarkTests {
 
 	/** Ends with the JVM, like the clients. */
-	private static RedisProcess redis;
+	private static EmbeddedRedis redis;
 
 	@BeforeAll
-	static void start() throws Exception {
-		redis = RedisProcess.start();
+	static void start() {
+		redis = EmbeddedRedis.start();
 	}
 
 	@ParameterizedTest
 	@EnumSource
-	void lockOfAContenderIsHeldOnce(Contender contender) {
-		LockClient client = contender.open(redis.port());
-		Lock lock = client.lock("only");
+	void lockIsHeldOnce(LockLibrary library) {
+		Function<String, Lock> client = library.open(redis.port());
+		Lock lock = client.apply("only");
 
 		lock.lock();
-		boolean another = CompletableFuture.supplyAsync(() -> client.lock("only").tryLock()).join();
+		boolean another = CompletableFuture.supplyAsync(() -> client.apply("only").tryLock()).join();
 		lock.unlock();
 
 		assertThat(another).isFalse();
@@ -44,17 +46,19 @@ class LocksBenchmarkTests {
 	}
 
 	@Test
-	void everyPartIsMeasured() throws Exception {
-		List<String> raw = new ArrayList<>();
-		List<String> parts = List.of(LocksBenchmark.UNCONTENDED, LocksBenchmark.CONTENDED, LocksBenchmark.IDLE);
+	void locksAreMeasuredAloneAndContended() throws Exception {
+		List<ChildProcess> both = LocksBenchmark.start(LockLibrary.REGISTRY, redis.port());
+		try (RedisFigures figures = new RedisFigures(redis)) {
+			Map<String, Double> alone = LocksBenchmark.uncontended(both.get(0), figures, 100);
+			Map<String, Double> contended = LocksBenchmark.contended(both, 2, 2000);
 
-		List<String> lines = LocksBenchmark.measure(List.of(Contender.REGISTRY),
-				new Sizes(parts, 1, 0, 10, List.of(2), 3000, 2, 1), raw::add);
-
-		assertThat(raw).hasSize(5).allMatch((line) -> line.split(",", -1).length == LocksBenchmark.COLUMNS.size());
-		assertThat(lines).filteredOn((line) -> line.startsWith("| " + Contender.REGISTRY.text() + " | "))
-			.hasSize(6)
-			.noneMatch((line) -> line.contains("NaN"));
+			assertThat(alone.get(LocksBenchmark.PAIR)).isPositive();
+			assertThat(contended.get(LocksBenchmark.HAND_OVER)).isPositive();
+			assertThat(contended.get("acquisitions per second")).isPositive();
+		}
+		finally {
+			both.forEach(ChildProcess::close);
+		}
 	}
 
 }

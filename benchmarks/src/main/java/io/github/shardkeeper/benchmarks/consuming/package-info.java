@@ -1,4 +1,0 @@
-/**
- * How fast records are consumed.
- */
-package io.github.shardkeeper.benchmarks.consuming;

@@ -1,4 +1,0 @@
-/**
- * Cost of one idle instance.
- */
-package io.github.shardkeeper.benchmarks.idle;

@@ -1,4 +1,0 @@
-/**
- * Costs of shards: memory, threads, connections and commands.
- */
-package io.github.shardkeeper.benchmarks.memory;

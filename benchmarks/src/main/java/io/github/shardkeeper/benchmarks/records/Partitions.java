@@ -1,0 +1,62 @@
+package io.github.shardkeeper.benchmarks.records;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+
+import org.apache.kafka.clients.CommonClientConfigs;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+import io.github.shardkeeper.test.EmbeddedKafka;
+
+/**
+ * The partitions of one topic, filled, and read by all contenders. Immutable.
+ *
+ * @param servers the servers of their Kafka
+ * @param redis the port of the Redis where Shardkeeper coordinates
+ */
+record Partitions(String servers, int redis, String topic, int shards, int recordsPerShard) implements Records {
+
+	@Override
+	public Map<String, Object> properties() {
+		return Map.of("shardkeeper.topics." + this.topic + ".source", "kafka", "spring.kafka.bootstrap-servers",
+				this.servers);
+	}
+
+	/** Returns the settings of a consumer that are not at their defaults. */
+	Map<String, Object> consumer(String group) {
+		Map<String, Object> properties = new HashMap<>(
+				Map.of(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, this.servers));
+		properties.put(ConsumerConfig.GROUP_ID_CONFIG, group);
+		properties.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
+		properties.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
+		return properties;
+	}
+
+	/**
+	 * Creates the topic and appends the records.
+	 * @param keys the number of different keys per partition, in turn; 0 for none
+	 */
+	Partitions fill(EmbeddedKafka kafka, int keys) {
+		kafka.createTopic(this.topic, this.shards);
+		Map<String, Object> properties = new HashMap<>(
+				Map.of(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, this.servers));
+		properties.put(ProducerConfig.LINGER_MS_CONFIG, 20);
+		ByteArraySerializer bytes = new ByteArraySerializer();
+		try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(properties, bytes, bytes)) {
+			payloads((payloads) -> payloads.forEach((payload) -> producer.send(
+					new ProducerRecord<>(this.topic, ByteBuffer.wrap(payload).getInt(), key(payload, keys), payload))));
+		}
+		return this;
+	}
+
+	private static byte[] key(byte[] payload, int keys) {
+		return (keys > 0) ? Integer.toString(Tally.key(payload, keys)).getBytes(StandardCharsets.UTF_8) : null;
+	}
+
+}

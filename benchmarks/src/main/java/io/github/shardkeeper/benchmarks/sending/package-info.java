@@ -1,4 +1,0 @@
-/**
- * Records per second that one instance sends.
- */
-package io.github.shardkeeper.benchmarks.sending;
