@@ -13,8 +13,11 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.coordination.ShardConsumption;
+import io.github.shardkeeper.handler.AnnotatedBeans;
+import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
+import io.github.shardkeeper.schedule.TopicSchedule;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.time.Lease;
@@ -36,19 +39,34 @@ public final class SimulatedConsumers {
 
 	/** Finds the handlers of a bean. */
 	public SimulatedConsumers(Object bean, Map<String, Integer> topics) {
+		this(bean, topics, TopicSchedule.NONE);
+	}
+
+	/** The same, with a schedule for all topics, which have no records then. */
+	public SimulatedConsumers(Object bean, Map<String, Integer> topics, TopicSchedule schedule) {
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		beans.registerSingleton("handlers", bean);
-		this.handlers = new ShardHandlerDetector(beans, new JsonPayloadConverter(this.mapper)).detect(topics);
+		this.handlers = new ShardHandlerDetector(new AnnotatedBeans(beans), new JsonPayloadConverter(this.mapper),
+				MessageArguments.NONE, null, (topic) -> schedule)
+			.detect(topics, (topic) -> schedule == TopicSchedule.NONE);
 	}
 
 	/** The workers of one process, which consume all topics in the same way. */
 	public ShardConsumption workers(ConsumerSettings settings, CheckpointStore checkpoints, ShardReader reader,
 			Lease lease, MonotonicClock clock, Executor executor, ScheduledExecutorService timer,
 			ShardConsumption.Listener listener) {
+		return workers(settings, checkpoints, reader, lease, clock, InstantSource.fixed(Instant.EPOCH), executor, timer,
+				listener);
+	}
+
+	/** The same, with a clock on the wall. */
+	public ShardConsumption workers(ConsumerSettings settings, CheckpointStore checkpoints, ShardReader reader,
+			Lease lease, MonotonicClock clock, InstantSource wallClock, Executor executor,
+			ScheduledExecutorService timer, ShardConsumption.Listener listener) {
 		return new ShardWorkers(this.handlers,
-				new WorkerContext("group", checkpoints, reader, lease, clock, InstantSource.fixed(Instant.EPOCH),
-						executor, timer, this.mapper, ConsumerMeters.NONE, new BufferBudget(Long.MAX_VALUE),
-						(topic) -> settings, ConsumerEvents.NONE, listener, false),
+				new WorkerContext("group", checkpoints, reader, lease, clock, wallClock, executor, timer, this.mapper,
+						ConsumerMeters.NONE, new BufferBudget(Long.MAX_VALUE), (topic) -> settings, ConsumerEvents.NONE,
+						listener, false),
 				new SessionWatch(Optional::empty, ConsumerEvents.NONE), executor, null, null);
 	}
 
