@@ -32,7 +32,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
 /** The durable part of one shard. Confined to the lock of the store. */
-final class ShardData {
+public final class ShardData {
 
 	private static final Comparator<Waiting> ORDER = Comparator.comparingLong(Waiting::dueMillis)
 		.thenComparing((waiting) -> waiting.record.offset().value());
