@@ -44,7 +44,8 @@ public final class LatencyBenchmark implements Benchmark {
 	 */
 	private static final long SPIN_NANOS = 100_000;
 
-	private static final long PATIENCE_NANOS = 90_000_000_000L;
+	/** An application has to start first. */
+	private static final long PATIENCE_NANOS = 300_000_000_000L;
 
 	@Override
 	public String description() {
