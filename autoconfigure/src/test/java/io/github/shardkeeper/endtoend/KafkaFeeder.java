@@ -5,12 +5,15 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -50,10 +53,18 @@ final class KafkaFeeder implements AutoCloseable {
 	 * @param interval the time between two records of a partition
 	 */
 	KafkaFeeder(EmbeddedKafka kafka, String topic, int partitions, Duration interval) {
-		kafka.createTopic(topic, partitions);
+		this(kafka, topic, created(kafka, topic, partitions), interval, 0);
+	}
+
+	/**
+	 * Begins to feed a topic that exists.
+	 * @param last the number after which it begins
+	 */
+	KafkaFeeder(EmbeddedKafka kafka, String topic, int partitions, Duration interval, long last) {
 		this.topic = topic;
-		this.begun = new AtomicLongArray(partitions);
-		this.acknowledged = new AtomicLongArray(partitions);
+		long[] before = LongStream.generate(() -> last).limit(partitions).toArray();
+		this.begun = new AtomicLongArray(before);
+		this.acknowledged = new AtomicLongArray(before);
 		Map<String, Object> properties = new HashMap<>(kafka.clientProperties());
 		properties.put("request.timeout.ms", 3000);
 		properties.put("delivery.timeout.ms", (int) TIMEOUT.toMillis());
@@ -61,6 +72,11 @@ final class KafkaFeeder implements AutoCloseable {
 		ByteArraySerializer bytes = new ByteArraySerializer();
 		this.producer = new KafkaProducer<>(properties, bytes, bytes);
 		this.timer.scheduleAtFixedRate(this::feed, 0, interval.toMillis(), TimeUnit.MILLISECONDS);
+	}
+
+	private static int created(EmbeddedKafka kafka, String topic, int partitions) {
+		kafka.createTopic(topic, partitions);
+		return partitions;
 	}
 
 	private void feed() {
@@ -83,6 +99,20 @@ final class KafkaFeeder implements AutoCloseable {
 				this.failure.compareAndSet(null, ex);
 			}
 		});
+	}
+
+	/**
+	 * Has somebody else append the next number of a partition, who returns once Kafka has
+	 * acknowledged it.
+	 */
+	void appendNext(int partition, LongConsumer append) {
+		CompletableFuture.runAsync(() -> {
+			Awaitility.await()
+				.atMost(TIMEOUT)
+				.until(() -> this.begun.get(partition) == this.acknowledged.get(partition));
+			append.accept(this.begun.incrementAndGet(partition));
+			this.acknowledged.incrementAndGet(partition);
+		}, this.timer).join();
 	}
 
 	/** How many records each shard has at least. */
