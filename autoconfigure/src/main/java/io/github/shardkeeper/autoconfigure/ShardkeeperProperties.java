@@ -14,6 +14,7 @@ import org.springframework.util.unit.DataSize;
 
 import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.assignment.load.LoadMeasure;
+import io.github.shardkeeper.protocol.HandoverRules.OnTimeout;
 import io.github.shardkeeper.schedule.RunRules.MissedRuns;
 import io.github.shardkeeper.schedule.RunRules.OnInterruption;
 import io.github.shardkeeper.source.ResetPolicy;
@@ -327,22 +328,6 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	}
 
 	/**
-	 * Reaction to a handler that does not return in time.
-	 */
-	public enum OnTimeout {
-
-		/** Keeps the shard until the call returns. It never has a second owner. */
-		HOLD,
-
-		/**
-		 * Gives the shard to its next owner while the call may still run. Its writes to
-		 * the shard's state are refused, its other side effects are not.
-		 */
-		FORCE
-
-	}
-
-	/**
 	 * Timing of assignments.
 	 *
 	 * @param settleTime Time that the leader waits for further joins and leaves after
@@ -457,16 +442,15 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 		/** Returns these settings with those that a topic overrides. */
 		Consumer overriddenBy(TopicConsumer topic) {
 			return new Consumer(this.startup, this.threads,
-					(topic.commit() != null) ? this.commit.overriddenBy(topic.commit()) : this.commit,
+					this.commit.overriddenBy(topic.commit()),
 					or(topic.ordering(), this.ordering), or(topic.concurrency(), this.concurrency),
 					or(topic.maxAhead(), this.maxAhead), or(topic.batchSize(), this.batchSize),
-					(topic.buffer() != null) ? this.buffer.overriddenBy(topic.buffer()) : this.buffer,
-					(topic.retry() != null) ? this.retry.overriddenBy(topic.retry()) : this.retry,
+					this.buffer.overriddenBy(topic.buffer()),
+					this.retry.overriddenBy(topic.retry()),
 					or(topic.onFailure(), this.onFailure),
-					(topic.retryQueue() != null) ? this.retryQueue.overriddenBy(topic.retryQueue()) : this.retryQueue,
-					(topic.parkKey() != null) ? this.parkKey.overriddenBy(topic.parkKey()) : this.parkKey,
-					(topic.deadLetters() != null) ? this.deadLetters.overriddenBy(topic.deadLetters())
-							: this.deadLetters,
+					this.retryQueue.overriddenBy(topic.retryQueue()),
+					this.parkKey.overriddenBy(topic.parkKey()),
+					this.deadLetters.overriddenBy(topic.deadLetters()),
 					or(topic.longCall(), this.longCall), or(topic.maxConversionFailures(), this.maxConversionFailures),
 					or(topic.showExceptionMessages(), this.showExceptionMessages),
 					or(topic.transaction(), this.transaction));
@@ -658,17 +642,19 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * none, or one of the application's database (jdbc). Defaults to
 	 * shardkeeper.consumer.transaction.
 	 */
-	public record TopicConsumer(@Nullable TopicCommit commit, @Nullable Ordering ordering,
+	public record TopicConsumer(@DefaultValue TopicCommit commit, @Nullable Ordering ordering,
 			@Nullable Integer concurrency, @Nullable Integer maxAhead, @Nullable Integer batchSize,
-			@Nullable TopicBuffer buffer, @Nullable TopicRetry retry, @Nullable OnFailure onFailure,
-			@Nullable TopicRetryQueue retryQueue, @Nullable TopicParkKey parkKey,
-			@Nullable TopicDeadLetterLimits deadLetters, @Nullable Duration longCall,
+			@DefaultValue TopicBuffer buffer, @DefaultValue TopicRetry retry, @Nullable OnFailure onFailure,
+			@DefaultValue TopicRetryQueue retryQueue, @DefaultValue TopicParkKey parkKey,
+			@DefaultValue TopicDeadLetterLimits deadLetters, @Nullable Duration longCall,
 			@Nullable Integer maxConversionFailures, @Nullable Boolean showExceptionMessages,
 			@Nullable CallTransaction transaction) {
 
 		/** Overrides nothing. */
-		static final TopicConsumer NONE = new TopicConsumer(null, null, null, null, null, null, null, null, null, null,
-				null, null, null, null, null);
+		static final TopicConsumer NONE = new TopicConsumer(new TopicCommit(null, null, null), null, null, null, null,
+				new TopicBuffer(null, null), new TopicRetry(null, null, null, null, null), null,
+				new TopicRetryQueue(null, null), new TopicParkKey(null, null, null),
+				new TopicDeadLetterLimits(null, null), null, null, null, null);
 
 	}
 

@@ -28,7 +28,6 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.DeadLetterLimit
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Handover;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Mode;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.OnLeave;
-import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.OnTimeout;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.ParkKey;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Retry;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Schedule;
@@ -130,9 +129,7 @@ final class ShardkeeperSettings {
 
 	private HandoverRules handoverRules() {
 		Handover handover = this.properties.handover();
-		return new HandoverRules(handover.timeoutWithin(this.shutdownPhase),
-				(handover.onTimeout() == OnTimeout.FORCE) ? HandoverRules.OnTimeout.FORCE
-						: HandoverRules.OnTimeout.HOLD,
+		return new HandoverRules(handover.timeoutWithin(this.shutdownPhase), handover.onTimeout(),
 				handover.quietPeriod(), handover.crashQuietPeriod(), handover.maxConcurrentMoves());
 	}
 
