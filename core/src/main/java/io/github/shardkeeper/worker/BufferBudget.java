@@ -10,10 +10,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
-import org.slf4j.Logger;
-
-import io.github.shardkeeper.text.PrintableLogger;
-
 /**
  * Limits the records that all shards of an instance together read ahead. When the budget
  * is used up, only shards above their even share pause, so that a few slow shards cannot
@@ -22,8 +18,6 @@ import io.github.shardkeeper.text.PrintableLogger;
  * Thread-safe.
  */
 public final class BufferBudget {
-
-	private static final Logger logger = PrintableLogger.of(BufferBudget.class);
 
 	private final long limit;
 
@@ -157,7 +151,7 @@ public final class BufferBudget {
 		/**
 		 * Creates an empty share.
 		 * @param usage the sum of the shares of its topic
-		 * @param wake is called on any thread
+		 * @param wake is called on any thread, and never throws
 		 */
 		Share(BufferBudget budget, Usage usage, Runnable wake) {
 			this.budget = budget;
@@ -206,13 +200,7 @@ public final class BufferBudget {
 		void resume() {
 			this.waiting = false;
 			this.mayResume.set(true);
-			try {
-				this.wake.run();
-			}
-			catch (RuntimeException | OutOfMemoryError ex) {
-				// The caller cannot handle it, and has others to wake.
-				logger.error("Cannot wake a shard whose reading may resume; it resumes with its next turn", ex);
-			}
+			this.wake.run();
 		}
 
 		boolean takeResume() {

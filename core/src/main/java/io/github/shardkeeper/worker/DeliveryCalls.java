@@ -4,8 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 
@@ -49,14 +50,8 @@ final class DeliveryCalls {
 
 	private final @Nullable Transacted transacted;
 
-	/**
-	 * Concurrent call that has returned last, linked to those before it. Not a queue:
-	 * adding to a queue fails without memory.
-	 */
-	private final AtomicReference<@Nullable ConcurrentCall> lastReturned = new AtomicReference<>();
-
-	/** Next call to process, linked to later ones. */
-	private @Nullable ConcurrentCall firstReturned;
+	/** Results of concurrent calls, in the order of their returns. */
+	private final Queue<Result> returned = new ConcurrentLinkedQueue<>();
 
 	DeliveryCalls(ShardScope scope, JournaledState state, DeliveryResults results, @Nullable Transacted transacted) {
 		this.scope = scope;
@@ -79,34 +74,26 @@ final class DeliveryCalls {
 	 * @throws Throwable if the executor throws; then the call is never made
 	 */
 	void start(Delivery delivery) throws Throwable {
-		ConcurrentCall call = new ConcurrentCall(delivery);
+		AtomicBoolean begun = new AtomicBoolean();
 		try {
-			this.context.executor().execute(call);
+			this.context.executor().execute(() -> {
+				if (begun.compareAndSet(false, true)) {
+					this.returned.add(call(delivery, this.context.clock().now(), true));
+					this.scope.wake().run();
+				}
+			});
 		}
 		catch (Throwable ex) {
 			// An executor that throws may still run the call, or have run it.
-			if (call.begin()) {
+			if (begun.compareAndSet(false, true)) {
 				throw ex;
 			}
 		}
 	}
 
-	/** Removes the call that has returned first, {@code null} if none has. */
-	@Nullable ConcurrentCall nextReturned() {
-		if (this.firstReturned == null) {
-			ConcurrentCall last = this.lastReturned.getAndSet(null);
-			while (last != null) {
-				ConcurrentCall earlier = last.neighbor;
-				last.neighbor = this.firstReturned;
-				this.firstReturned = last;
-				last = earlier;
-			}
-		}
-		ConcurrentCall first = this.firstReturned;
-		if (first != null) {
-			this.firstReturned = first.neighbor;
-		}
-		return first;
+	/** Removes the result of the call that has returned first, {@code null} for none. */
+	@Nullable Result nextReturned() {
+		return this.returned.poll();
 	}
 
 	private Result call(Delivery delivery, MonotonicTime begun, boolean concurrently) {
@@ -114,8 +101,7 @@ final class DeliveryCalls {
 			return this.batch ? callWithAll(delivery, begun, concurrently) : callWithOne(delivery, begun, concurrently);
 		}
 		catch (Throwable ex) {
-			// Above all, out of memory in a conversion: treated as a failure of the
-			// handler. This may fail for lack of memory, too.
+			// A conversion that the JVM has ended, above all: a failure of the handler.
 			return notCalled(delivery, List.of(), new HandlerCalls.Result(null, ex, false), begun);
 		}
 	}
@@ -507,70 +493,6 @@ final class DeliveryCalls {
 				Transacted.this.turn.giveBack();
 			}
 
-		}
-
-	}
-
-	/**
-	 * Call on another thread. The worker always gets to know its end: that needs no
-	 * memory after its creation.
-	 */
-	final class ConcurrentCall implements Runnable {
-
-		private final Delivery delivery;
-
-		private final AtomicBoolean begun = new AtomicBoolean();
-
-		private @Nullable Result result;
-
-		private @Nullable Throwable failure;
-
-		private @Nullable ConcurrentCall neighbor;
-
-		private ConcurrentCall(Delivery delivery) {
-			this.delivery = delivery;
-		}
-
-		Delivery delivery() {
-			return this.delivery;
-		}
-
-		/** Returns the result, {@code null} if there was no memory for one. */
-		@Nullable Result result() {
-			return this.result;
-		}
-
-		Throwable failure() {
-			Throwable thrown = this.failure;
-			if (thrown == null) {
-				throw new IllegalStateException("Has a result: the delivery " + this.delivery.where());
-			}
-			return thrown;
-		}
-
-		/** Returns whether the call begins now; it begins only once. */
-		private boolean begin() {
-			return this.begun.compareAndSet(false, true);
-		}
-
-		@Override
-		public void run() {
-			if (!begin()) {
-				return;
-			}
-			try {
-				this.result = call(this.delivery, DeliveryCalls.this.context.clock().now(), true);
-			}
-			catch (Throwable ex) {
-				this.failure = ex;
-			}
-			ConcurrentCall before;
-			do {
-				before = DeliveryCalls.this.lastReturned.get();
-				this.neighbor = before;
-			}
-			while (!DeliveryCalls.this.lastReturned.compareAndSet(before, this));
-			DeliveryCalls.this.scope.wake().run();
 		}
 
 	}

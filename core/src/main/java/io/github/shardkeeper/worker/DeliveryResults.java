@@ -451,13 +451,8 @@ final class DeliveryResults {
 	}
 
 	void noThread(Delivery delivery, Throwable refusal) {
-		try {
-			delivery.waitUntil(this.context.clock().now().plus(NO_THREAD_PAUSE));
-		}
-		finally {
-			// Without a pause if there is no memory for one.
-			this.order.retry(delivery);
-		}
+		delivery.waitUntil(this.context.clock().now().plus(NO_THREAD_PAUSE));
+		this.order.retry(delivery);
 		this.problems.noThread(refusal);
 	}
 

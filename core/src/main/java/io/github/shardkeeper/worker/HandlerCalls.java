@@ -94,15 +94,7 @@ final class HandlerCalls {
 			return call(this.exclusive, state, code, onlyWhileHeld);
 		}
 		finally {
-			exclusiveEnds();
-		}
-	}
-
-	private void exclusiveEnds() {
-		try {
 			this.exclusiveEnded = this.clock.now();
-		}
-		finally {
 			this.exclusiveSince = null;
 		}
 	}

@@ -191,7 +191,7 @@ final class RecordLoop implements ShardOwnership.Loop {
 			this.progress.publish();
 		}
 		if (this.inOrder) {
-			DeliveryCalls.Result result = callHere(delivery, now);
+			DeliveryCalls.Result result = this.calls.call(delivery, now);
 			process(result);
 			if (this.commitsEachBatch && this.transacted == null) {
 				this.progress.commitSoon();
@@ -205,17 +205,6 @@ final class RecordLoop implements ShardOwnership.Loop {
 			this.results.noThread(delivery, ex);
 		}
 		return this.context.clock().now();
-	}
-
-	private DeliveryCalls.Result callHere(Delivery delivery, MonotonicTime now) {
-		try {
-			return this.calls.call(delivery, now);
-		}
-		catch (Throwable ex) {
-			// Otherwise it would count as running forever.
-			this.order.retry(delivery);
-			throw ex;
-		}
 	}
 
 	private void process(DeliveryCalls.Result result) {
@@ -322,19 +311,7 @@ final class RecordLoop implements ShardOwnership.Loop {
 	/** Returns the next result of a call to process, {@code null} for none. */
 	private DeliveryCalls.@Nullable Result nextResult() {
 		DeliveryCalls.Result unsettled = (this.transacted != null) ? this.transacted.unsettled() : null;
-		if (unsettled != null || this.inOrder) {
-			return unsettled;
-		}
-		for (DeliveryCalls.ConcurrentCall next = this.calls.nextReturned(); next != null; next = this.calls
-			.nextReturned()) {
-			DeliveryCalls.Result result = next.result();
-			if (result != null) {
-				return result;
-			}
-			this.order.retry(next.delivery());
-			this.scope.problems().unexpected(next.failure());
-		}
-		return null;
+		return (unsettled != null) ? unsettled : this.calls.nextReturned();
 	}
 
 	/** Ends a turn. If calls are not permitted, the worker is woken when they are. */

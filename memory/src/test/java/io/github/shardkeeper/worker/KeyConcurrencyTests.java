@@ -9,8 +9,6 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardRecord;
@@ -263,41 +261,6 @@ class KeyConcurrencyTests {
 		assertThat(shard.deadLetters()).isEmpty();
 	}
 
-	@ParameterizedTest
-	@EnumSource(Ordering.class)
-	void callWithoutMemoryForItsResultIsRepeated(Ordering ordering) {
-		ConsumingShard shard = start(new TestSettings().ordering(ordering, 8).maxAttempts(1));
-		// To note the end of the call, and to report that this failed.
-		this.bean.during.put("a1", () -> shard.clock().failNext(2));
-		shard.offer(1, "a", "a1");
-		shard.offer(2, "a", "a2");
-		shard.run();
-		shard.pass(SECOND);
-
-		assertThat(this.bean.events).filteredOn("a1 ends"::equals).hasSize(2);
-		assertThat(this.bean.events).filteredOn("a2 ends"::equals).hasSize(1);
-		assertThat(shard.worker().problem()).isNull();
-		shard.worker().drain();
-		shard.run();
-		assertThat(shard.ended()).containsExactly("released");
-		assertThat(shard.checkpoint())
-			.isEqualTo(new Checkpoint(new Offset("2"), Set.of(), Map.of("a", "2", "all", "2"), null));
-	}
-
-	@Test
-	void drainEndsWithoutMemoryForAResult() {
-		ConsumingShard shard = start(new TestSettings().ordering(Ordering.KEY, 8));
-		this.bean.during.put("a1", () -> {
-			shard.worker().drain();
-			shard.clock().failNext(2);
-		});
-		shard.offer(1, "a", "a1");
-		shard.run();
-
-		assertThat(shard.ended()).containsExactly("released");
-		assertThat(shard.checkpoint().offset()).as("it comes again").isNull();
-	}
-
 	@Test
 	void callThatTheExecutorRejectsIsMadeLater() {
 		rejectedCallIsRepeatedOnce((shard) -> shard.threads().refuseNext((task) -> {
@@ -307,11 +270,6 @@ class KeyConcurrencyTests {
 	@Test
 	void callThatTheExecutorRejectsAndKeepsIsMadeOnce() {
 		rejectedCallIsRepeatedOnce((shard) -> shard.threads().refuseAndKeepNext());
-	}
-
-	@Test
-	void rejectedCallIsMadeLaterWithoutMemoryForItsPause() {
-		rejectedCallIsRepeatedOnce((shard) -> shard.threads().refuseNext((task) -> shard.clock().failNext(1)));
 	}
 
 	private void rejectedCallIsRepeatedOnce(Consumer<ConsumingShard> refusal) {

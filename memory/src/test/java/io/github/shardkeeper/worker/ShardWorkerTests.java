@@ -1438,7 +1438,7 @@ class ShardWorkerTests {
 		@Override
 		public void assigned(ShardContext shard, @Nullable Offset after) {
 			if (ShardWorkerTests.this.noNews) {
-				throw new OutOfMemoryError("caused by the test");
+				throw new InternalError("caused by the test");
 			}
 			ShardWorkerTests.this.events.add("assigned " + shard.token());
 		}
