@@ -77,6 +77,81 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 	}
 
 	/**
+	 * Builder of a commit, to which each {@link CommitPart} of a shard adds what is its.
+	 * Confined to one thread.
+	 */
+	public static final class Builder {
+
+		private final CommitNumber number;
+
+		private final @Nullable Offset offset;
+
+		private final Set<Offset> ahead;
+
+		private Map<String, @Nullable String> changes = Map.of();
+
+		private List<Retry> retries = List.of();
+
+		private Set<Offset> taken = Set.of();
+
+		private List<FailedRecord> deadLetters = List.of();
+
+		private long seek;
+
+		private Outbox.Changes outbox = Outbox.Changes.NONE;
+
+		/** Creates a builder of a commit that changes the position only. */
+		public Builder(CommitNumber number, @Nullable Offset offset, Set<Offset> ahead) {
+			this.number = number;
+			this.offset = offset;
+			this.ahead = ahead;
+		}
+
+		/** Sets the changes of the state. */
+		public Builder changes(Map<String, @Nullable String> entries) {
+			this.changes = entries;
+			return this;
+		}
+
+		/** Sets the records to put into the retry queue. */
+		public Builder retries(List<Retry> records) {
+			this.retries = records;
+			return this;
+		}
+
+		/** Sets the offsets of the records to remove from the retry queue. */
+		public Builder taken(Set<Offset> offsets) {
+			this.taken = offsets;
+			return this;
+		}
+
+		/** Sets the records to append to the dead letters. */
+		public Builder deadLetters(List<FailedRecord> records) {
+			this.deadLetters = records;
+			return this;
+		}
+
+		/** Sets the number of the seek that it carries out. */
+		public Builder seek(long carriedOut) {
+			this.seek = carriedOut;
+			return this;
+		}
+
+		/** Sets the changes of the outbox. */
+		public Builder outbox(Outbox.Changes changed) {
+			this.outbox = changed;
+			return this;
+		}
+
+		/** Returns the commit. */
+		public Commit build() {
+			return new Commit(this.number, this.offset, this.ahead, this.changes, this.retries, this.taken,
+					this.deadLetters, this.seek, this.outbox);
+		}
+
+	}
+
+	/**
 	 * A record for the retry queue.
 	 *
 	 * @param delay time until it is due, from when the commit is written, in milliseconds

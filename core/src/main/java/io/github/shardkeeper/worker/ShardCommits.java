@@ -224,7 +224,7 @@ final class ShardCommits {
 				}
 			}
 			else if (flush ? this.progress.commitDue() != null : this.progress.isCommitDue(now)) {
-				prepare(nextNumber(), this.progress.state().takeUncommitted(), false);
+				prepare();
 			}
 			else {
 				return Outcome.DONE;
@@ -242,7 +242,9 @@ final class ShardCommits {
 	 */
 	Commit inTransaction(ShardProgress.PendingCommit contents, OffsetWindow.Position position,
 			Map<String, @Nullable String> changes, Outbox.Changes sent) {
-		return contents.commit(nextNumber(), position.offset(), position.ahead(), changes).withOutbox(sent);
+		Commit.Builder commit = new Commit.Builder(nextNumber(), position.offset(), position.ahead());
+		contents.addTo(commit);
+		return commit.changes(changes).outbox(sent).build();
 	}
 
 	/** Processes that a transaction is over, as long as its call has the turn. */
@@ -254,16 +256,16 @@ final class ShardCommits {
 	/** Processes the same on the worker, perhaps after later ones. */
 	void processWritten(Commit commit, ShardProgress.PendingCommit contents) {
 		this.meters.count((meters) -> meters.committed(true));
-		written(contents);
+		written(commit, new ShardProgress.Contents(contents, List.of()));
 		if (commit.number().attempt() > this.reported) {
 			this.reported = commit.number().attempt();
 			reportToReader(commit);
 		}
 	}
 
-	private void written(ShardProgress.PendingCommit contents) {
+	private void written(Commit commit, ShardProgress.Contents contents) {
 		this.progress.committed(contents, this.context.clock().now());
-		if (contents.failedRecords() > 0) {
+		if (!commit.retries().isEmpty() || !commit.deadLetters().isEmpty()) {
 			this.owned.recordsSetAside();
 		}
 	}
@@ -275,13 +277,16 @@ final class ShardCommits {
 		}
 	}
 
-	private void prepare(CommitNumber number, Map<String, @Nullable String> changes, boolean whole) {
-		ShardProgress.PendingCommit contents = this.progress.pending();
+	private void prepare() {
+		Commit.Builder commit = builder(nextNumber());
+		commit.changes(this.progress.state().takeUncommitted()).outbox(this.progress.outbox().prepare(false));
+		ShardProgress.Contents contents = this.progress.moveTo(commit);
+		this.sent = new Sent(commit.build(), contents, false);
+	}
+
+	private Commit.Builder builder(CommitNumber number) {
 		OffsetWindow window = this.progress.window();
-		Commit commit = contents.commit(number, window.position(), window.ahead(), changes)
-			.withOutbox(this.progress.outbox().prepare(whole));
-		this.sent = new Sent(commit, contents, whole);
-		this.progress.commitPrepared();
+		return new Commit.Builder(number, window.position(), window.ahead());
 	}
 
 	/**
@@ -301,9 +306,11 @@ final class ShardCommits {
 		Map<String, @Nullable String> whole = new HashMap<>(this.progress.state().committableEntries());
 		acquired.checkpoint().state().keySet().forEach((key) -> whole.putIfAbsent(key, null));
 		this.progress.state().takeUncommitted();
-		this.progress.pending().seek(this.progress.sought());
 		this.writeBackRequired = false;
-		prepare(CommitNumber.ofWhole(++this.attempts), whole, true);
+		Commit.Builder commit = builder(CommitNumber.ofWhole(++this.attempts));
+		commit.changes(whole).outbox(this.progress.outbox().prepare(true));
+		ShardProgress.Contents contents = this.progress.moveAllTo(commit, acquired.checkpoint());
+		this.sent = new Sent(commit.build(), contents, true);
 		return Outcome.DONE;
 	}
 
@@ -384,10 +391,10 @@ final class ShardCommits {
 		}
 	}
 
-	private void acknowledged(Commit commit, ShardProgress.PendingCommit contents) {
+	private void acknowledged(Commit commit, ShardProgress.Contents contents) {
 		this.acknowledgedCommit = commit.number().attempt();
 		this.acknowledgedOffset = commit.offset();
-		written(contents);
+		written(commit, contents);
 		reportToReader(commit);
 	}
 
@@ -478,7 +485,7 @@ final class ShardCommits {
 
 		private final Commit commit;
 
-		private final ShardProgress.PendingCommit contents;
+		private final ShardProgress.Contents contents;
 
 		private final boolean whole;
 
@@ -487,7 +494,7 @@ final class ShardCommits {
 
 		private boolean failed;
 
-		Sent(Commit commit, ShardProgress.PendingCommit contents, boolean whole) {
+		Sent(Commit commit, ShardProgress.Contents contents, boolean whole) {
 			this.commit = commit;
 			this.contents = contents;
 			this.whole = whole;

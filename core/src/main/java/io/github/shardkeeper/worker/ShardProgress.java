@@ -6,7 +6,6 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -15,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.checkpoint.Commit;
-import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
+import io.github.shardkeeper.checkpoint.CommitPart;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
@@ -56,12 +55,14 @@ final class ShardProgress {
 
 	private final @Nullable Offset begin;
 
-	/** Number of the last seek that was carried out, 0 for none. */
-	private final long sought;
-
 	private final OffsetWindow window;
 
 	private final JournaledState state;
+
+	private final Repositioning repositioning;
+
+	/** All parts of a commit. */
+	private final List<CommitPart> parts;
 
 	private final RetryQueue queue;
 
@@ -83,9 +84,6 @@ final class ShardProgress {
 
 	private boolean commitSoon;
 
-	/** Whether the source has moved the shard, and the store does not know it yet. */
-	private boolean moving;
-
 	/** Creates the progress at the checkpoint, or at the position of a pending seek. */
 	ShardProgress(Acquisition.Acquired acquired, ShardScope scope) {
 		ConsumerSettings consumer = scope.settings();
@@ -102,7 +100,8 @@ final class ShardProgress {
 		Duration dueIn = checkpoint.retryDueIn();
 		this.queue = RetryQueue.of(scope, (dueIn != null) ? now.plus(dueIn) : null);
 		this.wallClock = context.wallClock();
-		this.sought = (seek != null) ? seek.number() : acquired.seeks().applied();
+		this.repositioning = new Repositioning((seek != null) ? seek.number() : acquired.seeks().applied());
+		this.parts = List.of(this.repositioning);
 		if (seek != null) {
 			if (seek.clearsState()) {
 				this.state.clear();
@@ -112,7 +111,7 @@ final class ShardProgress {
 	}
 
 	void recordSeek(MonotonicTime now) {
-		this.pending.seek(this.sought);
+		this.repositioning.recordSeek();
 		changed(1, now);
 		commitSoon();
 	}
@@ -123,7 +122,7 @@ final class ShardProgress {
 	}
 
 	long sought() {
-		return this.sought;
+		return this.repositioning.sought();
 	}
 
 	JournaledState state() {
@@ -186,7 +185,8 @@ final class ShardProgress {
 	 * runs: calls begin with what it changes.
 	 */
 	boolean mustCommitAlone() {
-		return this.moving || this.pending.seek != 0 || this.state.hasUncommitted() || this.outbox.isSuperseded();
+		return this.parts.stream().anyMatch(CommitPart::isExclusive) || this.state.hasUncommitted()
+				|| this.outbox.isSuperseded();
 	}
 
 	/**
@@ -360,15 +360,14 @@ final class ShardProgress {
 	 */
 	void moveTo(RecordBuffer.Move move, MonotonicTime now) {
 		this.window.moveTo(move.after(), move.offsetsReused());
-		this.pending.move();
-		this.moving = true;
+		this.repositioning.moveOfSource();
 		changed(1, now);
 		commitSoon();
 	}
 
 	/** Returns whether a move of the source is not committed yet. */
 	boolean isMoving() {
-		return this.moving;
+		return this.repositioning.isMoving();
 	}
 
 	private void changed(int records, MonotonicTime since) {
@@ -429,14 +428,25 @@ final class ShardProgress {
 		return this.state.uncommittedBytes() + this.pending.bytes() + this.outbox.uncommittedBytes();
 	}
 
-	PendingCommit pending() {
-		return this.pending;
+	/** Moves everything that is uncommitted into a commit. */
+	Contents moveTo(Commit.Builder commit) {
+		return taken(commit, this.parts.stream().map((part) -> part.addTo(commit)).toList());
 	}
 
-	/** Starts an empty next commit: one with all contents so far is prepared. */
-	void commitPrepared() {
+	/**
+	 * Moves everything that is known into a commit, because the store has lost it.
+	 * @param stored what the store has
+	 */
+	Contents moveAllTo(Commit.Builder commit, Checkpoint stored) {
+		return taken(commit, this.parts.stream().map((part) -> part.addAllTo(commit, stored)).toList());
+	}
+
+	private Contents taken(Commit.Builder commit, List<CommitPart.Added> added) {
+		this.pending.addTo(commit);
+		Contents contents = new Contents(this.pending, added);
 		this.pending = new PendingCommit();
 		nothingDue();
+		return contents;
 	}
 
 	private void nothingDue() {
@@ -446,15 +456,16 @@ final class ShardProgress {
 		this.commitSoon = false;
 	}
 
-	void committed(PendingCommit contents, MonotonicTime now) {
+	void committed(Contents contents, MonotonicTime now) {
 		this.outbox.committed();
-		this.queue.committed(contents.changedInQueue(), contents.retries(), now);
-		this.moving &= !contents.moved;
+		this.queue.committed(contents.failed().changedInQueue(), contents.failed().retries(), now);
+		contents.added().forEach(CommitPart.Added::committed);
 	}
 
-	void notCommitted(PendingCommit contents, MonotonicTime now) {
+	void notCommitted(Contents contents, MonotonicTime now) {
 		this.outbox.notCommitted();
-		this.pending = this.pending.after(contents);
+		this.pending = this.pending.after(contents.failed());
+		contents.added().forEach(CommitPart.Added::notCommitted);
 		if (this.commitDue == null) {
 			this.commitDue = now;
 		}
@@ -484,7 +495,12 @@ final class ShardProgress {
 
 	}
 
-	/** Contents of the next commit, except offset and state. */
+	/** What a commit contains. */
+	record Contents(PendingCommit failed, List<CommitPart.Added> added) {
+
+	}
+
+	/** Failed records of the next commit. */
 	static final class PendingCommit {
 
 		/** Contents of a commit that has nothing else. Never changed. */
@@ -502,22 +518,9 @@ final class ShardProgress {
 		/** Approximate size of the failed records. */
 		private long bytes;
 
-		private long seek;
-
-		/** Whether it contains a move of the source. */
-		private boolean moved;
-
 		boolean isEmpty() {
 			return this.retries.isEmpty() && this.deadLetters.isEmpty() && this.removed.isEmpty()
-					&& this.requeued.isEmpty() && this.seek == 0 && !this.moved;
-		}
-
-		void move() {
-			this.moved = true;
-		}
-
-		void seek(long number) {
-			this.seek = number;
+					&& this.requeued.isEmpty();
 		}
 
 		/**
@@ -578,18 +581,11 @@ final class ShardProgress {
 			both.removed.addAll(earlier.removed);
 			both.removed.addAll(this.removed);
 			both.bytes = earlier.bytes + this.bytes;
-			both.seek = Math.max(earlier.seek, this.seek);
-			both.moved = earlier.moved || this.moved;
 			return both;
 		}
 
-		Commit commit(CommitNumber number, @Nullable Offset offset, Set<Offset> ahead,
-				Map<String, @Nullable String> changes) {
-			if (this == EMPTY) {
-				return new Commit(number, offset, ahead, changes, List.of(), Set.of(), List.of(), 0);
-			}
-			return new Commit(number, offset, ahead, changes, List.copyOf(this.retries), Set.copyOf(this.removed),
-					List.copyOf(this.deadLetters), this.seek);
+		void addTo(Commit.Builder commit) {
+			commit.retries(this.retries).taken(this.removed).deadLetters(this.deadLetters);
 		}
 
 	}

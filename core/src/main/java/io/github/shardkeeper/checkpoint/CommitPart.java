@@ -1,0 +1,60 @@
+package io.github.shardkeeper.checkpoint;
+
+import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
+
+/**
+ * Part of what an owner commits beside the position of its shard: it collects changes,
+ * and moves them into the next commit. Confined to the shard's worker.
+ */
+public interface CommitPart {
+
+	/** Returns whether it has nothing for the next commit. */
+	boolean isEmpty();
+
+	/** Returns the approximate size of what it has for the next commit, in bytes. */
+	default long bytes() {
+		return 0;
+	}
+
+	/**
+	 * Returns whether the next commit must not be one of a call in a transaction, nor be
+	 * made while such calls run: they begin with what it changes.
+	 */
+	default boolean isExclusive() {
+		return false;
+	}
+
+	/** Returns whether records may be handled before the next commit is answered. */
+	default boolean permitsCalls() {
+		return true;
+	}
+
+	/** Moves what it has into a commit; returns what to tell about its answer. */
+	Added addTo(Commit.Builder commit);
+
+	/**
+	 * Adds everything that it knows, because the store has lost it.
+	 * @param stored what the store has
+	 */
+	default Added addAllTo(Commit.Builder commit, Checkpoint stored) {
+		return addTo(commit);
+	}
+
+	/** What a part has added to a commit. */
+	interface Added {
+
+		/** Nothing that an answer would matter for. */
+		Added NOTHING = new Added() {
+		};
+
+		/** Processes that the commit was written. */
+		default void committed() {
+		}
+
+		/** Takes it back, for the next commit: this one was not written. */
+		default void notCommitted() {
+		}
+
+	}
+
+}
