@@ -16,6 +16,11 @@ public interface CommitPart {
 		return 0;
 	}
 
+	/** Returns whether the next commit should have no more of it. */
+	default boolean isFull() {
+		return false;
+	}
+
 	/**
 	 * Returns whether the next commit must not be one of a call in a transaction, nor be
 	 * made while such calls run: they begin with what it changes.

@@ -15,6 +15,7 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CallTransactions;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.CommitPart;
 import io.github.shardkeeper.checkpoint.CommitTurn;
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.checkpoint.Outbox;
@@ -323,7 +324,7 @@ final class DeliveryCalls {
 
 		/** Processes on the worker that the transaction of a call was committed. */
 		void processCommitted(Attempt attempt) {
-			this.commits.processWritten(attempt.commit(), attempt.contents);
+			this.commits.processWritten(attempt.commit(), attempt.failed);
 		}
 
 		/**
@@ -344,7 +345,7 @@ final class DeliveryCalls {
 			/** What it adds to the outbox of the shard, and removes from it. */
 			private Outbox.Changes sent = Outbox.Changes.NONE;
 
-			private ShardProgress.PendingCommit contents = ShardProgress.PendingCommit.EMPTY;
+			private CommitPart.Added failed = CommitPart.Added.NOTHING;
 
 			private @Nullable Commit commit;
 
@@ -428,10 +429,11 @@ final class DeliveryCalls {
 				}
 				ShardProgress.Published published = progress.takePublished();
 				this.taken = published;
-				this.contents = withOwn(published.contents());
+				Commit.Builder commit = Transacted.this.commits
+					.inTransaction(published.window().positionAfter(this.delivery.records()));
+				this.failed = withOwn(published.failed()).addTo(commit, progress.failed());
 				this.sent = progress.outbox().prepareForCall(takeOutput());
-				Commit last = Transacted.this.commits.inTransaction(this.contents,
-						published.window().positionAfter(this.delivery.records()), changes, this.sent);
+				Commit last = commit.changes(changes).outbox(this.sent).build();
 				this.commit = last;
 				return last;
 			}
@@ -446,13 +448,13 @@ final class DeliveryCalls {
 				return taken.records();
 			}
 
-			/** Returns contents with the records of the retry queue that it removes. */
-			private ShardProgress.PendingCommit withOwn(ShardProgress.PendingCommit published) {
-				ShardProgress.PendingCommit own = null;
+			/** Returns changes with the records of the retry queue that it removes. */
+			private FailedRecords.Changes withOwn(FailedRecords.Changes published) {
+				FailedRecords.Changes own = null;
 				for (TrackedRecord record : this.delivery.records()) {
 					if (record.isOfQueue()) {
-						own = (own != null) ? own : new ShardProgress.PendingCommit();
-						own.removeFromQueue(record.offset());
+						own = (own != null) ? own : new FailedRecords.Changes();
+						own.remove(record.offset());
 					}
 				}
 				return (own != null) ? own.after(published) : published;

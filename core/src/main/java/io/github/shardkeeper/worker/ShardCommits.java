@@ -15,9 +15,9 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitHistory;
+import io.github.shardkeeper.checkpoint.CommitPart;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
-import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.loop.MeterGuard;
 import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.shard.Offset;
@@ -237,14 +237,11 @@ final class ShardCommits {
 	}
 
 	/**
-	 * Returns the commit that is the last part of the transaction of a call. On the
-	 * thread of a call that has the turn to commit, while the worker sends none.
+	 * Begins the commit that is the last part of the transaction of a call. On the thread
+	 * of a call that has the turn to commit, while the worker sends none.
 	 */
-	Commit inTransaction(ShardProgress.PendingCommit contents, OffsetWindow.Position position,
-			Map<String, @Nullable String> changes, Outbox.Changes sent) {
-		Commit.Builder commit = new Commit.Builder(nextNumber(), position.offset(), position.ahead());
-		contents.addTo(commit);
-		return commit.changes(changes).outbox(sent).build();
+	Commit.Builder inTransaction(OffsetWindow.Position position) {
+		return new Commit.Builder(nextNumber(), position.offset(), position.ahead());
 	}
 
 	/** Processes that a transaction is over, as long as its call has the turn. */
@@ -254,17 +251,17 @@ final class ShardCommits {
 	}
 
 	/** Processes the same on the worker, perhaps after later ones. */
-	void processWritten(Commit commit, ShardProgress.PendingCommit contents) {
+	void processWritten(Commit commit, CommitPart.Added added) {
 		this.meters.count((meters) -> meters.committed(true));
-		written(commit, new ShardProgress.Contents(contents, List.of()));
+		written(commit, List.of(added));
 		if (commit.number().attempt() > this.reported) {
 			this.reported = commit.number().attempt();
 			reportToReader(commit);
 		}
 	}
 
-	private void written(Commit commit, ShardProgress.Contents contents) {
-		this.progress.committed(contents, this.context.clock().now());
+	private void written(Commit commit, List<CommitPart.Added> added) {
+		added.forEach(CommitPart.Added::committed);
 		if (!commit.retries().isEmpty() || !commit.deadLetters().isEmpty()) {
 			this.owned.recordsSetAside();
 		}
@@ -280,8 +277,8 @@ final class ShardCommits {
 	private void prepare() {
 		Commit.Builder commit = builder(nextNumber());
 		commit.changes(this.progress.state().takeUncommitted()).outbox(this.progress.outbox().prepare(false));
-		ShardProgress.Contents contents = this.progress.moveTo(commit);
-		this.sent = new Sent(commit.build(), contents, false);
+		List<CommitPart.Added> added = this.progress.addTo(commit);
+		this.sent = new Sent(commit.build(), added, false);
 	}
 
 	private Commit.Builder builder(CommitNumber number) {
@@ -309,8 +306,8 @@ final class ShardCommits {
 		this.writeBackRequired = false;
 		Commit.Builder commit = builder(CommitNumber.ofWhole(++this.attempts));
 		commit.changes(whole).outbox(this.progress.outbox().prepare(true));
-		ShardProgress.Contents contents = this.progress.moveAllTo(commit, acquired.checkpoint());
-		this.sent = new Sent(commit.build(), contents, true);
+		List<CommitPart.Added> added = this.progress.addAllTo(commit, acquired.checkpoint());
+		this.sent = new Sent(commit.build(), added, true);
 		return Outcome.DONE;
 	}
 
@@ -384,17 +381,18 @@ final class ShardCommits {
 	}
 
 	private void committed(Sent answered) {
-		acknowledged(answered.commit, answered.contents);
+		this.progress.outbox().committed();
+		acknowledged(answered.commit, answered.added);
 		if (answered.whole) {
 			logger.info("The store has lost writes: {} was written back at offset {}, with {} entries of state",
 					this.owned, answered.commit.offset(), answered.commit.changes().size());
 		}
 	}
 
-	private void acknowledged(Commit commit, ShardProgress.Contents contents) {
+	private void acknowledged(Commit commit, List<CommitPart.Added> added) {
 		this.acknowledgedCommit = commit.number().attempt();
 		this.acknowledgedOffset = commit.offset();
-		written(commit, contents);
+		written(commit, added);
 		reportToReader(commit);
 	}
 
@@ -404,7 +402,9 @@ final class ShardCommits {
 		if (this.transacted) {
 			return Outcome.FENCED;
 		}
-		this.progress.notCommitted(lost.contents, this.context.clock().now());
+		this.progress.outbox().notCommitted();
+		lost.added.forEach(CommitPart.Added::notCommitted);
+		this.progress.notCommitted(this.context.clock().now());
 		this.owned.recordsSetAside();
 		// It may have lost records of the retry queue, too.
 		this.progress.queue().attend(this.context.clock().now());
@@ -485,7 +485,7 @@ final class ShardCommits {
 
 		private final Commit commit;
 
-		private final ShardProgress.Contents contents;
+		private final List<CommitPart.Added> added;
 
 		private final boolean whole;
 
@@ -494,9 +494,9 @@ final class ShardCommits {
 
 		private boolean failed;
 
-		Sent(Commit commit, ShardProgress.Contents contents, boolean whole) {
+		Sent(Commit commit, List<CommitPart.Added> added, boolean whole) {
 			this.commit = commit;
-			this.contents = contents;
+			this.added = added;
 			this.whole = whole;
 		}
 

@@ -1,10 +1,7 @@
 package io.github.shardkeeper.worker;
 
 import java.time.Duration;
-import java.time.Instant;
-import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
@@ -18,8 +15,8 @@ import io.github.shardkeeper.checkpoint.CommitPart;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
-import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.output.ShardOutbox;
+import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -30,9 +27,6 @@ import io.github.shardkeeper.time.MonotonicTime;
  * what is {@linkplain #publish published}.
  */
 final class ShardProgress {
-
-	/** Maximum number of failed records that wait in memory for one commit. */
-	private static final int MAX_FAILED_RECORDS = 100;
 
 	/**
 	 * Size from which a commit is due: large commits block the store, and Redis closes
@@ -61,16 +55,14 @@ final class ShardProgress {
 
 	private final Repositioning repositioning;
 
-	/** All parts of a commit. */
-	private final List<CommitPart> parts;
-
 	private final RetryQueue queue;
 
+	private final FailedRecords failed;
+
+	/** All parts of a commit. */
+	private final CommitPart[] parts;
+
 	private final ShardOutbox outbox;
-
-	private final InstantSource wallClock;
-
-	private PendingCommit pending = new PendingCommit();
 
 	/** What calls in transactions commit beside their records; taken by them. */
 	private final AtomicReference<Published> published = new AtomicReference<>(Published.NOTHING);
@@ -99,9 +91,9 @@ final class ShardProgress {
 				consumer.ordering() != ConsumerSettings.Ordering.SHARD);
 		Duration dueIn = checkpoint.retryDueIn();
 		this.queue = RetryQueue.of(scope, (dueIn != null) ? now.plus(dueIn) : null);
-		this.wallClock = context.wallClock();
+		this.failed = new FailedRecords(this.queue, context.clock(), context.wallClock());
 		this.repositioning = new Repositioning((seek != null) ? seek.number() : acquired.seeks().applied());
-		this.parts = List.of(this.repositioning);
+		this.parts = new CommitPart[] { this.repositioning, this.failed };
 		if (seek != null) {
 			if (seek.clearsState()) {
 				this.state.clear();
@@ -159,7 +151,7 @@ final class ShardProgress {
 		this.state.makeCommittable(record.takeChanges());
 		if (record.isOfQueue()) {
 			record.done();
-			removeFromQueue(record);
+			this.failed.remove(record);
 		}
 		else {
 			this.window.done(record);
@@ -175,9 +167,7 @@ final class ShardProgress {
 			return;
 		}
 		record.done();
-		if (this.queue instanceof RetryQueue.Parked parked) {
-			parked.settled(record.offset());
-		}
+		this.failed.removed(record);
 	}
 
 	/**
@@ -185,8 +175,12 @@ final class ShardProgress {
 	 * runs: calls begin with what it changes.
 	 */
 	boolean mustCommitAlone() {
-		return this.parts.stream().anyMatch(CommitPart::isExclusive) || this.state.hasUncommitted()
-				|| this.outbox.isSuperseded();
+		for (CommitPart part : this.parts) {
+			if (part.isExclusive()) {
+				return true;
+			}
+		}
+		return this.state.hasUncommitted() || this.outbox.isSuperseded();
 	}
 
 	/**
@@ -204,14 +198,9 @@ final class ShardProgress {
 	 * alone}.
 	 */
 	void publish() {
-		// So it is before most calls of a shard that makes one at a time.
-		boolean empty = this.pending.isEmpty();
-		Published now = new Published(this.window.snapshot(), empty ? PendingCommit.EMPTY : this.pending,
-				this.commitDue, this.uncommittedRecords);
+		Published now = new Published(this.window.snapshot(), this.failed.take(), this.commitDue,
+				this.uncommittedRecords);
 		this.published.updateAndGet((before) -> now.withContentsOf(before));
-		if (!empty) {
-			this.pending = new PendingCommit();
-		}
 		nothingDue();
 	}
 
@@ -219,12 +208,12 @@ final class ShardProgress {
 	void withdraw() {
 		Published left = takePublished();
 		if (left.due != null) {
-			this.pending = this.pending.after(left.contents);
+			this.failed.giveBack(left.failed);
 			this.uncommittedRecords += left.records;
 			if (this.commitDue == null || left.due.isBefore(this.commitDue)) {
 				this.commitDue = left.due;
 			}
-			if (left.contents.failedRecords() > 0) {
+			if (left.failed.records() > 0) {
 				commitSoon();
 			}
 		}
@@ -265,13 +254,6 @@ final class ShardProgress {
 		}
 	}
 
-	private void removeFromQueue(TrackedRecord record) {
-		this.pending.removeFromQueue(record.offset());
-		if (this.queue instanceof RetryQueue.Parked parked) {
-			parked.settled(record.offset());
-		}
-	}
-
 	/** Returns what waits by key, {@code null} if records do not wait by key. */
 	RetryQueue.@Nullable Parked parked() {
 		return (this.queue instanceof RetryQueue.Parked parked) ? parked : null;
@@ -279,56 +261,33 @@ final class ShardProgress {
 
 	/** Returns whether a record that is not of the queue waits for others of its key. */
 	boolean mustWait(TrackedRecord record) {
-		return this.queue instanceof RetryQueue.Parked parked && !record.isOfQueue()
-				&& parked.keys().isParked(record.source().key(), record.offset());
+		return this.failed.mustWait(record);
 	}
 
 	/** Returns whether a record may wait in the retry queue. */
 	boolean mayWait(TrackedRecord record) {
-		return !(this.queue instanceof RetryQueue.Parked parked) || record.isOfQueue()
-				|| parked.keys().hasRoom(record.source().key(), record.offset());
+		return this.failed.mayWait(record);
 	}
 
 	/** Puts a record behind those of its key with the next commit. */
 	void waitBehind(TrackedRecord record, MonotonicTime now) {
-		SourceRecord source = record.source();
-		if (this.queue instanceof RetryQueue.Parked parked && !parked.keys().isUnderWay(record.offset())) {
-			Instant since = this.wallClock.instant();
-			FailedRecord waiting = new FailedRecord(source.offset(), source.key(), source.payload(), source.headers(),
-					source.timestamp(), 0, 0, "", "", since,
-					parked.keys().placeFor(source.offset(), since.toEpochMilli()));
-			this.pending.addRetry(waiting, now.until(parked.parkBehind(waiting, now)), false);
-		}
-		failed(record, now);
+		this.failed.waitBehind(record, now);
+		setAside(record, now);
 	}
 
 	/** Puts a failed record into the retry queue with the next commit. */
-	void retryLater(TrackedRecord record, FailedRecord failed, Duration delay, MonotonicTime now) {
-		FailedRecord placed = placed(record, failed);
-		if (this.queue instanceof RetryQueue.Parked parked) {
-			parked.park(placed, now.plus(delay));
-		}
-		this.pending.addRetry(placed, delay, record.isOfQueue());
-		failed(record, now);
+	void retryLater(TrackedRecord record, FailedRecord failure, Duration delay, MonotonicTime now) {
+		this.failed.retryLater(record, failure, delay, now);
+		setAside(record, now);
 	}
 
 	/** Stores a failed record as a dead letter with the next commit. */
-	void deadLetter(TrackedRecord record, FailedRecord failed, MonotonicTime now) {
-		this.pending.addDeadLetter(placed(record, failed));
-		if (record.isOfQueue()) {
-			removeFromQueue(record);
-		}
-		failed(record, now);
+	void deadLetter(TrackedRecord record, FailedRecord failure, MonotonicTime now) {
+		this.failed.deadLetter(record, failure);
+		setAside(record, now);
 	}
 
-	/** Returns a failed record with its place among those of its key. */
-	private FailedRecord placed(TrackedRecord record, FailedRecord failed) {
-		return (this.queue instanceof RetryQueue.Parked parked && !record.isOfQueue())
-				? failed.at(parked.keys().placeFor(record.offset(), failed.failedAt().toEpochMilli()))
-				: failed.at(record.place());
-	}
-
-	private void failed(TrackedRecord record, MonotonicTime now) {
+	private void setAside(TrackedRecord record, MonotonicTime now) {
 		if (record.isOfQueue()) {
 			record.done();
 		}
@@ -420,33 +379,47 @@ final class ShardProgress {
 
 	/** Returns whether the next commit should not become larger. */
 	boolean isCommitFull() {
-		return this.uncommittedRecords >= this.settings.records() || this.pending.failedRecords() >= MAX_FAILED_RECORDS
-				|| uncommittedBytes() >= MAX_BYTES_PER_COMMIT;
+		for (CommitPart part : this.parts) {
+			if (part.isFull()) {
+				return true;
+			}
+		}
+		return this.uncommittedRecords >= this.settings.records() || uncommittedBytes() >= MAX_BYTES_PER_COMMIT;
 	}
 
 	private long uncommittedBytes() {
-		return this.state.uncommittedBytes() + this.pending.bytes() + this.outbox.uncommittedBytes();
+		long bytes = this.state.uncommittedBytes() + this.outbox.uncommittedBytes();
+		for (CommitPart part : this.parts) {
+			bytes += part.bytes();
+		}
+		return bytes;
+	}
+
+	FailedRecords failed() {
+		return this.failed;
 	}
 
 	/** Moves everything that is uncommitted into a commit. */
-	Contents moveTo(Commit.Builder commit) {
-		return taken(commit, this.parts.stream().map((part) -> part.addTo(commit)).toList());
+	List<CommitPart.Added> addTo(Commit.Builder commit) {
+		List<CommitPart.Added> added = new ArrayList<>(this.parts.length);
+		for (CommitPart part : this.parts) {
+			added.add(part.addTo(commit));
+		}
+		nothingDue();
+		return added;
 	}
 
 	/**
 	 * Moves everything that is known into a commit, because the store has lost it.
 	 * @param stored what the store has
 	 */
-	Contents moveAllTo(Commit.Builder commit, Checkpoint stored) {
-		return taken(commit, this.parts.stream().map((part) -> part.addAllTo(commit, stored)).toList());
-	}
-
-	private Contents taken(Commit.Builder commit, List<CommitPart.Added> added) {
-		this.pending.addTo(commit);
-		Contents contents = new Contents(this.pending, added);
-		this.pending = new PendingCommit();
+	List<CommitPart.Added> addAllTo(Commit.Builder commit, Checkpoint stored) {
+		List<CommitPart.Added> added = new ArrayList<>(this.parts.length);
+		for (CommitPart part : this.parts) {
+			added.add(part.addAllTo(commit, stored));
+		}
 		nothingDue();
-		return contents;
+		return added;
 	}
 
 	private void nothingDue() {
@@ -456,16 +429,8 @@ final class ShardProgress {
 		this.commitSoon = false;
 	}
 
-	void committed(Contents contents, MonotonicTime now) {
-		this.outbox.committed();
-		this.queue.committed(contents.failed().changedInQueue(), contents.failed().retries(), now);
-		contents.added().forEach(CommitPart.Added::committed);
-	}
-
-	void notCommitted(Contents contents, MonotonicTime now) {
-		this.outbox.notCommitted();
-		this.pending = this.pending.after(contents.failed());
-		contents.added().forEach(CommitPart.Added::notCommitted);
+	/** Makes a commit due: one was not written. */
+	void notCommitted(MonotonicTime now) {
 		if (this.commitDue == null) {
 			this.commitDue = now;
 		}
@@ -474,118 +439,24 @@ final class ShardProgress {
 	/**
 	 * Progress that is not committed. Immutable.
 	 *
-	 * @param contents the contents that no transaction has taken
+	 * @param failed the failed records that no transaction has taken
 	 * @param due when a commit is due; {@code null} if there is nothing to commit
 	 * @param records the number of records that are not committed; 0 if there are only
 	 * records to remove from the outbox
 	 */
-	record Published(OffsetWindow.Snapshot window, PendingCommit contents, @Nullable MonotonicTime due, int records) {
+	record Published(OffsetWindow.Snapshot window, FailedRecords.Changes failed, @Nullable MonotonicTime due,
+			int records) {
 
-		private static final Published NOTHING = new Published(OffsetWindow.Snapshot.EMPTY, PendingCommit.EMPTY, null,
-				0);
+		private static final Published NOTHING = new Published(OffsetWindow.Snapshot.EMPTY, FailedRecords.Changes.NONE,
+				null, 0);
 
 		private Published withContentsOf(Published earlier) {
-			return (earlier.due == null) ? this : new Published(this.window, this.contents.after(earlier.contents),
+			return (earlier.due == null) ? this : new Published(this.window, this.failed.after(earlier.failed),
 					earlier.due, this.records + earlier.records);
 		}
 
 		private Published withoutContents() {
-			return (this.due == null) ? this : new Published(this.window, PendingCommit.EMPTY, null, 0);
-		}
-
-	}
-
-	/** What a commit contains. */
-	record Contents(PendingCommit failed, List<CommitPart.Added> added) {
-
-	}
-
-	/** Failed records of the next commit. */
-	static final class PendingCommit {
-
-		/** Contents of a commit that has nothing else. Never changed. */
-		static final PendingCommit EMPTY = new PendingCommit();
-
-		private final List<Commit.Retry> retries = new ArrayList<>();
-
-		private final List<FailedRecord> deadLetters = new ArrayList<>();
-
-		private final Set<Offset> removed = new LinkedHashSet<>();
-
-		/** Records of the retry queue that are put there again. */
-		private final Set<Offset> requeued = new LinkedHashSet<>();
-
-		/** Approximate size of the failed records. */
-		private long bytes;
-
-		boolean isEmpty() {
-			return this.retries.isEmpty() && this.deadLetters.isEmpty() && this.removed.isEmpty()
-					&& this.requeued.isEmpty();
-		}
-
-		/**
-		 * Puts a record into the retry queue.
-		 * @param ofQueue whether it came from there
-		 */
-		void addRetry(FailedRecord record, Duration delay, boolean ofQueue) {
-			this.retries.add(new Commit.Retry(record, delay));
-			this.bytes += record.size();
-			if (ofQueue) {
-				this.requeued.add(record.offset());
-			}
-		}
-
-		void addDeadLetter(FailedRecord record) {
-			this.deadLetters.add(record);
-			this.bytes += record.size();
-		}
-
-		void removeFromQueue(Offset offset) {
-			this.removed.add(offset);
-		}
-
-		List<Commit.Retry> retries() {
-			return this.retries;
-		}
-
-		int failedRecords() {
-			return this.retries.size() + this.deadLetters.size();
-		}
-
-		long bytes() {
-			return this.bytes;
-		}
-
-		/**
-		 * Returns the records of the retry queue that this commit removes or puts there
-		 * again. Not new ones: they may have been fetched before its answer.
-		 */
-		Set<Offset> changedInQueue() {
-			if (this.removed.isEmpty() && this.requeued.isEmpty()) {
-				return Set.of();
-			}
-			Set<Offset> changed = new LinkedHashSet<>(this.removed);
-			changed.addAll(this.requeued);
-			return changed;
-		}
-
-		/** Returns these contents together with those of an earlier, failed commit. */
-		PendingCommit after(PendingCommit earlier) {
-			PendingCommit both = new PendingCommit();
-			both.retries.addAll(earlier.retries);
-			both.retries.addAll(this.retries);
-			both.deadLetters.addAll(earlier.deadLetters);
-			both.deadLetters.addAll(this.deadLetters);
-			both.requeued.addAll(earlier.requeued);
-			both.requeued.addAll(this.requeued);
-			both.removed.addAll(earlier.removed);
-			both.removed.addAll(this.removed);
-			both.bytes = earlier.bytes + this.bytes;
-			return both;
-		}
-
-		void addTo(Commit.Builder commit) {
-			commit.retries(this.retries).taken(this.removed).deadLetters(this.deadLetters);
+			return (this.due == null) ? this : new Published(this.window, FailedRecords.Changes.NONE, null, 0);
 		}
 
 	}

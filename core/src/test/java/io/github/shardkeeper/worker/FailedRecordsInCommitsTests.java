@@ -11,7 +11,7 @@ import io.github.shardkeeper.shard.Offset;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class ShardProgressTests {
+class FailedRecordsInCommitsTests {
 
 	private final FailedRecord record = FailedRecord.of(new Offset("7"), null, new byte[0], Map.of(), Instant.EPOCH, 1,
 			1, new IllegalStateException("caused by the test"), Instant.EPOCH);
@@ -19,12 +19,12 @@ class ShardProgressTests {
 	/** It may have been fetched before the answer, and is open then. */
 	@Test
 	void recordThatEntersTheRetryQueueForTheFirstTimeIsNoChangeOfIt() {
-		ShardProgress.PendingCommit first = new ShardProgress.PendingCommit();
-		first.addRetry(this.record, Duration.ZERO, false);
+		FailedRecords.Changes first = new FailedRecords.Changes();
+		first.put(this.record, Duration.ZERO, false);
 		assertThat(first.changedInQueue()).isEmpty();
 
-		ShardProgress.PendingCommit again = new ShardProgress.PendingCommit();
-		again.addRetry(this.record, Duration.ZERO, true);
+		FailedRecords.Changes again = new FailedRecords.Changes();
+		again.put(this.record, Duration.ZERO, true);
 		assertThat(again.changedInQueue()).containsExactly(this.record.offset());
 		assertThat(first.after(again).changedInQueue()).containsExactly(this.record.offset());
 	}
