@@ -8,7 +8,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
  */
 public interface CommitPart {
 
-	/** Returns whether it has nothing for the next commit. */
+	/** Returns whether it has nothing to commit, and nothing to do after that. */
 	boolean isEmpty();
 
 	/** Returns the approximate size of what it has for the next commit, in bytes. */
@@ -17,7 +17,7 @@ public interface CommitPart {
 	}
 
 	/** Returns whether the next commit should have no more of it. */
-	default boolean isFull() {
+	default boolean isLarge() {
 		return false;
 	}
 

@@ -14,6 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.Internal;
+import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 
 /**
  * State of one owned shard: all entries, and the changes to commit. A handler call gets a
@@ -23,7 +24,7 @@ import io.github.shardkeeper.Internal;
  * time, views read the entries on other threads.
  */
 @Internal
-public final class JournaledState {
+public final class JournaledState implements CommitPart {
 
 	/** Length of a number as JSON at most, with which it counts. */
 	private static final int MAX_NUMBER_LENGTH = 20;
@@ -221,8 +222,34 @@ public final class JournaledState {
 	}
 
 	/** Returns whether there are changes for the next commit. */
-	public boolean hasUncommitted() {
+	boolean hasUncommitted() {
 		return !this.uncommitted.isEmpty() || !this.changedCounters.isEmpty();
+	}
+
+	@Override
+	public boolean isEmpty() {
+		return !hasUncommitted();
+	}
+
+	@Override
+	public boolean isExclusive() {
+		return hasUncommitted();
+	}
+
+	/** If it is not written, everything is: see {@link #addAllTo}. */
+	@Override
+	public Added addTo(Commit.Builder commit) {
+		commit.changes(takeUncommitted());
+		return Added.NOTHING;
+	}
+
+	@Override
+	public Added addAllTo(Commit.Builder commit, Checkpoint stored) {
+		Map<String, @Nullable String> whole = new HashMap<>(committableEntries());
+		stored.state().keySet().forEach((key) -> whole.putIfAbsent(key, null));
+		takeUncommitted();
+		commit.changes(whole);
+		return Added.NOTHING;
 	}
 
 	Map<String, @Nullable String> uncommitted() {
@@ -239,12 +266,12 @@ public final class JournaledState {
 				- ((before != null) ? before.length() : -key.length());
 	}
 
-	/** Returns the approximate size of the changes to commit, in bytes. */
-	public long uncommittedBytes() {
+	@Override
+	public long bytes() {
 		return this.uncommittedBytes;
 	}
 
-	public Map<String, @Nullable String> takeUncommitted() {
+	Map<String, @Nullable String> takeUncommitted() {
 		Map<String, @Nullable String> taken = this.uncommitted;
 		for (Counter counter : this.changedCounters) {
 			if (counter.uncommitted) {

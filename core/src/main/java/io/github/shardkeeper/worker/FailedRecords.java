@@ -103,7 +103,7 @@ final class FailedRecords implements CommitPart {
 
 	@Override
 	public boolean isEmpty() {
-		return this.changes.isEmpty();
+		return this.changes.isEmpty() && this.queue.isEmpty();
 	}
 
 	@Override
@@ -112,7 +112,7 @@ final class FailedRecords implements CommitPart {
 	}
 
 	@Override
-	public boolean isFull() {
+	public boolean isLarge() {
 		return this.changes.records() >= MAX_PER_COMMIT;
 	}
 
@@ -123,7 +123,7 @@ final class FailedRecords implements CommitPart {
 
 	/** Takes the changes so far, for a commit. */
 	Changes take() {
-		if (isEmpty()) {
+		if (this.changes.isEmpty()) {
 			return Changes.NONE;
 		}
 		Changes taken = this.changes;

@@ -1,8 +1,6 @@
 package io.github.shardkeeper.worker;
 
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
@@ -276,7 +274,7 @@ final class ShardCommits {
 
 	private void prepare() {
 		Commit.Builder commit = builder(nextNumber());
-		commit.changes(this.progress.state().takeUncommitted()).outbox(this.progress.outbox().prepare(false));
+		commit.outbox(this.progress.outbox().prepare(false));
 		List<CommitPart.Added> added = this.progress.addTo(commit);
 		this.sent = new Sent(commit.build(), added, false);
 	}
@@ -300,12 +298,9 @@ final class ShardCommits {
 		}
 		reportOtherHistory(acquired);
 		this.acquisition = acquired.acquisition();
-		Map<String, @Nullable String> whole = new HashMap<>(this.progress.state().committableEntries());
-		acquired.checkpoint().state().keySet().forEach((key) -> whole.putIfAbsent(key, null));
-		this.progress.state().takeUncommitted();
 		this.writeBackRequired = false;
 		Commit.Builder commit = builder(CommitNumber.ofWhole(++this.attempts));
-		commit.changes(whole).outbox(this.progress.outbox().prepare(true));
+		commit.outbox(this.progress.outbox().prepare(true));
 		List<CommitPart.Added> added = this.progress.addAllTo(commit, acquired.checkpoint());
 		this.sent = new Sent(commit.build(), added, true);
 		return Outcome.DONE;

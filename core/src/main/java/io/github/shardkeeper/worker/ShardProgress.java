@@ -93,7 +93,7 @@ final class ShardProgress {
 		this.queue = RetryQueue.of(scope, (dueIn != null) ? now.plus(dueIn) : null);
 		this.failed = new FailedRecords(this.queue, context.clock(), context.wallClock());
 		this.repositioning = new Repositioning((seek != null) ? seek.number() : acquired.seeks().applied());
-		this.parts = new CommitPart[] { this.repositioning, this.failed };
+		this.parts = new CommitPart[] { this.repositioning, this.state, this.failed };
 		if (seek != null) {
 			if (seek.clearsState()) {
 				this.state.clear();
@@ -180,7 +180,7 @@ final class ShardProgress {
 				return true;
 			}
 		}
-		return this.state.hasUncommitted() || this.outbox.isSuperseded();
+		return this.outbox.isSuperseded();
 	}
 
 	/**
@@ -380,7 +380,7 @@ final class ShardProgress {
 	/** Returns whether the next commit should not become larger. */
 	boolean isCommitFull() {
 		for (CommitPart part : this.parts) {
-			if (part.isFull()) {
+			if (part.isLarge()) {
 				return true;
 			}
 		}
@@ -388,7 +388,7 @@ final class ShardProgress {
 	}
 
 	private long uncommittedBytes() {
-		long bytes = this.state.uncommittedBytes() + this.outbox.uncommittedBytes();
+		long bytes = this.outbox.uncommittedBytes();
 		for (CommitPart part : this.parts) {
 			bytes += part.bytes();
 		}

@@ -260,14 +260,14 @@ class JournaledStateTests {
 		first.put("a", "xxxx");
 		first.remove("b");
 		this.state.addCommittable(first);
-		assertThat(this.state.uncommittedBytes()).isEqualTo("a\"xxxx\"b".length());
+		assertThat(this.state.bytes()).isEqualTo("a\"xxxx\"b".length());
 
 		StateView second = this.state.open();
 		second.put("a", 1);
 		this.state.makeCommittable(this.state.add(second));
-		assertThat(this.state.uncommittedBytes()).as("in place of the one before").isEqualTo("a1b".length());
+		assertThat(this.state.bytes()).as("in place of the one before").isEqualTo("a1b".length());
 		this.state.takeUncommitted();
-		assertThat(this.state.uncommittedBytes()).isZero();
+		assertThat(this.state.bytes()).isZero();
 	}
 
 	@Test
@@ -450,7 +450,7 @@ class JournaledStateTests {
 		add("n", 1);
 		write((view) -> view.put("n", "text"));
 		assertThat(this.state.uncommitted()).containsOnly(Map.entry("n", "\"text\""));
-		assertThat(this.state.uncommittedBytes()).isEqualTo("n\"text\"".length());
+		assertThat(this.state.bytes()).isEqualTo("n\"text\"".length());
 		write((view) -> view.put("n", 3));
 		assertThat(this.state.uncommitted()).containsOnly(Map.entry("n", "3"));
 		write((view) -> view.remove("n"));
@@ -529,7 +529,7 @@ class JournaledStateTests {
 					commit(journaled, store);
 					assertThat(numbers(store)).as("seed %d, call %d", seed, call).isEqualTo(kept);
 					assertThat(journaled.hasUncommitted()).isFalse();
-					assertThat(journaled.uncommittedBytes()).isZero();
+					assertThat(journaled.bytes()).isZero();
 				}
 				assertThat(numbers(journaled.committableEntries())).as("seed %d, call %d", seed, call).isEqualTo(kept);
 				try (StateView view = journaled.open()) {
