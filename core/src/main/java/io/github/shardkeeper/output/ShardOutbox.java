@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
+import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.CommitPart;
 import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.Outbox.Entry;
 import io.github.shardkeeper.checkpoint.Outbox.Place;
@@ -42,7 +45,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * {@link #prepareForCall}, {@link #writtenByCall} and {@link #notWrittenByCall}, which
  * belong to the call that has the turn to commit.
  */
-public final class ShardOutbox {
+public final class ShardOutbox implements CommitPart {
 
 	private static final Logger logger = PrintableLogger.of(ShardOutbox.class);
 
@@ -236,26 +239,51 @@ public final class ShardOutbox {
 		return this.share.known();
 	}
 
-	/** Returns the size of what the next commit adds, in bytes. */
-	public long uncommittedBytes() {
+	@Override
+	public long bytes() {
 		return this.freshBytes;
 	}
 
 	/** Returns whether nothing waits, neither to be committed nor to be forwarded. */
+	@Override
 	public boolean isEmpty() {
 		return this.waiting == 0 && this.exchange.isEmpty() && !this.replaces;
 	}
 
-	/** Returns whether no call may be made before records were forwarded. */
-	public boolean isFull() {
-		return this.waiting >= this.outputs.maxRecords() || this.waitingBytes >= this.outputs.maxBytes();
+	/** Returns whether calls may be made before records were forwarded. */
+	@Override
+	public boolean permitsCalls() {
+		return this.waiting < this.outputs.maxRecords() && this.waitingBytes < this.outputs.maxBytes();
 	}
 
-	/**
-	 * Returns the changes for a commit, which takes them over.
-	 * @param whole whether the commit writes everything, because the store has lost it
-	 */
-	public Outbox.Changes prepare(boolean whole) {
+	@Override
+	public Added addTo(Commit.Builder commit) {
+		return add(commit, false);
+	}
+
+	@Override
+	public Added addAllTo(Commit.Builder commit, Checkpoint stored) {
+		return add(commit, true);
+	}
+
+	private Added add(Commit.Builder commit, boolean whole) {
+		commit.outbox(prepare(whole));
+		return new Added() {
+
+			@Override
+			public void committed() {
+				ShardOutbox.this.committed();
+			}
+
+			@Override
+			public void notCommitted() {
+				ShardOutbox.this.notCommitted();
+			}
+
+		};
+	}
+
+	private Outbox.Changes prepare(boolean whole) {
 		takeWritten();
 		if (this.supersededBy != null && !isForwarding()) {
 			beginAnew(this.supersededBy);
@@ -308,7 +336,7 @@ public final class ShardOutbox {
 	}
 
 	/** Processes that the commit was written: its records may be forwarded. */
-	public void committed() {
+	private void committed() {
 		this.inCommit.forEach((entry) -> target(entry.target()).waiting.add(entry));
 		if (!this.inCommit.isEmpty()) {
 			this.attentionDue = true;
@@ -324,7 +352,7 @@ public final class ShardOutbox {
 	}
 
 	/** Processes that the commit was not written: its records go into the next one. */
-	public void notCommitted() {
+	private void notCommitted() {
 		List<Entry> later = List.copyOf(this.fresh);
 		this.fresh.clear();
 		this.freshBytes = 0;
@@ -374,7 +402,7 @@ public final class ShardOutbox {
 	 */
 	public @Nullable MonotonicTime nextAttempt() {
 		MonotonicTime next = null;
-		if (isSuperseded()) {
+		if (isExclusive()) {
 			return null;
 		}
 		for (Target target : this.targets.values()) {
@@ -393,7 +421,8 @@ public final class ShardOutbox {
 	 * Returns whether nothing is forwarded before the next commit, which begins a new
 	 * era.
 	 */
-	public boolean isSuperseded() {
+	@Override
+	public boolean isExclusive() {
 		return this.supersededBy != null;
 	}
 
@@ -402,7 +431,8 @@ public final class ShardOutbox {
 		for (Target target : this.targets.values()) {
 			if (target.problem != null) {
 				return "%s records that it has sent cannot be appended to %s: %s".formatted(
-						isFull() ? "Takes no more records, because" : "Continues, but", target.id, target.problem);
+						permitsCalls() ? "Continues, but" : "Takes no more records, because", target.id,
+						target.problem);
 			}
 		}
 		return null;

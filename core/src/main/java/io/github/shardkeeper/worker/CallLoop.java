@@ -135,7 +135,7 @@ final class CallLoop implements ShardOwnership.Loop {
 
 	private boolean isPermitted(MonotonicTime now) {
 		return !this.halted && !this.scope.lifecycle().isPaused() && this.context.lease().permitsHandOut(now)
-				&& !this.progress.outbox().isFull();
+				&& this.progress.permitsCalls();
 	}
 
 	private boolean mayCall(MonotonicTime now) {

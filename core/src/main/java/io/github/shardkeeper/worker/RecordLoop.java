@@ -154,8 +154,7 @@ final class RecordLoop implements ShardOwnership.Loop {
 
 	private boolean mayHandOut(MonotonicTime now) {
 		if (this.results.isHalted(now) || this.scope.lifecycle().isLeaving() || this.commits.mustWait()
-				|| this.progress.isMoving() || this.progress.outbox().isFull()
-				|| this.transacted != null && !this.transacted.mayCall()) {
+				|| !this.progress.permitsCalls() || this.transacted != null && !this.transacted.mayCall()) {
 			return false;
 		}
 		if (this.scope.lifecycle().isPaused() || !this.context.lease().permitsHandOut(now)) {

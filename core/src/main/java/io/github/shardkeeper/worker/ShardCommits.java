@@ -274,7 +274,6 @@ final class ShardCommits {
 
 	private void prepare() {
 		Commit.Builder commit = builder(nextNumber());
-		commit.outbox(this.progress.outbox().prepare(false));
 		List<CommitPart.Added> added = this.progress.addTo(commit);
 		this.sent = new Sent(commit.build(), added, false);
 	}
@@ -300,7 +299,6 @@ final class ShardCommits {
 		this.acquisition = acquired.acquisition();
 		this.writeBackRequired = false;
 		Commit.Builder commit = builder(CommitNumber.ofWhole(++this.attempts));
-		commit.outbox(this.progress.outbox().prepare(true));
 		List<CommitPart.Added> added = this.progress.addAllTo(commit, acquired.checkpoint());
 		this.sent = new Sent(commit.build(), added, true);
 		return Outcome.DONE;
@@ -376,7 +374,6 @@ final class ShardCommits {
 	}
 
 	private void committed(Sent answered) {
-		this.progress.outbox().committed();
 		acknowledged(answered.commit, answered.added);
 		if (answered.whole) {
 			logger.info("The store has lost writes: {} was written back at offset {}, with {} entries of state",
@@ -397,7 +394,6 @@ final class ShardCommits {
 		if (this.transacted) {
 			return Outcome.FENCED;
 		}
-		this.progress.outbox().notCommitted();
 		lost.added.forEach(CommitPart.Added::notCommitted);
 		this.progress.notCommitted(this.context.clock().now());
 		this.owned.recordsSetAside();

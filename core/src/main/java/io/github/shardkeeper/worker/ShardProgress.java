@@ -93,7 +93,7 @@ final class ShardProgress {
 		this.queue = RetryQueue.of(scope, (dueIn != null) ? now.plus(dueIn) : null);
 		this.failed = new FailedRecords(this.queue, context.clock(), context.wallClock());
 		this.repositioning = new Repositioning((seek != null) ? seek.number() : acquired.seeks().applied());
-		this.parts = new CommitPart[] { this.repositioning, this.state, this.failed };
+		this.parts = new CommitPart[] { this.repositioning, this.state, this.failed, this.outbox };
 		if (seek != null) {
 			if (seek.clearsState()) {
 				this.state.clear();
@@ -143,7 +143,12 @@ final class ShardProgress {
 
 	/** Returns whether every record is done, and there is nothing to commit. */
 	boolean isAtEnd() {
-		return this.window.isEmpty() && this.queue.isEmpty() && this.outbox.isEmpty() && this.commitDue == null;
+		for (CommitPart part : this.parts) {
+			if (!part.isEmpty()) {
+				return false;
+			}
+		}
+		return this.window.isEmpty() && this.commitDue == null;
 	}
 
 	/** Marks a record as done: offset and changes of state go into the next commit. */
@@ -180,7 +185,17 @@ final class ShardProgress {
 				return true;
 			}
 		}
-		return this.outbox.isSuperseded();
+		return false;
+	}
+
+	/** Returns whether records may be handled before the next commit is answered. */
+	boolean permitsCalls() {
+		for (CommitPart part : this.parts) {
+			if (!part.permitsCalls()) {
+				return false;
+			}
+		}
+		return true;
 	}
 
 	/**
@@ -248,7 +263,7 @@ final class ShardProgress {
 	void forward(MonotonicTime now) {
 		if (this.outbox.forward(now)) {
 			changed(0, now);
-			if (this.outbox.isSuperseded()) {
+			if (this.outbox.isExclusive()) {
 				commitSoon();
 			}
 		}
@@ -315,7 +330,7 @@ final class ShardProgress {
 
 	/**
 	 * Moves the shard to where its source reads on. No record may be handled before that
-	 * is committed: see {@link #isMoving}.
+	 * is committed.
 	 */
 	void moveTo(RecordBuffer.Move move, MonotonicTime now) {
 		this.window.moveTo(move.after(), move.offsetsReused());
@@ -388,7 +403,7 @@ final class ShardProgress {
 	}
 
 	private long uncommittedBytes() {
-		long bytes = this.outbox.uncommittedBytes();
+		long bytes = 0;
 		for (CommitPart part : this.parts) {
 			bytes += part.bytes();
 		}
