@@ -40,7 +40,7 @@ final class CallLoop implements ShardOwnership.Loop {
 
 	private final ShardProgress progress;
 
-	private final ShardCommits commits;
+	private final Committer committer;
 
 	private final @Nullable ShardRuns runs;
 
@@ -55,14 +55,14 @@ final class CallLoop implements ShardOwnership.Loop {
 	/** Whether no call is made until the shard has another owner. */
 	private boolean halted;
 
-	CallLoop(ShardScope scope, ShardProgress progress, ShardCommits commits) {
+	CallLoop(ShardScope scope, Committer committer) {
 		this.scope = scope;
 		this.context = scope.context();
 		this.handler = scope.handler();
-		this.progress = progress;
-		this.commits = commits;
+		this.progress = committer.progress();
+		this.committer = committer;
 		RunRules schedule = this.handler.schedule();
-		this.runs = (schedule != null) ? new ShardRuns(schedule, scope, progress, commits) : null;
+		this.runs = (schedule != null) ? new ShardRuns(schedule, scope, committer) : null;
 		this.commitTimer = new WakeTimer(this.context.timer(), scope.wake());
 		this.callTimer = new WakeTimer(this.context.timer(), (this.runs != null) ? this.runs::wake : scope.wake());
 	}
@@ -90,7 +90,7 @@ final class CallLoop implements ShardOwnership.Loop {
 		if (mayCall(now)) {
 			this.nextCall = (this.runs != null) ? this.runs.begin(now, woken) : now;
 			if (this.runs != null && this.runs.isUnderWay()) {
-				Outcome stop = Outcome.after(this.commits.advance(now));
+				Outcome stop = Outcome.after(this.committer.advance(now, false));
 				if (stop != null) {
 					return stop;
 				}
@@ -108,14 +108,14 @@ final class CallLoop implements ShardOwnership.Loop {
 		if (this.scope.lifecycle().isPaused()) {
 			this.progress.commitSoon();
 		}
-		Outcome stop = Outcome.after(this.commits.advance(now));
+		Outcome stop = Outcome.after(this.committer.advance(now, false));
 		if (stop != null) {
 			return stop;
 		}
 		if (this.scope.lifecycle().isLeaving()) {
 			return Outcome.MORE;
 		}
-		MonotonicTime due = this.commits.nextDue();
+		MonotonicTime due = this.committer.nextDue(false);
 		if (due != null) {
 			this.commitTimer.wakeAt(due, now);
 		}
@@ -228,7 +228,7 @@ final class CallLoop implements ShardOwnership.Loop {
 
 		private final ShardProgress progress;
 
-		private final ShardCommits commits;
+		private final Committer committer;
 
 		private final RunSchedule schedule;
 
@@ -249,21 +249,21 @@ final class CallLoop implements ShardOwnership.Loop {
 
 		private RunPosition position;
 
-		ShardRuns(RunRules rules, ShardScope scope, ShardProgress progress, ShardCommits commits) {
+		ShardRuns(RunRules rules, ShardScope scope, Committer committer) {
 			this.rules = rules;
 			this.scope = scope;
 			this.context = scope.context();
-			this.progress = progress;
-			this.commits = commits;
+			this.progress = committer.progress();
+			this.committer = committer;
 			// An interval that is longer than that of commits needs no more of them.
 			this.commitsEnds = rules.marks() || rules.trigger() instanceof RunTrigger.Every every
 					&& every.interval().compareTo(scope.settings().commits().interval()) >= 0;
-			RunPosition stored = RunPosition.of(progress.begin());
+			RunPosition stored = RunPosition.of(this.progress.begin());
 			this.schedule = new RunSchedule(rules, stored, wallTime());
 			this.position = this.schedule.position();
 			scope.problems().scheduledAt(this.position);
 			if (!this.position.equals(stored)) {
-				progress.moveTo(this.position.toOffset(), this.context.clock().now());
+				this.progress.moveTo(this.position.toOffset(), this.context.clock().now());
 			}
 		}
 
@@ -304,7 +304,7 @@ final class CallLoop implements ShardOwnership.Loop {
 					this.schedule.begin(time);
 					moved(now, this.rules.marks());
 					if (this.rules.marksFirst()) {
-						this.required = this.commits.next();
+						this.required = this.committer.numbers().upcoming();
 					}
 				}
 				this.scope.problems().scheduleContinues();
@@ -355,7 +355,7 @@ final class CallLoop implements ShardOwnership.Loop {
 		 * want.
 		 */
 		boolean mayCall() {
-			return this.commits.acknowledged() >= this.required;
+			return this.committer.numbers().acknowledged() >= this.required;
 		}
 
 		/** Ends the run. */
@@ -363,7 +363,7 @@ final class CallLoop implements ShardOwnership.Loop {
 			this.schedule.succeeded(wallTime());
 			moved(now, this.commitsEnds);
 			if (this.commitsEnds) {
-				this.required = this.commits.next();
+				this.required = this.committer.numbers().upcoming();
 			}
 		}
 

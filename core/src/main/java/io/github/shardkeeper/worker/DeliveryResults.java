@@ -31,7 +31,7 @@ import io.github.shardkeeper.worker.FailurePolicy.Decision;
  * failed. With manual acknowledgment a handled record is done once it is acknowledged.
  * Confined to the shard's worker, except for {@link #acknowledgmentOf}.
  */
-final class DeliveryResults {
+final class DeliveryResults implements CallResults {
 
 	private static final Logger logger = PrintableLogger.of(DeliveryResults.class);
 
@@ -57,7 +57,8 @@ final class DeliveryResults {
 
 	private final FailurePolicy policy;
 
-	private final boolean transacted;
+	/** Whether calls commit what they do, so that it is done when they return. */
+	private final boolean callsCommit;
 
 	private final boolean manual;
 
@@ -80,20 +81,28 @@ final class DeliveryResults {
 	/** Set while the shard halts because too many conversions in a row failed. */
 	private @Nullable MonotonicTime conversionRetryAt;
 
-	DeliveryResults(ShardScope scope, ShardProgress progress, DeliveryOrder order, RecordIntake intake) {
+	DeliveryResults(ShardScope scope, Committer committer, DeliveryOrder order, RecordIntake intake) {
 		this.scope = scope;
 		this.owned = scope.owned();
 		this.handler = scope.handler();
 		this.context = scope.context();
 		this.problems = scope.problems();
-		this.progress = progress;
+		this.progress = committer.progress();
 		this.order = order;
 		this.intake = intake;
 		this.policy = new FailurePolicy(scope.settings());
 		this.maxConversionFailures = scope.settings().maxConversionFailures();
-		this.transacted = scope.context().checkpoints().transactions(scope.topic()) != null;
+		this.callsCommit = committer.commitsCalls();
 		this.manual = scope.settings().commits().mode() == CommitMode.MANUAL;
 		this.manualWithState = this.manual && this.handler.takesState();
+	}
+
+	/**
+	 * Returns whether no record may be handled, or committed, before earlier ones of its
+	 * delivery.
+	 */
+	boolean splitsAtUnreadable() {
+		return this.callsCommit || this.policy.splitsAtUnreadable();
 	}
 
 	boolean isHalted(MonotonicTime now) {
@@ -110,10 +119,11 @@ final class DeliveryResults {
 		return (!this.halted && isHalted(now)) ? this.conversionRetryAt : null;
 	}
 
-	void process(DeliveryCalls.Result result) {
+	@Override
+	public void process(DeliveryCalls.Result result) {
 		Delivery delivery = result.delivery();
 		HandlerCalls.Result call = result.call();
-		if (call == null && delivery.records().size() > 1 && (this.transacted || this.policy.splitsAtUnreadable())) {
+		if (call == null && delivery.records().size() > 1 && splitsAtUnreadable()) {
 			// The records before an unreadable one are handled, and committed, before it.
 			this.order.remove(delivery);
 			this.intake.addParts(delivery.single());
@@ -210,7 +220,7 @@ final class DeliveryResults {
 		for (TrackedRecord record : delivery.records()) {
 			bytes += record.source().size();
 			record.handled((record == delivery.last()) ? changes : JournaledState.Changes.NONE);
-			if (this.transacted) {
+			if (this.callsCommit) {
 				this.progress.written(record);
 			}
 			else if (done) {
@@ -386,7 +396,7 @@ final class DeliveryResults {
 			this.order.remove(delivery);
 			return true;
 		}
-		if (parked && this.transacted) {
+		if (parked && this.callsCommit) {
 			// So that a call in a batch has nothing to commit but its own records.
 			this.order.retry(delivery);
 			return true;

@@ -48,7 +48,7 @@ final class HandlerCalls {
 	}
 
 	/** Calls the handler unless the shard is lost; no other call for it runs. */
-	Result callHandler(@Nullable JournaledState state, MonotonicTime now, StateCall code) {
+	Result callHandler(@Nullable JournaledState state, MonotonicTime now, CallCommit.Code code) {
 		callBegins(now);
 		try {
 			return callAlone(state, now, code, true);
@@ -59,7 +59,7 @@ final class HandlerCalls {
 	}
 
 	/** Calls the handler unless the shard is lost or leaving, while others may run. */
-	Result callConcurrently(@Nullable JournaledState state, MonotonicTime now, StateCall code) {
+	Result callConcurrently(@Nullable JournaledState state, MonotonicTime now, CallCommit.Code code) {
 		ConcurrentCall running = new ConcurrentCall(new HandlerCall(), now);
 		this.concurrent.add(running);
 		callBegins(now);
@@ -79,16 +79,17 @@ final class HandlerCalls {
 	}
 
 	/** Calls a callback unless the shard is lost; no other call for it runs. */
-	Result callbackWhileHeld(JournaledState state, StateCall code) {
+	Result callbackWhileHeld(JournaledState state, CallCommit.Code code) {
 		return callAlone(state, this.clock.now(), code, true);
 	}
 
 	/** Calls a callback in any case; no other call for the shard runs. */
-	Result callback(JournaledState state, StateCall code) {
+	Result callback(JournaledState state, CallCommit.Code code) {
 		return callAlone(state, this.clock.now(), code, false);
 	}
 
-	private Result callAlone(@Nullable JournaledState state, MonotonicTime now, StateCall code, boolean onlyWhileHeld) {
+	private Result callAlone(@Nullable JournaledState state, MonotonicTime now, CallCommit.Code code,
+			boolean onlyWhileHeld) {
 		this.exclusiveSince = now;
 		try {
 			return call(this.exclusive, state, code, onlyWhileHeld);
@@ -99,7 +100,7 @@ final class HandlerCalls {
 		}
 	}
 
-	private Result call(HandlerCall call, @Nullable JournaledState state, StateCall code, boolean onlyWhileHeld) {
+	private Result call(HandlerCall call, @Nullable JournaledState state, CallCommit.Code code, boolean onlyWhileHeld) {
 		StateView view = (state != null) ? state.open() : null;
 		try {
 			call.run(() -> {
@@ -217,13 +218,6 @@ final class HandlerCalls {
 		NotCalledException(String why) {
 			super(why);
 		}
-
-	}
-
-	@FunctionalInterface
-	interface StateCall {
-
-		void run(@Nullable StateView view) throws Throwable;
 
 	}
 

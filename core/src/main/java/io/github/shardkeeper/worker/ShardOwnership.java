@@ -6,6 +6,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
+import io.github.shardkeeper.checkpoint.CallTransactions;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.checkpoint.StateView;
@@ -36,7 +37,7 @@ final class ShardOwnership {
 
 	private final ShardProgress progress;
 
-	private final ShardCommits commits;
+	private final Committer committer;
 
 	private final Loop loop;
 
@@ -53,23 +54,35 @@ final class ShardOwnership {
 	/** Whether the revocation callback was interrupted, and is called once more. */
 	private boolean revocationRepeated;
 
-	ShardOwnership(ShardScope scope, Acquisition.Acquired acquired, @Nullable ShardCommits earlier) {
+	/** Creates an ownership; {@code earlier} is the one before a seek, if any. */
+	ShardOwnership(ShardScope scope, Acquisition.Acquired acquired, @Nullable ShardOwnership earlier) {
 		this.scope = scope;
 		this.owned = scope.owned();
 		this.handler = scope.handler();
 		this.context = scope.context();
 		this.progress = new ShardProgress(acquired, scope);
-		this.commits = new ShardCommits(acquired, earlier, this.progress, scope);
-		this.loop = (this.handler.shape() == HandlerShape.LOOP) ? new CallLoop(scope, this.progress, this.commits)
-				: new RecordLoop(scope, this.progress, this.commits);
+		CommitNumbers numbers;
+		if (earlier != null) {
+			numbers = earlier.committer.numbers();
+			numbers.acquiredAgain(acquired);
+		}
+		else {
+			numbers = new CommitNumbers(acquired, this.context.nextOwnership());
+		}
+		CallTransactions transactions = this.context.checkpoints().transactions(scope.topic());
+		this.committer = (transactions != null)
+				? new TransactionalCommitter(transactions, numbers, this.progress, scope)
+				: new BackgroundCommitter(numbers, this.progress, scope);
+		this.loop = (this.handler.shape() == HandlerShape.LOOP) ? new CallLoop(scope, this.committer)
+				: new RecordLoop(scope, this.committer);
 	}
 
 	ShardProgress progress() {
 		return this.progress;
 	}
 
-	ShardCommits commits() {
-		return this.commits;
+	Committer committer() {
+		return this.committer;
 	}
 
 	/** Returns whether reading has started; it may have stopped since. */
@@ -269,7 +282,7 @@ final class ShardOwnership {
 			CHECKPOINT_MISSING;
 
 			/** Returns the result if the commits end the turn, otherwise {@code null}. */
-			static @Nullable Outcome after(ShardCommits.Outcome commits) {
+			static @Nullable Outcome after(Committer.Outcome commits) {
 				return switch (commits) {
 					case DONE, SENT -> null;
 					case FENCED -> FENCED;

@@ -23,7 +23,7 @@ import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * Progress of an acquired shard since its checkpoint, and the contents of the next
- * commit, which {@link ShardCommits} sends. Confined to the shard's worker, except for
+ * commit, which a {@link Committer} sends. Confined to the shard's worker, except for
  * what is {@linkplain #publish published}.
  */
 final class ShardProgress {
@@ -269,6 +269,11 @@ final class ShardProgress {
 		}
 	}
 
+	/** Returns when to forward again what was not taken, {@code null} for not at all. */
+	@Nullable MonotonicTime nextForward() {
+		return this.outbox.nextAttempt();
+	}
+
 	/** Returns what waits by key, {@code null} if records do not wait by key. */
 	RetryQueue.@Nullable Parked parked() {
 		return (this.queue instanceof RetryQueue.Parked parked) ? parked : null;
@@ -412,6 +417,11 @@ final class ShardProgress {
 
 	FailedRecords failed() {
 		return this.failed;
+	}
+
+	/** Returns a commit of the position, for {@link #addTo} or {@link #addAllTo}. */
+	Commit.Builder commit(Commit.CommitNumber number) {
+		return new Commit.Builder(number, this.window.position(), this.window.ahead());
 	}
 
 	/** Moves everything that is uncommitted into a commit. */

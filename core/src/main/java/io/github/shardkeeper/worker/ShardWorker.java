@@ -74,8 +74,8 @@ public final class ShardWorker {
 	/** Whether the application's database has lost commits that it had accepted. */
 	private volatile boolean commitsLost;
 
-	/** Commits of the current ownership, for other threads; {@code null} for none. */
-	private volatile @Nullable ShardCommits commits;
+	/** That of the current ownership, for other threads; {@code null} for none. */
+	private volatile @Nullable Committer committer;
 
 	/** Whether offset and state of the shard are in memory. */
 	private volatile boolean acquired;
@@ -90,8 +90,8 @@ public final class ShardWorker {
 
 	private @Nullable ShardOwnership ownership;
 
-	/** Commits before a seek; only until the shard is acquired again. */
-	private @Nullable ShardCommits earlier;
+	/** Ownership before a seek; only until the shard is acquired again. */
+	private @Nullable ShardOwnership earlier;
 
 	/** Token of the newer owner, {@link Token#NONE} if the token is not known. */
 	private @Nullable Token fence;
@@ -262,7 +262,7 @@ public final class ShardWorker {
 	 * if the commits of the shard are not there, or it is not acquired.
 	 */
 	public @Nullable LastCommit acceptedByDatabase() {
-		ShardCommits current = this.commits;
+		Committer current = this.committer;
 		return (current != null && !this.ended.isDone()) ? current.acceptedByDatabase() : null;
 	}
 
@@ -301,11 +301,11 @@ public final class ShardWorker {
 		if (this.writeBackDue && current != null) {
 			this.writeBackDue = false;
 			this.owned.recordsSetAside();
-			current.commits().requireWriteBack();
+			current.committer().requireWriteBack();
 		}
 		if (this.commitsLost && current != null) {
 			this.commitsLost = false;
-			current.commits().checkpointGone();
+			current.committer().checkpointGone();
 		}
 		if (this.fence != null) {
 			endFenced(this.fence);
@@ -376,8 +376,8 @@ public final class ShardWorker {
 		this.acquired = false;
 		this.reading = false;
 		this.ownership = null;
-		this.commits = null;
-		this.earlier = released.commits();
+		this.committer = null;
+		this.earlier = released;
 		this.acquisition = new ShardAcquisition(this.owned, this.context.checkpoints(), this.context.acquisitions(),
 				this::wake);
 		this.lifecycle.seekEnded();
@@ -400,7 +400,7 @@ public final class ShardWorker {
 			}
 			current = new ShardOwnership(this.scope, granted, this.earlier);
 			this.ownership = current;
-			this.commits = current.commits();
+			this.committer = current.committer();
 			this.earlier = null;
 			this.owned.reached(MovePhase.ACQUIRED, this.context.clock().now());
 		}
@@ -420,7 +420,7 @@ public final class ShardWorker {
 
 	private boolean consume(ShardOwnership current, MonotonicTime now) {
 		ShardOwnership.Loop.Outcome outcome = current.run();
-		if (!current.commits().isRepeating()) {
+		if (!current.committer().isRepeating()) {
 			this.problems.turnSucceeded();
 		}
 		this.problems.forwarding(this.outbox.problem());
@@ -428,7 +428,7 @@ public final class ShardWorker {
 			case FENCED -> fenced(Token.NONE);
 			case CHECKPOINT_MISSING -> this.problems.checkpointMissing();
 			case COMPLETED -> {
-				complete(current.commits(), now);
+				complete(current.committer(), now);
 				return true;
 			}
 			case MORE, IDLE -> {
@@ -437,23 +437,24 @@ public final class ShardWorker {
 		return outcome == ShardOwnership.Loop.Outcome.MORE;
 	}
 
-	private void complete(ShardCommits commits, MonotonicTime now) {
+	private void complete(Committer committer, MonotonicTime now) {
 		switch (this.context.checkpoints()
-			.complete(this.owned.shard(), this.owned.token(), commits.acknowledged(), commits.acquisition())) {
+			.complete(this.owned.shard(), this.owned.token(), committer.numbers().acknowledged(),
+					committer.numbers().acquisition())) {
 			case COMPLETED -> {
 				this.completed = true;
 				this.lifecycle.drain(now);
 			}
 			case PENDING -> this.attentionDue = true;
 			case STALE -> fenced(Token.NONE);
-			case GONE -> commits.checkpointGone();
+			case GONE -> committer.checkpointGone();
 		}
 	}
 
 	private void fenced(Token newer) {
 		ShardOwnership current = this.ownership;
-		if (current != null && current.commits().acceptedByDatabase() != null && !this.lossReported) {
-			this.lossReported = current.commits().reportLostCommits();
+		if (current != null && current.committer().acceptedByDatabase() != null && !this.lossReported) {
+			this.lossReported = current.committer().reportLostCommits();
 		}
 		if (!this.lossReported) {
 			logger.warn("{} was taken over by a newer owner; what was not committed under token {} is dropped",
@@ -490,12 +491,12 @@ public final class ShardWorker {
 		if (this.lifecycle.drainingSince() != null && !this.lifecycle.isAbandoned()) {
 			this.owned.reached(MovePhase.DRAINED, this.context.clock().now());
 		}
-		return !current.isStarted() || isCommitted(current.commits());
+		return !current.isStarted() || isCommitted(current.committer());
 	}
 
-	private boolean isCommitted(ShardCommits commits) {
+	private boolean isCommitted(Committer committer) {
 		try {
-			switch (commits.flush()) {
+			switch (committer.flush()) {
 				case DONE -> {
 					// What was sent is committed. It is forwarded now, as far as answers
 					// come: its time limit is the longest that this may take.
@@ -550,7 +551,7 @@ public final class ShardWorker {
 			return;
 		}
 		this.lossReported = true;
-		this.ownership.commits().reportLoss(cause);
+		this.ownership.committer().reportLoss(cause);
 	}
 
 	/**
