@@ -169,7 +169,7 @@ final class DeliveryResults implements CallResults {
 		if (this.maxConversionFailures == 0 || this.policy.unreadable() instanceof Decision.Halt) {
 			return false;
 		}
-		if (record.isOfQueue() && this.progress.parked() != null) {
+		if (record.isOfQueue() && this.progress.queue().keepsOrder()) {
 			// The same one again and again.
 			return false;
 		}
@@ -359,7 +359,7 @@ final class DeliveryResults implements CallResults {
 			log(Level.WARN, "retry",
 					"%s failed at offset %s of %s; it is retried in %d ms, and %s".formatted(this.handler.name(),
 							failed.offset(), this.owned, later.delay().toMillis(),
-							(this.progress.parked() != null) ? "all other keys continue" : "the shard continues"),
+							(this.progress.queue().keepsOrder()) ? "all other keys continue" : "the shard continues"),
 					failure);
 		}
 		else {
@@ -377,7 +377,7 @@ final class DeliveryResults implements CallResults {
 	 * @return whether the delivery must not be called, or not yet
 	 */
 	boolean parkBehind(Delivery delivery) {
-		if (this.progress.parked() == null || delivery.first().isOfQueue()) {
+		if (!this.progress.queue().keepsOrder() || delivery.first().isOfQueue()) {
 			return false;
 		}
 		MonotonicTime now = this.context.clock().now();
@@ -406,12 +406,11 @@ final class DeliveryResults implements CallResults {
 
 	/** Holds a delivery back if a record of it must wait in the queue, and must not. */
 	private boolean isHeldBack(Delivery delivery, TrackedRecord record) {
-		RetryQueue.Parked parked = this.progress.parked();
-		if (parked == null || this.progress.mayWait(record)) {
+		if (this.progress.mayWait(record)) {
 			return false;
 		}
 		this.intake.holdBack(this.order.withdraw(delivery));
-		this.problems.parkingFull(record.offset(), parked.keys(), this.scope.settings().parking());
+		this.problems.parkingFull(record.offset(), this.progress.queue(), this.scope.settings().parking());
 		return true;
 	}
 
@@ -423,7 +422,7 @@ final class DeliveryResults implements CallResults {
 		TrackedRecord record = delivery.first();
 		Duration maxAge = this.scope.settings().retryMaxAge();
 		if (maxAge == null || record.failedAt() == null || record.earlierCalls() == 0
-				|| this.progress.parked() != null) {
+				|| this.progress.queue().keepsOrder()) {
 			return false;
 		}
 		Duration waited = Duration.between(record.failedAt(), this.context.wallClock().instant());

@@ -1,7 +1,6 @@
 package io.github.shardkeeper.worker;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -42,34 +41,28 @@ final class FailedRecords implements CommitPart {
 
 	/** Returns whether a record that is not of the queue waits for others of its key. */
 	boolean mustWait(TrackedRecord record) {
-		return this.queue instanceof RetryQueue.Parked parked && !record.isOfQueue()
-				&& parked.keys().isParked(record.source().key(), record.offset());
+		return !record.isOfQueue() && this.queue.mustWait(record.source());
 	}
 
 	/** Returns whether a record may wait in the retry queue. */
 	boolean mayWait(TrackedRecord record) {
-		return !(this.queue instanceof RetryQueue.Parked parked) || record.isOfQueue()
-				|| parked.keys().hasRoom(record.source().key(), record.offset());
+		return record.isOfQueue() || this.queue.hasRoom(record.source());
 	}
 
 	/** Puts a record behind those of its key. */
 	void waitBehind(TrackedRecord record, MonotonicTime now) {
 		SourceRecord source = record.source();
-		if (this.queue instanceof RetryQueue.Parked parked && !parked.keys().isUnderWay(record.offset())) {
-			Instant since = this.wallClock.instant();
-			FailedRecord waiting = new FailedRecord(source.offset(), source.key(), source.payload(), source.headers(),
-					source.timestamp(), 0, 0, "", "", since,
-					parked.keys().placeFor(source.offset(), since.toEpochMilli()));
-			this.changes.put(waiting, now.until(parked.parkBehind(waiting, now)), false);
+		Commit.Retry waiting = this.queue.putBehind(new FailedRecord(source.offset(), source.key(), source.payload(),
+				source.headers(), source.timestamp(), 0, 0, "", "", this.wallClock.instant(), 0), now);
+		if (waiting != null) {
+			this.changes.put(waiting.record(), waiting.delay(), false);
 		}
 	}
 
 	/** Puts a failed record into the retry queue. */
 	void retryLater(TrackedRecord record, FailedRecord failed, Duration delay, MonotonicTime now) {
 		FailedRecord placed = placed(record, failed);
-		if (this.queue instanceof RetryQueue.Parked parked) {
-			parked.park(placed, now.plus(delay));
-		}
+		this.queue.put(placed, now.plus(delay));
 		this.changes.put(placed, delay, record.isOfQueue());
 	}
 
@@ -83,9 +76,7 @@ final class FailedRecords implements CommitPart {
 
 	/** Returns a failed record with its place among those of its key. */
 	private FailedRecord placed(TrackedRecord record, FailedRecord failed) {
-		return (this.queue instanceof RetryQueue.Parked parked && !record.isOfQueue())
-				? failed.at(parked.keys().placeFor(record.offset(), failed.failedAt().toEpochMilli()))
-				: failed.at(record.place());
+		return record.isOfQueue() ? failed.at(record.place()) : this.queue.placed(failed);
 	}
 
 	/** Removes a record of the queue, which is done. */
@@ -96,9 +87,7 @@ final class FailedRecords implements CommitPart {
 
 	/** Processes that the transaction of a call has removed a record of the queue. */
 	void removed(TrackedRecord record) {
-		if (this.queue instanceof RetryQueue.Parked parked) {
-			parked.settled(record.offset());
-		}
+		this.queue.removed(record.offset());
 	}
 
 	@Override

@@ -120,7 +120,7 @@ final class RecordIntake {
 		if (part != null) {
 			return part;
 		}
-		if (this.ofQueueInARow >= MAX_OF_QUEUE_IN_A_ROW && this.progress.parked() != null) {
+		if (this.ofQueueInARow >= MAX_OF_QUEUE_IN_A_ROW && this.progress.queue().keepsOrder()) {
 			// So that a long sequence of one key does not stop all others; and not more
 			// of
 			// its new records are put behind it than it has less meanwhile.

@@ -18,7 +18,6 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.UnreadableStateException;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.loop.WakeTimer;
-import io.github.shardkeeper.parking.ParkedKeys;
 import io.github.shardkeeper.schedule.NoNextRunException;
 import io.github.shardkeeper.schedule.RunPosition;
 import io.github.shardkeeper.shard.Offset;
@@ -334,7 +333,7 @@ final class ShardProblems {
 	}
 
 	/** Reports that a record has to wait behind others, and must not. */
-	void parkingFull(Offset offset, ParkedKeys waiting, ConsumerSettings.Parking limits) {
+	void parkingFull(Offset offset, RetryQueue waiting, ConsumerSettings.Parking limits) {
 		boolean keys = waiting.records() < limits.maxRecords();
 		String text = ("Halted at offset %s: %d keys with %d records wait because %s failed, and "
 				+ "'shardkeeper.consumer.park-key.%s' (%d) permits no more. It resumes when one of them is handled; or "

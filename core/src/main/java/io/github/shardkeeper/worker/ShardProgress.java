@@ -274,11 +274,6 @@ final class ShardProgress {
 		return this.outbox.nextAttempt();
 	}
 
-	/** Returns what waits by key, {@code null} if records do not wait by key. */
-	RetryQueue.@Nullable Parked parked() {
-		return (this.queue instanceof RetryQueue.Parked parked) ? parked : null;
-	}
-
 	/** Returns whether a record that is not of the queue waits for others of its key. */
 	boolean mustWait(TrackedRecord record) {
 		return this.failed.mustWait(record);

@@ -40,7 +40,7 @@ class RetryQueueTests {
 
 	private final BufferBudget budget = new BufferBudget(64_000_000);
 
-	private final RetryQueue queue = new RetryQueue.Due(SHARD, this.store, this.budget, NOW);
+	private final RetryQueue queue = new DueQueue(SHARD, this.store, this.budget, NOW);
 
 	private int commits;
 
@@ -101,7 +101,7 @@ class RetryQueueTests {
 	/** With many shards, each may have little at a time; it is fetched all the same. */
 	@Test
 	void dueRecordsAreFetchedInPortionsWhileOthersAreOpen() {
-		RetryQueue careful = new RetryQueue.Due(SHARD, this.store, new BufferBudget(1), NOW);
+		RetryQueue careful = new DueQueue(SHARD, this.store, new BufferBudget(1), NOW);
 		retry("1", "2", "3");
 
 		assertThat(offset(careful.next(NOW))).isEqualTo("1");

@@ -1,0 +1,113 @@
+package io.github.shardkeeper.worker;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+import io.github.shardkeeper.Acknowledgment;
+import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
+
+/**
+ * With manual acknowledgment, a handled record is done once it is acknowledged. Confined
+ * to the shard's worker, except for {@link #of}.
+ */
+final class Acknowledgments {
+
+	private final ShardScope scope;
+
+	private final ShardProgress progress;
+
+	private final boolean manual;
+
+	/** Whether a record is done only with all before it: its state depends on theirs. */
+	private final boolean inOrder;
+
+	/** Acknowledged records to process; added on any thread. */
+	private final Queue<List<TrackedRecord>> acknowledged = new ConcurrentLinkedQueue<>();
+
+	/** Handled records in the order of their calls; only in order. */
+	private final Deque<TrackedRecord> handled = new ArrayDeque<>(1);
+
+	Acknowledgments(ShardScope scope, ShardProgress progress) {
+		this.scope = scope;
+		this.progress = progress;
+		this.manual = scope.settings().commits().mode() == CommitMode.MANUAL;
+		this.inOrder = this.manual && scope.handler().takesState();
+	}
+
+	/** Returns the acknowledgment of a delivery, for the handler. Thread-safe. */
+	Acknowledgment of(Delivery delivery) {
+		List<TrackedRecord> records = delivery.records();
+		return () -> {
+			this.acknowledged.add(records);
+			this.scope.wake().run();
+		};
+	}
+
+	/** Returns whether the records of a delivery are done when its call returns. */
+	boolean isDone(Delivery delivery) {
+		return !this.manual || !this.inOrder && delivery.last().isAcknowledged();
+	}
+
+	/** Processes that the call of a delivery has succeeded. */
+	void handled(Delivery delivery, MonotonicTime begun) {
+		if (this.inOrder) {
+			this.handled.addAll(delivery.records());
+			finishHandled(begun);
+		}
+	}
+
+	/** Marks acknowledged records as done; returns whether there were any. */
+	boolean process() {
+		boolean any = false;
+		for (List<TrackedRecord> records = this.acknowledged.poll(); records != null; records = this.acknowledged
+			.poll()) {
+			any = true;
+			MonotonicTime now = this.scope.context().clock().now();
+			for (TrackedRecord record : records) {
+				record.acknowledged();
+			}
+			if (this.inOrder) {
+				finishHandled(now);
+				continue;
+			}
+			for (TrackedRecord record : records) {
+				if (record.isHandled() && !record.isDone()) {
+					this.progress.done(record, now);
+				}
+			}
+		}
+		return any;
+	}
+
+	/** Marks handled records as done up to the first that is not acknowledged. */
+	private void finishHandled(MonotonicTime now) {
+		for (TrackedRecord next = this.handled.peek(); next != null
+				&& next.isAcknowledged(); next = this.handled.peek()) {
+			this.progress.done(this.handled.remove(), now);
+		}
+	}
+
+	/** Reports that no more records are handled until some are acknowledged. */
+	void reportMissing() {
+		if (!this.manual) {
+			return;
+		}
+		String handler = this.scope.handler().name();
+		if (this.progress.window().isFull()) {
+			this.scope.problems()
+				.blockedBy("%s has handled %d records after offset %s and not acknowledged the first of them"
+					.formatted(handler, this.progress.window().size(), this.progress.window().position()));
+		}
+		else if (this.progress.queue().stalledAt() > 0) {
+			this.scope.problems()
+				.blockedBy(
+						"%s has handled %d records of the retry queue and not acknowledged them: no more come from there"
+							.formatted(handler, this.progress.queue().stalledAt()));
+		}
+	}
+
+}
