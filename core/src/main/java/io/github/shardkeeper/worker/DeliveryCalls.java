@@ -133,7 +133,7 @@ final class DeliveryCalls {
 			boolean concurrently) {
 		OwnedShard owned = this.scope.owned();
 		JournaledState seen = this.handler.takesState() ? this.state : null;
-		Acknowledgment acknowledgment = this.handler.takesAcknowledgment() ? this.results.acknowledgmentOf(delivery)
+		Acknowledgment acknowledgment = this.handler.takesAcknowledgment() ? this.results.acknowledgments().of(delivery)
 				: null;
 		CallOutput output = this.handler.takesOutput() ? this.context.outputs().open() : null;
 		CallCommit commit = this.committer.begin(delivery.records(), output);

@@ -2,28 +2,18 @@ package io.github.shardkeeper.worker;
 
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.event.Level;
 
-import io.github.shardkeeper.Acknowledgment;
-import io.github.shardkeeper.UnreadableStateException;
-import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.source.PayloadConversionException;
-import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.ConsumerMeters.TopicMeters;
-import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.FailurePolicy.Decision;
 
 /**
@@ -34,8 +24,6 @@ import io.github.shardkeeper.worker.FailurePolicy.Decision;
 final class DeliveryResults implements CallResults {
 
 	private static final Logger logger = PrintableLogger.of(DeliveryResults.class);
-
-	private static final Duration CONVERSION_RETRY_PAUSE = Duration.ofSeconds(30);
 
 	private static final Duration NO_THREAD_PAUSE = Duration.ofMillis(200);
 
@@ -60,26 +48,11 @@ final class DeliveryResults implements CallResults {
 	/** Whether calls commit what they do, so that it is done when they return. */
 	private final boolean callsCommit;
 
-	private final boolean manual;
+	private final Acknowledgments acknowledgments;
 
-	/** Whether a record is done only with all before it: its state depends on theirs. */
-	private final boolean manualWithState;
+	private final ShardHalt halt = new ShardHalt();
 
-	/** Acknowledged records to process; added on any thread. */
-	private final Queue<List<TrackedRecord>> acknowledged = new ConcurrentLinkedQueue<>();
-
-	/** Handled records in the order of their calls; only manual with state. */
-	private final Deque<TrackedRecord> handled = new ArrayDeque<>(1);
-
-	/** Whether the shard halts at a record until it has another owner. */
-	private boolean halted;
-
-	private final int maxConversionFailures;
-
-	private int conversionFailures;
-
-	/** Set while the shard halts because too many conversions in a row failed. */
-	private @Nullable MonotonicTime conversionRetryAt;
+	private final ConversionLimit conversions;
 
 	DeliveryResults(ShardScope scope, Committer committer, DeliveryOrder order, RecordIntake intake) {
 		this.scope = scope;
@@ -90,11 +63,10 @@ final class DeliveryResults implements CallResults {
 		this.progress = committer.progress();
 		this.order = order;
 		this.intake = intake;
-		this.policy = new FailurePolicy(scope.settings());
-		this.maxConversionFailures = scope.settings().maxConversionFailures();
+		this.policy = new FailurePolicy(scope.settings(), new FailureRoutes(scope, this.progress, this.halt));
+		this.conversions = new ConversionLimit(scope, this.progress.queue(), this.halt);
+		this.acknowledgments = new Acknowledgments(scope, this.progress);
 		this.callsCommit = committer.commitsCalls();
-		this.manual = scope.settings().commits().mode() == CommitMode.MANUAL;
-		this.manualWithState = this.manual && this.handler.takesState();
 	}
 
 	/**
@@ -105,18 +77,12 @@ final class DeliveryResults implements CallResults {
 		return this.callsCommit || this.policy.splitsAtUnreadable();
 	}
 
-	boolean isHalted(MonotonicTime now) {
-		MonotonicTime retryAt = this.halted ? null : this.conversionRetryAt;
-		return this.halted || retryAt != null && now.isBefore(retryAt);
+	Acknowledgments acknowledgments() {
+		return this.acknowledgments;
 	}
 
-	private boolean isHalted() {
-		return this.halted || this.conversionRetryAt != null;
-	}
-
-	/** Returns when the halted record is retried, {@code null} for never. */
-	@Nullable MonotonicTime haltEnds(MonotonicTime now) {
-		return (!this.halted && isHalted(now)) ? this.conversionRetryAt : null;
+	ShardHalt halt() {
+		return this.halt;
 	}
 
 	@Override
@@ -130,23 +96,24 @@ final class DeliveryResults implements CallResults {
 			return;
 		}
 		if (call != null && !(call.failure() instanceof PayloadConversionException)) {
-			conversionSucceeded();
+			this.conversions.succeeded();
 		}
 		for (DeliveryCalls.Unreadable unreadable : result.unreadable()) {
 			this.scope.meters().count(TopicMeters::notConverted);
-			if (call == null && isOneConversionFailureTooMany(unreadable.record())) {
+			TrackedRecord record = unreadable.record();
+			FailureRoute route = this.policy.unreadable();
+			if (call == null && this.conversions.isExceededBy(record, route)) {
 				delivery.records().removeIf(TrackedRecord::isDone);
 				haltForConversions(delivery, unreadable.failure());
 				return;
 			}
-			if (this.policy.unreadable() instanceof Decision.RetryLater && isHeldBack(delivery, unreadable.record())) {
+			if (isHeldBack(delivery, record, route)) {
 				return;
 			}
-			store(this.policy.unreadable(), unreadable.record(), unreadable.failure(),
-					unreadable.record().earlierCalls());
+			route.take(record, record.earlierCalls(), unreadable.failure());
 		}
 		delivery.records().removeIf(TrackedRecord::isDone);
-		if (call == null || this.halted && call.failure() != null) {
+		if (call == null || this.halt.lasts() && call.failure() != null) {
 			this.order.remove(delivery);
 		}
 		else if (call.failure() != null) {
@@ -157,45 +124,14 @@ final class DeliveryResults implements CallResults {
 		}
 	}
 
-	private void conversionSucceeded() {
-		this.conversionFailures = 0;
-		if (this.conversionRetryAt != null) {
-			this.conversionRetryAt = null;
-			logger.info("{} resumes: its records can be converted again", this.owned);
-		}
-	}
-
-	private boolean isOneConversionFailureTooMany(TrackedRecord record) {
-		if (this.maxConversionFailures == 0 || this.policy.unreadable() instanceof Decision.Halt) {
-			return false;
-		}
-		if (record.isOfQueue() && this.progress.queue().keepsOrder()) {
-			// The same one again and again.
-			return false;
-		}
-		this.conversionFailures++;
-		return this.conversionFailures >= this.maxConversionFailures;
-	}
-
-	/**
-	 * Halts because probably the conversion is wrong and not the records, and retries the
-	 * first record after a pause.
-	 */
 	private void haltForConversions(Delivery delivery, Throwable failure) {
-		boolean first = this.conversionRetryAt == null;
-		MonotonicTime retryAt = this.context.clock().now().plus(CONVERSION_RETRY_PAUSE);
-		this.conversionRetryAt = retryAt;
-		delivery.waitUntil(retryAt);
+		this.conversions.haltAt(delivery, failure);
 		this.order.retry(delivery);
-		if (first) {
-			this.problems.haltedByConversions(delivery.first().offset(), this.conversionFailures,
-					CONVERSION_RETRY_PAUSE, failure);
-		}
 	}
 
 	private void succeeded(DeliveryCalls.Result result, HandlerCalls.Result call) {
 		Delivery delivery = result.delivery();
-		boolean done = !this.manual || !this.manualWithState && delivery.last().isAcknowledged();
+		boolean done = this.acknowledgments.isDone(delivery);
 		JournaledState.Changes changes = JournaledState.Changes.NONE;
 		if (call.view() != null) {
 			try {
@@ -227,10 +163,7 @@ final class DeliveryResults implements CallResults {
 				this.progress.done(record, result.begun());
 			}
 		}
-		if (this.manualWithState) {
-			this.handled.addAll(delivery.records());
-			finishHandled(result.begun());
-		}
+		this.acknowledgments.handled(delivery, result.begun());
 		clearProblem();
 		int records = delivery.records().size();
 		this.scope.calls().handled(records);
@@ -243,61 +176,20 @@ final class DeliveryResults implements CallResults {
 	}
 
 	private void clearProblem() {
-		if (!this.order.hasFailing() && !isHalted()) {
+		if (!this.order.hasFailing() && !this.halt.hasBegun()) {
 			this.problems.callSucceeded();
 		}
 	}
 
-	/** Returns the acknowledgment of a delivery, for the handler. Thread-safe. */
-	Acknowledgment acknowledgmentOf(Delivery delivery) {
-		List<TrackedRecord> records = delivery.records();
-		return () -> {
-			this.acknowledged.add(records);
-			this.scope.wake().run();
-		};
-	}
-
 	void processAcknowledged() {
-		for (List<TrackedRecord> records = this.acknowledged.poll(); records != null; records = this.acknowledged
-			.poll()) {
-			MonotonicTime now = this.context.clock().now();
-			for (TrackedRecord record : records) {
-				record.acknowledged();
-			}
-			if (this.manualWithState) {
-				finishHandled(now);
-			}
-			else {
-				for (TrackedRecord record : records) {
-					if (record.isHandled() && !record.isDone()) {
-						this.progress.done(record, now);
-					}
-				}
-			}
+		if (this.acknowledgments.process()) {
 			clearProblem();
 		}
 	}
 
-	/** Marks handled records as done up to the first that is not acknowledged. */
-	private void finishHandled(MonotonicTime now) {
-		for (TrackedRecord next = this.handled.peek(); next != null
-				&& next.isAcknowledged(); next = this.handled.peek()) {
-			this.progress.done(this.handled.remove(), now);
-		}
-	}
-
 	void reportMissingAcknowledgments() {
-		if (!this.manual || isHalted() || this.order.hasFailing()) {
-			return;
-		}
-		if (this.progress.window().isFull()) {
-			this.problems.blockedBy("%s has handled %d records after offset %s and not acknowledged the first of them"
-				.formatted(this.handler.name(), this.progress.window().size(), this.progress.window().position()));
-		}
-		else if (this.progress.queue().stalledAt() > 0) {
-			this.problems.blockedBy(
-					"%s has handled %d records of the retry queue and not acknowledged them: no more come from there"
-						.formatted(this.handler.name(), this.progress.queue().stalledAt()));
+		if (!this.halt.hasBegun() && !this.order.hasFailing()) {
+			this.acknowledgments.reportMissing();
 		}
 	}
 
@@ -319,57 +211,25 @@ final class DeliveryResults implements CallResults {
 			this.problems.callFailed(this.handler.name(), delivery.where(), failure, retry.pause());
 			return;
 		}
-		if (failure instanceof PayloadConversionException
-				&& (decision instanceof Decision.DeadLetter || decision instanceof Decision.RetryLater)
-				&& isOneConversionFailureTooMany(delivery.first())) {
-			haltForConversions(delivery, failure);
-			return;
-		}
-		if (decision instanceof Decision.RetryLater && isHeldBack(delivery, delivery.first())) {
+		FailureRoute route = (decision instanceof Decision.Take take) ? take.route() : null;
+		if (route != null) {
+			if (failure instanceof PayloadConversionException && !route.halts()
+					&& this.conversions.isExceededBy(delivery.first(), route)) {
+				haltForConversions(delivery, failure);
+				return;
+			}
+			if (isHeldBack(delivery, delivery.first(), route)) {
+				return;
+			}
+			this.order.remove(delivery);
+			route.take(delivery.first(), delivery.calls(), failure);
+			clearProblem();
 			return;
 		}
 		this.order.remove(delivery);
-		if (decision instanceof Decision.Split) {
-			log(Level.WARN, "split", "%s failed %s of %s; handling its records one by one"
-				.formatted(this.handler.name(), delivery.where(), this.owned), failure);
-			this.intake.addParts(delivery.parts());
-			return;
-		}
-		store(decision, delivery.first(), failure, delivery.calls());
-		clearProblem();
-	}
-
-	private void store(Decision decision, TrackedRecord record, Throwable failure, int calls) {
-		MonotonicTime now = this.context.clock().now();
-		if (decision instanceof Decision.Halt) {
-			this.halted = true;
-			UnreadableStateException unreadable = FailurePolicy.unreadableState(failure);
-			if (unreadable != null) {
-				this.problems.haltedByState(" at offset " + record.offset(), unreadable, failure);
-			}
-			else {
-				this.problems.haltedAt(record.offset(), this.handler.name(), failure);
-			}
-			return;
-		}
-		FailedRecord failed = failedRecord(record, decision, calls, failure);
-		if (decision instanceof Decision.RetryLater later) {
-			this.progress.retryLater(record, failed, later.delay(), now);
-			this.scope.meters().count(TopicMeters::retried);
-			log(Level.WARN, "retry",
-					"%s failed at offset %s of %s; it is retried in %d ms, and %s".formatted(this.handler.name(),
-							failed.offset(), this.owned, later.delay().toMillis(),
-							(this.progress.queue().keepsOrder()) ? "all other keys continue" : "the shard continues"),
-					failure);
-		}
-		else {
-			this.scope.meters().count(TopicMeters::deadLettered);
-			this.progress.deadLetter(record, failed, now);
-			log(Level.ERROR, "dead letter",
-					"%s cannot handle the record at offset %s of %s: stored as a dead letter after %d calls"
-						.formatted(this.handler.name(), failed.offset(), this.owned, calls),
-					failure);
-		}
+		log(Level.WARN, "split", "%s failed %s of %s; handling its records one by one".formatted(this.handler.name(),
+				delivery.where(), this.owned), failure);
+		this.intake.addParts(delivery.parts());
 	}
 
 	/**
@@ -404,6 +264,10 @@ final class DeliveryResults implements CallResults {
 		return false;
 	}
 
+	private boolean isHeldBack(Delivery delivery, TrackedRecord record, FailureRoute route) {
+		return !route.isOpenTo(record) && isHeldBack(delivery, record);
+	}
+
 	/** Holds a delivery back if a record of it must wait in the queue, and must not. */
 	private boolean isHeldBack(Delivery delivery, TrackedRecord record) {
 		if (this.progress.mayWait(record)) {
@@ -430,23 +294,13 @@ final class DeliveryResults implements CallResults {
 			return false;
 		}
 		this.order.remove(delivery);
-		store(new Decision.DeadLetter(), record, new RetryExpiredException(waited, maxAge, record.lastException()),
-				record.earlierCalls());
+		this.policy.expired()
+			.take(record, record.earlierCalls(), new RetryExpiredException(waited, maxAge, record.lastException()));
 		return true;
 	}
 
 	private void log(Level level, String what, String message, Throwable failure) {
 		this.context.failures().log(level, what + " " + this.handler.name(), message, failure);
-	}
-
-	private FailedRecord failedRecord(TrackedRecord record, Decision decision, int calls, Throwable failure) {
-		SourceRecord source = record.source();
-		boolean later = decision instanceof Decision.RetryLater;
-		int rounds = record.rounds() + (later ? 1 : 0);
-		// One that cannot be converted was not called, but is not new either.
-		int attempts = later ? Math.max(calls, record.earlierCalls() + 1) : calls;
-		return FailedRecord.of(source.offset(), source.key(), source.payload(), source.headers(), source.timestamp(),
-				attempts, rounds, failure, this.context.wallClock().instant());
 	}
 
 	/** Failure of a record that was not called again in time. Has no stack. */

@@ -14,7 +14,7 @@ import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
 
 /**
  * Decides about failed deliveries: first they are retried in place, according to Spring
- * Framework's {@code RetryPolicy}; then the settings of the topic decide. Immutable.
+ * Framework's {@code RetryPolicy}; then the settings of the topic choose a route.
  */
 final class FailurePolicy {
 
@@ -22,8 +22,11 @@ final class FailurePolicy {
 
 	private final ConsumerSettings settings;
 
-	FailurePolicy(ConsumerSettings settings) {
+	private final FailureRoutes routes;
+
+	FailurePolicy(ConsumerSettings settings, FailureRoutes routes) {
 		this.settings = settings;
+		this.routes = routes;
 	}
 
 	/** Returns the value of the state that has made a call fail, {@code null} if none. */
@@ -41,10 +44,10 @@ final class FailurePolicy {
 	Decision decide(Delivery delivery, Throwable failure) {
 		if (unreadableState(failure) != null) {
 			// The record is not at fault.
-			return new Decision.Halt();
+			return new Decision.Take(this.routes.halt());
 		}
 		if (failure instanceof PayloadConversionException) {
-			return (delivery.records().size() > 1) ? new Decision.Split() : unreadable();
+			return (delivery.records().size() > 1) ? new Decision.Split() : new Decision.Take(unreadable());
 		}
 		boolean retryable = this.settings.retry().shouldRetry(failure);
 		if (retryable && !delivery.isExhausted()) {
@@ -56,40 +59,35 @@ final class FailurePolicy {
 		if (delivery.records().size() > 1) {
 			return new Decision.Split();
 		}
-		if (this.settings.onFailure() == OnFailure.HALT) {
-			return new Decision.Halt();
-		}
-		int round = delivery.first().rounds();
-		if (this.settings.onFailure() == OnFailure.PARK_KEY) {
-			return park(retryable ? round : Integer.MAX_VALUE);
-		}
-		if (retryable && this.settings.onFailure() == OnFailure.RETRY_QUEUE
-				&& round < this.settings.retryDelays().size()) {
-			return new Decision.RetryLater(this.settings.retryDelays().get(round));
-		}
-		return new Decision.DeadLetter();
+		return new Decision.Take(route(retryable ? delivery.first().rounds() : Integer.MAX_VALUE));
 	}
 
-	/** Decides about a record that cannot be converted, without a retry. */
-	Decision unreadable() {
+	private FailureRoute route(int round) {
+		List<Duration> delays = this.settings.retryDelays();
 		return switch (this.settings.onFailure()) {
-			case HALT -> new Decision.Halt();
-			case PARK_KEY -> park(Integer.MAX_VALUE);
-			case DEAD_LETTER, RETRY_QUEUE -> new Decision.DeadLetter();
+			case HALT -> this.routes.halt();
+			case DEAD_LETTER -> this.routes.deadLetters();
+			case RETRY_QUEUE ->
+				(round < delays.size()) ? this.routes.retryQueue(delays.get(round)) : this.routes.deadLetters();
+			case PARK_KEY -> (round < delays.size() || this.settings.parking().afterDelays() == AfterDelays.REPEAT)
+					? this.routes.retryQueue(delays.get(Math.min(round, delays.size() - 1)))
+					: this.routes.deadLetters();
 		};
+	}
+
+	/** Returns the route of a record that cannot be converted: it is not retried. */
+	FailureRoute unreadable() {
+		return route(Integer.MAX_VALUE);
+	}
+
+	/** Returns the route of a record that has waited too long for another attempt. */
+	FailureRoute expired() {
+		return this.routes.deadLetters();
 	}
 
 	/** Returns whether no record may be handled before earlier ones of its delivery. */
 	boolean splitsAtUnreadable() {
 		return this.settings.onFailure() == OnFailure.HALT || this.settings.onFailure() == OnFailure.PARK_KEY;
-	}
-
-	private Decision park(int round) {
-		List<Duration> delays = this.settings.retryDelays();
-		if (round >= delays.size() && this.settings.parking().afterDelays() == AfterDelays.DEAD_LETTER) {
-			return new Decision.DeadLetter();
-		}
-		return new Decision.RetryLater(delays.get(Math.min(round, delays.size() - 1)));
 	}
 
 	sealed interface Decision {
@@ -104,19 +102,8 @@ final class FailurePolicy {
 
 		}
 
-		/**
-		 * Puts the record into the retry queue, and continues, with other keys if its key
-		 * waits.
-		 */
-		record RetryLater(Duration delay) implements Decision {
-
-		}
-
-		record DeadLetter() implements Decision {
-
-		}
-
-		record Halt() implements Decision {
+		/** The record takes a route. */
+		record Take(FailureRoute route) implements Decision {
 
 		}
 

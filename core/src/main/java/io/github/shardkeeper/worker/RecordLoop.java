@@ -122,7 +122,7 @@ final class RecordLoop implements ShardOwnership.Loop {
 	}
 
 	private boolean mayHandOut(MonotonicTime now) {
-		if (this.results.isHalted(now) || this.scope.lifecycle().isLeaving() || !this.progress.permitsCalls()
+		if (this.results.halt().isInEffect(now) || this.scope.lifecycle().isLeaving() || !this.progress.permitsCalls()
 				|| !this.committer.mayCall()) {
 			return false;
 		}
@@ -228,7 +228,7 @@ final class RecordLoop implements ShardOwnership.Loop {
 			return Outcome.COMPLETED;
 		}
 		this.results.reportMissingAcknowledgments();
-		MonotonicTime next = MonotonicTime.earliestOf(this.results.haltEnds(now), this.committer.nextDue(!idle));
+		MonotonicTime next = MonotonicTime.earliestOf(this.results.halt().ends(now), this.committer.nextDue(!idle));
 		if (permitted) {
 			next = MonotonicTime.earliestOf(next, this.order.nextDue(),
 					this.order.hasRoom() ? this.progress.queue().nextLook() : null);
