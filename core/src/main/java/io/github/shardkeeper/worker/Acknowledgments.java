@@ -7,6 +7,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 import io.github.shardkeeper.Acknowledgment;
+import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
 
@@ -16,7 +17,11 @@ import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
  */
 final class Acknowledgments {
 
-	private final ShardScope scope;
+	private final OwnedShard owned;
+
+	private final String handlerName;
+
+	private final ShardProblems problems;
 
 	private final ShardProgress progress;
 
@@ -31,11 +36,13 @@ final class Acknowledgments {
 	/** Handled records in the order of their calls; only in order. */
 	private final Deque<TrackedRecord> handled = new ArrayDeque<>(1);
 
-	Acknowledgments(ShardScope scope, ShardProgress progress) {
-		this.scope = scope;
+	Acknowledgments(OwnedShard owned, ShardHandler handler, ShardProblems problems, ShardProgress progress) {
+		this.owned = owned;
+		this.handlerName = handler.name();
+		this.problems = problems;
 		this.progress = progress;
-		this.manual = scope.settings().commits().mode() == CommitMode.MANUAL;
-		this.inOrder = this.manual && scope.handler().takesState();
+		this.manual = owned.settings().commits().mode() == CommitMode.MANUAL;
+		this.inOrder = this.manual && handler.takesState();
 	}
 
 	/** Returns the acknowledgment of a delivery, for the handler. Thread-safe. */
@@ -43,7 +50,7 @@ final class Acknowledgments {
 		List<TrackedRecord> records = delivery.records();
 		return () -> {
 			this.acknowledged.add(records);
-			this.scope.wake().run();
+			this.owned.wake();
 		};
 	}
 
@@ -66,7 +73,7 @@ final class Acknowledgments {
 		for (List<TrackedRecord> records = this.acknowledged.poll(); records != null; records = this.acknowledged
 			.poll()) {
 			any = true;
-			MonotonicTime now = this.scope.context().clock().now();
+			MonotonicTime now = this.owned.context().clock().now();
 			for (TrackedRecord record : records) {
 				record.acknowledged();
 			}
@@ -96,17 +103,14 @@ final class Acknowledgments {
 		if (!this.manual) {
 			return;
 		}
-		String handler = this.scope.handler().name();
 		if (this.progress.window().isFull()) {
-			this.scope.problems()
-				.blockedBy("%s has handled %d records after offset %s and not acknowledged the first of them"
-					.formatted(handler, this.progress.window().size(), this.progress.window().position()));
+			this.problems.blockedBy("%s has handled %d records after offset %s and not acknowledged the first of them"
+				.formatted(this.handlerName, this.progress.window().size(), this.progress.window().position()));
 		}
 		else if (this.progress.queue().stalledAt() > 0) {
-			this.scope.problems()
-				.blockedBy(
-						"%s has handled %d records of the retry queue and not acknowledged them: no more come from there"
-							.formatted(handler, this.progress.queue().stalledAt()));
+			this.problems.blockedBy(
+					"%s has handled %d records of the retry queue and not acknowledged them: no more come from there"
+						.formatted(this.handlerName, this.progress.queue().stalledAt()));
 		}
 	}
 

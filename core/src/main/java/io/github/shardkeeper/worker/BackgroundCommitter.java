@@ -28,13 +28,12 @@ final class BackgroundCommitter extends Committer {
 
 	private boolean writeBackRequired;
 
-	BackgroundCommitter(CommitNumbers numbers, ShardProgress progress, ShardScope scope) {
-		super(numbers, progress, scope);
-		this.owned = scope.owned();
-		this.checkpoints = scope.context().checkpoints();
-		this.clock = scope.context().clock();
-		this.commitsEachBatch = scope.handler().shape() == HandlerShape.BATCH
-				&& scope.settings().commits().mode() == CommitMode.BATCH;
+	BackgroundCommitter(CommitNumbers numbers, ShardProgress progress, OwnedShard owned, HandlerShape shape) {
+		super(numbers, progress, owned);
+		this.owned = owned;
+		this.checkpoints = owned.context().checkpoints();
+		this.clock = owned.context().clock();
+		this.commitsEachBatch = shape == HandlerShape.BATCH && owned.settings().commits().mode() == CommitMode.BATCH;
 	}
 
 	@Override

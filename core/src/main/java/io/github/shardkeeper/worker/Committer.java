@@ -35,8 +35,6 @@ abstract sealed class Committer permits BackgroundCommitter, TransactionalCommit
 
 	private final boolean waitsForEach;
 
-	private final Runnable wake;
-
 	private final MeterGuard<TopicMeters> meters;
 
 	private final ShardProgress progress;
@@ -47,13 +45,12 @@ abstract sealed class Committer permits BackgroundCommitter, TransactionalCommit
 
 	private @Nullable Sent sent;
 
-	Committer(CommitNumbers numbers, ShardProgress progress, ShardScope scope) {
-		this.owned = scope.owned();
-		this.context = scope.context();
+	Committer(CommitNumbers numbers, ShardProgress progress, OwnedShard owned) {
+		this.owned = owned;
+		this.context = owned.context();
 		this.checkpoints = this.context.checkpoints();
-		this.waitsForEach = scope.settings().commits().mode() == CommitMode.BATCH;
-		this.wake = scope.wake();
-		this.meters = scope.meters();
+		this.waitsForEach = owned.settings().commits().mode() == CommitMode.BATCH;
+		this.meters = owned.meters();
 		this.progress = progress;
 		this.numbers = numbers;
 		this.lost = new LostCommits(this.owned, this.checkpoints, numbers, progress);
@@ -230,7 +227,7 @@ abstract sealed class Committer permits BackgroundCommitter, TransactionalCommit
 				if (failure == null) {
 					count(sentAt);
 				}
-				this.wake.run();
+				this.owned.wake();
 			});
 		}
 		else if (!reply.isCompletedExceptionally()) {

@@ -18,7 +18,9 @@ final class ConversionLimit {
 
 	private static final Duration RETRY_PAUSE = Duration.ofSeconds(30);
 
-	private final ShardScope scope;
+	private final OwnedShard owned;
+
+	private final ShardProblems problems;
 
 	private final RetryQueue queue;
 
@@ -28,11 +30,12 @@ final class ConversionLimit {
 
 	private int failures;
 
-	ConversionLimit(ShardScope scope, RetryQueue queue, ShardHalt halt) {
-		this.scope = scope;
+	ConversionLimit(OwnedShard owned, ShardProblems problems, RetryQueue queue, ShardHalt halt) {
+		this.owned = owned;
+		this.problems = problems;
 		this.queue = queue;
 		this.halt = halt;
-		this.maxFailures = scope.settings().maxConversionFailures();
+		this.maxFailures = owned.settings().maxConversionFailures();
 	}
 
 	/** Counts a failed conversion; returns whether the shard has to halt. */
@@ -50,17 +53,17 @@ final class ConversionLimit {
 
 	/** Halts at the first record of a delivery. */
 	void haltAt(Delivery delivery, Throwable failure) {
-		MonotonicTime retryAt = this.scope.context().clock().now().plus(RETRY_PAUSE);
+		MonotonicTime retryAt = this.owned.context().clock().now().plus(RETRY_PAUSE);
 		delivery.waitUntil(retryAt);
 		if (this.halt.beginUntil(retryAt)) {
-			this.scope.problems().haltedByConversions(delivery.first().offset(), this.failures, RETRY_PAUSE, failure);
+			this.problems.haltedByConversions(delivery.first().offset(), this.failures, RETRY_PAUSE, failure);
 		}
 	}
 
 	void succeeded() {
 		this.failures = 0;
 		if (this.halt.endRetries()) {
-			logger.info("{} resumes: its records can be converted again", this.scope.owned());
+			logger.info("{} resumes: its records can be converted again", this.owned);
 		}
 	}
 

@@ -25,9 +25,13 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 final class DeliveryCalls {
 
-	private final ShardScope scope;
+	private final OwnedShard owned;
 
 	private final ShardHandler handler;
+
+	private final HandlerCalls handlerCalls;
+
+	private final ShardTurns turns;
 
 	private final WorkerContext context;
 
@@ -44,10 +48,13 @@ final class DeliveryCalls {
 	/** Results of concurrent calls, in the order of their returns. */
 	private final Queue<Result> returned = new ConcurrentLinkedQueue<>();
 
-	DeliveryCalls(ShardScope scope, Committer committer, DeliveryResults results) {
-		this.scope = scope;
-		this.handler = scope.handler();
-		this.context = scope.context();
+	DeliveryCalls(OwnedShard owned, ShardHandler handler, HandlerCalls handlerCalls, ShardTurns turns,
+			Committer committer, DeliveryResults results) {
+		this.owned = owned;
+		this.handler = handler;
+		this.handlerCalls = handlerCalls;
+		this.turns = turns;
+		this.context = owned.context();
 		this.state = committer.progress().state();
 		this.results = results;
 		this.batch = this.handler.shape() == HandlerShape.BATCH;
@@ -70,7 +77,7 @@ final class DeliveryCalls {
 			this.context.executor().execute(() -> {
 				if (begun.compareAndSet(false, true)) {
 					this.returned.add(call(delivery, this.context.clock().now(), true));
-					this.scope.wake().run();
+					this.owned.wake();
 				}
 			});
 		}
@@ -99,7 +106,7 @@ final class DeliveryCalls {
 
 	private Result callWithOne(Delivery delivery, MonotonicTime begun, boolean concurrently) {
 		TrackedRecord record = delivery.first();
-		Object converted = concurrently ? this.scope.turns().convert(begun, () -> convert(record)) : convert(record);
+		Object converted = concurrently ? this.turns.convert(begun, () -> convert(record)) : convert(record);
 		if (converted instanceof Unreadable unreadable) {
 			return notCalled(delivery, List.of(unreadable), null, begun);
 		}
@@ -131,21 +138,20 @@ final class DeliveryCalls {
 
 	private Result callHandler(Delivery delivery, Object converted, List<Unreadable> unreadable, MonotonicTime begun,
 			boolean concurrently) {
-		OwnedShard owned = this.scope.owned();
 		JournaledState seen = this.handler.takesState() ? this.state : null;
 		Acknowledgment acknowledgment = this.handler.takesAcknowledgment() ? this.results.acknowledgments().of(delivery)
 				: null;
 		CallOutput output = this.handler.takesOutput() ? this.context.outputs().open() : null;
 		CallCommit commit = this.committer.begin(delivery.records(), output);
 		CallCommit.Code code = commit
-			.around((view) -> this.handler.handle(converted, owned, view, acknowledgment, output));
-		HandlerCalls.Result call = concurrently ? this.scope.calls().callConcurrently(seen, begun, code)
-				: this.scope.calls().callHandler(seen, begun, code);
+			.around((view) -> this.handler.handle(converted, this.owned, view, acknowledgment, output));
+		HandlerCalls.Result call = concurrently ? this.handlerCalls.callConcurrently(seen, begun, code)
+				: this.handlerCalls.callHandler(seen, begun, code);
 		if (output != null) {
 			output.close();
 		}
 		List<NewRecord> sends = (output != null) ? commit.uncommitted(output) : List.of();
-		MonotonicTime ended = concurrently ? this.context.clock().now() : this.scope.calls().exclusiveEnded();
+		MonotonicTime ended = concurrently ? this.context.clock().now() : this.handlerCalls.exclusiveEnded();
 		return new Result(delivery, unreadable, call, sends, begun, ended, commit);
 	}
 
@@ -169,13 +175,13 @@ final class DeliveryCalls {
 	}
 
 	private Object convert(SourceRecord source) {
-		long maxBytes = this.scope.settings().maxRecordBytes();
+		long maxBytes = this.owned.settings().maxRecordBytes();
 		if (source.size() > maxBytes) {
 			throw new PayloadConversionException(
 					"The record has %,d bytes (key, headers and payload); 'shardkeeper.max-record-size' allows %,d"
 						.formatted(source.size(), maxBytes));
 		}
-		return this.handler.convert(this.scope.owned(), source);
+		return this.handler.convert(this.owned, source);
 	}
 
 	/**

@@ -27,11 +27,11 @@ final class DeliveryResults implements CallResults {
 
 	private static final Duration NO_THREAD_PAUSE = Duration.ofMillis(200);
 
-	private final ShardScope scope;
-
 	private final OwnedShard owned;
 
 	private final ShardHandler handler;
+
+	private final HandlerCalls handlerCalls;
 
 	private final WorkerContext context;
 
@@ -54,18 +54,20 @@ final class DeliveryResults implements CallResults {
 
 	private final ConversionLimit conversions;
 
-	DeliveryResults(ShardScope scope, Committer committer, DeliveryOrder order, RecordIntake intake) {
-		this.scope = scope;
-		this.owned = scope.owned();
-		this.handler = scope.handler();
-		this.context = scope.context();
-		this.problems = scope.problems();
+	DeliveryResults(OwnedShard owned, ShardHandler handler, HandlerCalls handlerCalls, ShardProblems problems,
+			Committer committer, DeliveryOrder order, RecordIntake intake) {
+		this.owned = owned;
+		this.handler = handler;
+		this.handlerCalls = handlerCalls;
+		this.context = owned.context();
+		this.problems = problems;
 		this.progress = committer.progress();
 		this.order = order;
 		this.intake = intake;
-		this.policy = new FailurePolicy(scope.settings(), new FailureRoutes(scope, this.progress, this.halt));
-		this.conversions = new ConversionLimit(scope, this.progress.queue(), this.halt);
-		this.acknowledgments = new Acknowledgments(scope, this.progress);
+		this.policy = new FailurePolicy(owned.settings(),
+				new FailureRoutes(owned, handler.name(), problems, this.progress, this.halt));
+		this.conversions = new ConversionLimit(owned, problems, this.progress.queue(), this.halt);
+		this.acknowledgments = new Acknowledgments(owned, handler, problems, this.progress);
 		this.callsCommit = committer.commitsCalls();
 	}
 
@@ -99,7 +101,7 @@ final class DeliveryResults implements CallResults {
 			this.conversions.succeeded();
 		}
 		for (DeliveryCalls.Unreadable unreadable : result.unreadable()) {
-			this.scope.meters().count(TopicMeters::notConverted);
+			this.owned.meters().count(TopicMeters::notConverted);
 			TrackedRecord record = unreadable.record();
 			FailureRoute route = this.policy.unreadable();
 			if (call == null && this.conversions.isExceededBy(record, route)) {
@@ -166,10 +168,10 @@ final class DeliveryResults implements CallResults {
 		this.acknowledgments.handled(delivery, result.begun());
 		clearProblem();
 		int records = delivery.records().size();
-		this.scope.calls().handled(records);
+		this.handlerCalls.handled(records);
 		this.owned.reached(MovePhase.FIRST_RECORD, result.ended());
 		long size = bytes;
-		this.scope.meters().count((meters) -> {
+		this.owned.meters().count((meters) -> {
 			meters.handled(records, result.begun().until(result.ended()));
 			meters.handledBytes(size);
 		});
@@ -201,13 +203,13 @@ final class DeliveryResults implements CallResults {
 			this.order.retry(delivery);
 			return;
 		}
-		this.scope.meters().count((meters) -> meters.failed(result.begun().until(result.ended()), failure));
+		this.owned.meters().count((meters) -> meters.failed(result.begun().until(result.ended()), failure));
 		delivery.failed(failure);
 		Decision decision = this.policy.decide(delivery, failure);
 		if (decision instanceof Decision.Retry retry) {
 			delivery.waitUntil(this.context.clock().now().plus(retry.pause()));
 			this.order.retry(delivery);
-			this.scope.meters().count(TopicMeters::retried);
+			this.owned.meters().count(TopicMeters::retried);
 			this.problems.callFailed(this.handler.name(), delivery.where(), failure, retry.pause());
 			return;
 		}
@@ -274,7 +276,7 @@ final class DeliveryResults implements CallResults {
 			return false;
 		}
 		this.intake.holdBack(this.order.withdraw(delivery));
-		this.problems.parkingFull(record.offset(), this.progress.queue(), this.scope.settings().parking());
+		this.problems.parkingFull(record.offset(), this.progress.queue(), this.owned.settings().parking());
 		return true;
 	}
 
@@ -284,7 +286,7 @@ final class DeliveryResults implements CallResults {
 	 */
 	boolean expire(Delivery delivery) {
 		TrackedRecord record = delivery.first();
-		Duration maxAge = this.scope.settings().retryMaxAge();
+		Duration maxAge = this.owned.settings().retryMaxAge();
 		if (maxAge == null || record.failedAt() == null || record.earlierCalls() == 0
 				|| this.progress.queue().keepsOrder()) {
 			return false;

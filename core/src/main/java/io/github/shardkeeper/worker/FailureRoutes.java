@@ -12,7 +12,9 @@ import io.github.shardkeeper.worker.ConsumerMeters.TopicMeters;
 /** The routes of the failed records of a shard. Confined to the shard's worker. */
 final class FailureRoutes {
 
-	private final ShardScope scope;
+	private final OwnedShard owned;
+
+	private final ShardProblems problems;
 
 	private final String handlerName;
 
@@ -22,9 +24,11 @@ final class FailureRoutes {
 
 	private final FailureRoute deadLetters = new DeadLetters();
 
-	FailureRoutes(ShardScope scope, ShardProgress progress, ShardHalt halt) {
-		this.scope = scope;
-		this.handlerName = scope.handler().name();
+	FailureRoutes(OwnedShard owned, String handlerName, ShardProblems problems, ShardProgress progress,
+			ShardHalt halt) {
+		this.owned = owned;
+		this.handlerName = handlerName;
+		this.problems = problems;
 		this.progress = progress;
 		this.halt = halt;
 	}
@@ -50,11 +54,11 @@ final class FailureRoutes {
 	private FailedRecord failed(TrackedRecord record, int attempts, int rounds, Throwable failure) {
 		SourceRecord source = record.source();
 		return FailedRecord.of(source.offset(), source.key(), source.payload(), source.headers(), source.timestamp(),
-				attempts, rounds, failure, this.scope.context().wallClock().instant());
+				attempts, rounds, failure, this.owned.context().wallClock().instant());
 	}
 
 	private void log(Level level, String what, String message, Throwable failure) {
-		this.scope.context().failures().log(level, what + " " + this.handlerName, message, failure);
+		this.owned.context().failures().log(level, what + " " + this.handlerName, message, failure);
 	}
 
 	private final class DeadLetters implements FailureRoute {
@@ -62,11 +66,11 @@ final class FailureRoutes {
 		@Override
 		public void take(TrackedRecord record, int calls, Throwable failure) {
 			FailedRecord failed = failed(record, calls, record.rounds(), failure);
-			FailureRoutes.this.scope.meters().count(TopicMeters::deadLettered);
-			FailureRoutes.this.progress.deadLetter(record, failed, FailureRoutes.this.scope.context().clock().now());
+			FailureRoutes.this.owned.meters().count(TopicMeters::deadLettered);
+			FailureRoutes.this.progress.deadLetter(record, failed, FailureRoutes.this.owned.context().clock().now());
 			log(Level.ERROR, "dead letter",
 					"%s cannot handle the record at offset %s of %s: stored as a dead letter after %d calls".formatted(
-							FailureRoutes.this.handlerName, failed.offset(), FailureRoutes.this.scope.owned(), calls),
+							FailureRoutes.this.handlerName, failed.offset(), FailureRoutes.this.owned, calls),
 					failure);
 		}
 
@@ -91,12 +95,12 @@ final class FailureRoutes {
 			int attempts = Math.max(calls, record.earlierCalls() + 1);
 			FailedRecord failed = failed(record, attempts, record.rounds() + 1, failure);
 			FailureRoutes.this.progress.retryLater(record, failed, this.delay,
-					FailureRoutes.this.scope.context().clock().now());
-			FailureRoutes.this.scope.meters().count(TopicMeters::retried);
+					FailureRoutes.this.owned.context().clock().now());
+			FailureRoutes.this.owned.meters().count(TopicMeters::retried);
 			boolean keepsOrder = FailureRoutes.this.progress.queue().keepsOrder();
 			log(Level.WARN, "retry",
 					"%s failed at offset %s of %s; it is retried in %d ms, and %s".formatted(
-							FailureRoutes.this.handlerName, failed.offset(), FailureRoutes.this.scope.owned(),
+							FailureRoutes.this.handlerName, failed.offset(), FailureRoutes.this.owned,
 							this.delay.toMillis(), keepsOrder ? "all other keys continue" : "the shard continues"),
 					failure);
 		}
@@ -113,7 +117,7 @@ final class FailureRoutes {
 		@Override
 		public void take(TrackedRecord record, int calls, Throwable failure) {
 			FailureRoutes.this.halt.begin();
-			ShardProblems problems = FailureRoutes.this.scope.problems();
+			ShardProblems problems = FailureRoutes.this.problems;
 			UnreadableStateException unreadable = FailurePolicy.unreadableState(failure);
 			if (unreadable != null) {
 				problems.haltedByState(" at offset " + record.offset(), unreadable, failure);

@@ -22,8 +22,6 @@ final class HandlerCalls {
 
 	private final OwnedShard owned;
 
-	private final ShardLifecycle lifecycle;
-
 	/** The only running call: a callback, or a record that is handled in order. */
 	private final HandlerCall exclusive = new HandlerCall();
 
@@ -39,12 +37,11 @@ final class HandlerCalls {
 
 	private final @Nullable Meter meter;
 
-	HandlerCalls(OwnedShard owned, ShardLifecycle lifecycle, WorkerContext context) {
+	HandlerCalls(OwnedShard owned) {
 		this.owned = owned;
-		this.lifecycle = lifecycle;
-		this.clock = context.clock();
+		this.clock = owned.context().clock();
 		this.exclusiveEnded = this.clock.now();
-		this.meter = context.measuresWork() ? new Meter() : null;
+		this.meter = owned.context().measuresWork() ? new Meter() : null;
 	}
 
 	/** Calls the handler unless the shard is lost; no other call for it runs. */
@@ -66,7 +63,7 @@ final class HandlerCalls {
 		try {
 			return call(running.call(), state, (view) -> {
 				// It may have waited for its thread.
-				if (this.lifecycle.isLeaving()) {
+				if (this.owned.lifecycle().isLeaving()) {
 					throw new NotCalledException("The shard is leaving");
 				}
 				code.run(view);

@@ -10,12 +10,14 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.loop.MeterGuard;
 import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.ConsumerMeters.TopicMeters;
 
 /**
  * Owned shard as its handler sees it. Thread-safe, except for {@link #reached}.
@@ -36,6 +38,14 @@ final class OwnedShard implements ShardContext {
 
 	private final WorkerContext context;
 
+	private final ConsumerSettings settings;
+
+	private final MeterGuard<TopicMeters> meters;
+
+	private final ShardLifecycle lifecycle = new ShardLifecycle();
+
+	private final Runnable wake;
+
 	/** Confined to the worker. */
 	private final Set<MovePhase> reached = EnumSet.noneOf(MovePhase.class);
 
@@ -47,7 +57,8 @@ final class OwnedShard implements ShardContext {
 	/** Time of the run that is under way, {@code null} for none. */
 	private volatile @Nullable Instant scheduledTime;
 
-	OwnedShard(ShardId shard, Token token, MemberId member, WorkerContext context) {
+	/** Creates a shard; {@code wake} requests a turn of its worker. */
+	OwnedShard(ShardId shard, Token token, MemberId member, WorkerContext context, Runnable wake) {
 		this.group = context.group();
 		this.shard = shard;
 		this.token = token;
@@ -55,6 +66,33 @@ final class OwnedShard implements ShardContext {
 		this.lease = context.lease();
 		this.clock = context.clock();
 		this.context = context;
+		this.settings = context.settings(shard.topic());
+		this.meters = context.meters(shard.topic());
+		this.wake = wake;
+	}
+
+	/** Returns what it shares with other shards of this instance. */
+	WorkerContext context() {
+		return this.context;
+	}
+
+	/** Returns the settings of its topic. */
+	ConsumerSettings settings() {
+		return this.settings;
+	}
+
+	/** Returns the meters of its topic. */
+	MeterGuard<TopicMeters> meters() {
+		return this.meters;
+	}
+
+	ShardLifecycle lifecycle() {
+		return this.lifecycle;
+	}
+
+	/** Requests a turn of its worker. Never throws. */
+	void wake() {
+		this.wake.run();
 	}
 
 	void lose() {

@@ -24,7 +24,9 @@ final class RecordIntake {
 
 	private static final int MAX_OF_QUEUE_IN_A_ROW = 10;
 
-	private final ShardScope scope;
+	private final OwnedShard owned;
+
+	private final ShardProblems problems;
 
 	private final ShardProgress progress;
 
@@ -42,13 +44,14 @@ final class RecordIntake {
 	/** Number of records of the retry queue taken up since the last other one. */
 	private int ofQueueInARow;
 
-	RecordIntake(ShardScope scope, ShardProgress progress, int batchSize) {
-		this.scope = scope;
+	RecordIntake(OwnedShard owned, ShardProblems problems, ShardProgress progress, int batchSize) {
+		this.owned = owned;
+		this.problems = problems;
 		this.progress = progress;
 		this.batchSize = batchSize;
-		this.share = new BufferBudget.Share(scope.context().budget(),
-				scope.context().bufferUsage(scope.owned().shard().topic()), scope.wake());
-		this.buffer = new RecordBuffer(scope.settings().buffer(), this.share);
+		this.share = new BufferBudget.Share(owned.context().budget(),
+				owned.context().bufferUsage(owned.shard().topic()), owned::wake);
+		this.buffer = new RecordBuffer(owned.settings().buffer(), this.share);
 	}
 
 	BufferBudget.Share share() {
@@ -80,7 +83,7 @@ final class RecordIntake {
 			List<Delivery> resumed = List.copyOf(this.heldBack);
 			this.heldBack.clear();
 			addParts(resumed);
-			this.scope.problems().parkingHasRoom();
+			this.problems.parkingHasRoom();
 		}
 	}
 
@@ -105,13 +108,13 @@ final class RecordIntake {
 		}
 		catch (RuntimeException ex) {
 			// The delivery is handled first; the next call tries again.
-			logger.debug("The reader of {} cannot be resumed yet", this.scope.owned(), ex);
+			logger.debug("The reader of {} cannot be resumed yet", this.owned, ex);
 		}
 		return next;
 	}
 
 	private void resumeReader() {
-		this.buffer.resume(() -> this.scope.context().reader().resume(this.scope.owned().shard()));
+		this.buffer.resume(() -> this.owned.context().reader().resume(this.owned.shard()));
 	}
 
 	private @Nullable Delivery takeUp(MonotonicTime now) {
@@ -184,7 +187,7 @@ final class RecordIntake {
 	void move() {
 		RecordBuffer.Move move = this.buffer.peekMove();
 		if (move != null && this.progress.window().isEmpty() && !this.progress.isMoving()) {
-			this.progress.moveTo(move, this.scope.context().clock().now());
+			this.progress.moveTo(move, this.owned.context().clock().now());
 			this.buffer.removeMove();
 		}
 	}

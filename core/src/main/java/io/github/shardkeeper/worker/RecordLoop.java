@@ -8,6 +8,7 @@ import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.handler.HandlerShape;
+import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.loop.WakeTimer;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
@@ -35,7 +36,7 @@ final class RecordLoop implements ShardOwnership.Loop {
 
 	private static final Duration MAX_TURN = Duration.ofMillis(100);
 
-	private final ShardScope scope;
+	private final OwnedShard owned;
 
 	private final WorkerContext context;
 
@@ -57,21 +58,22 @@ final class RecordLoop implements ShardOwnership.Loop {
 
 	private final WakeTimer timer;
 
-	RecordLoop(ShardScope scope, Committer committer) {
-		ConsumerSettings settings = scope.settings();
-		this.scope = scope;
-		this.context = scope.context();
+	RecordLoop(OwnedShard owned, ShardHandler handler, HandlerCalls handlerCalls, ShardTurns turns,
+			ShardProblems problems, Committer committer) {
+		ConsumerSettings settings = owned.settings();
+		this.owned = owned;
+		this.context = owned.context();
 		this.progress = committer.progress();
 		this.committer = committer;
-		this.timer = new WakeTimer(this.context.timer(), scope.wake());
+		this.timer = new WakeTimer(this.context.timer(), owned::wake);
 		this.inOrder = settings.ordering() == Ordering.SHARD;
-		boolean batches = scope.handler().shape() == HandlerShape.BATCH;
-		this.intake = new RecordIntake(scope, this.progress, batches ? settings.batchSize() : 1);
+		boolean batches = handler.shape() == HandlerShape.BATCH;
+		this.intake = new RecordIntake(owned, problems, this.progress, batches ? settings.batchSize() : 1);
 		this.order = DeliveryOrder.of(settings, this.intake.share());
-		this.results = new DeliveryResults(scope, committer, this.order, this.intake);
+		this.results = new DeliveryResults(owned, handler, handlerCalls, problems, committer, this.order, this.intake);
 		this.ends = (committer instanceof TransactionalCommitter transactional)
-				? new TransactionResults(scope, transactional, this.order, this.results) : this.results;
-		this.calls = new DeliveryCalls(scope, committer, this.results);
+				? new TransactionResults(owned, transactional, this.order, this.results) : this.results;
+		this.calls = new DeliveryCalls(owned, handler, handlerCalls, turns, committer, this.results);
 	}
 
 	@Override
@@ -122,11 +124,11 @@ final class RecordLoop implements ShardOwnership.Loop {
 	}
 
 	private boolean mayHandOut(MonotonicTime now) {
-		if (this.results.halt().isInEffect(now) || this.scope.lifecycle().isLeaving() || !this.progress.permitsCalls()
+		if (this.results.halt().isInEffect(now) || this.owned.lifecycle().isLeaving() || !this.progress.permitsCalls()
 				|| !this.committer.mayCall()) {
 			return false;
 		}
-		if (this.scope.lifecycle().isPaused() || !this.context.lease().permitsHandOut(now)) {
+		if (this.owned.lifecycle().isPaused() || !this.context.lease().permitsHandOut(now)) {
 			// Nothing more is done for now, or the shard may be lost soon.
 			this.progress.commitSoon();
 			return false;
@@ -204,12 +206,12 @@ final class RecordLoop implements ShardOwnership.Loop {
 
 	/** Ends a turn. If calls are not permitted, the worker is woken when they are. */
 	private Outcome rest(MonotonicTime now, boolean permitted) {
-		if (this.scope.lifecycle().isLeaving()) {
+		if (this.owned.lifecycle().isLeaving()) {
 			return Outcome.MORE;
 		}
 		boolean idle = this.order.isIdle();
 		boolean atEnd = idle && this.intake.isAtEnd();
-		if (atEnd || idle && this.scope.settings().commits().mode() == CommitMode.BATCH) {
+		if (atEnd || idle && this.owned.settings().commits().mode() == CommitMode.BATCH) {
 			this.progress.commitSoon();
 		}
 		else if (idle && permitted) {

@@ -26,10 +26,10 @@ sealed interface RetryQueue permits DueQueue, ParkedQueue {
 	 * @param nextLook the time from which records may be due, {@code null} if the queue
 	 * is empty
 	 */
-	static RetryQueue of(ShardScope scope, @Nullable MonotonicTime nextLook) {
-		ShardId shard = scope.owned().shard();
-		WorkerContext context = scope.context();
-		ConsumerSettings settings = scope.settings();
+	static RetryQueue of(OwnedShard owned, @Nullable MonotonicTime nextLook) {
+		ShardId shard = owned.shard();
+		WorkerContext context = owned.context();
+		ConsumerSettings settings = owned.settings();
 		return (settings.onFailure() == ConsumerSettings.OnFailure.PARK_KEY)
 				? new ParkedQueue(shard, context.checkpoints(), context.budget(),
 						new ParkedKeys(settings.parking().maxKeys(), settings.parking().maxRecords()),

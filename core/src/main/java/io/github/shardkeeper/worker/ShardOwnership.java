@@ -12,6 +12,7 @@ import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.checkpoint.StateView;
 import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
+import io.github.shardkeeper.output.ShardOutbox;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.SourceRecord;
@@ -27,11 +28,13 @@ final class ShardOwnership {
 
 	private static final Logger logger = PrintableLogger.of(ShardOwnership.class);
 
-	private final ShardScope scope;
-
 	private final OwnedShard owned;
 
 	private final ShardHandler handler;
+
+	private final HandlerCalls handlerCalls;
+
+	private final ShardProblems problems;
 
 	private final WorkerContext context;
 
@@ -55,12 +58,15 @@ final class ShardOwnership {
 	private boolean revocationRepeated;
 
 	/** Creates an ownership; {@code earlier} is the one before a seek, if any. */
-	ShardOwnership(ShardScope scope, Acquisition.Acquired acquired, @Nullable ShardOwnership earlier) {
-		this.scope = scope;
-		this.owned = scope.owned();
-		this.handler = scope.handler();
-		this.context = scope.context();
-		this.progress = new ShardProgress(acquired, scope);
+	ShardOwnership(OwnedShard owned, ShardHandler handler, HandlerCalls handlerCalls, ShardTurns turns,
+			ShardProblems problems, ShardOutbox outbox, Acquisition.Acquired acquired,
+			@Nullable ShardOwnership earlier) {
+		this.owned = owned;
+		this.handler = handler;
+		this.handlerCalls = handlerCalls;
+		this.problems = problems;
+		this.context = owned.context();
+		this.progress = new ShardProgress(acquired, owned, outbox);
 		CommitNumbers numbers;
 		if (earlier != null) {
 			numbers = earlier.committer.numbers();
@@ -69,12 +75,13 @@ final class ShardOwnership {
 		else {
 			numbers = new CommitNumbers(acquired, this.context.nextOwnership());
 		}
-		CallTransactions transactions = this.context.checkpoints().transactions(scope.topic());
+		CallTransactions transactions = this.context.checkpoints().transactions(owned.shard().topic());
 		this.committer = (transactions != null)
-				? new TransactionalCommitter(transactions, numbers, this.progress, scope)
-				: new BackgroundCommitter(numbers, this.progress, scope);
-		this.loop = (this.handler.shape() == HandlerShape.LOOP) ? new CallLoop(scope, this.committer)
-				: new RecordLoop(scope, this.committer);
+				? new TransactionalCommitter(transactions, numbers, this.progress, owned)
+				: new BackgroundCommitter(numbers, this.progress, owned, handler.shape());
+		this.loop = (this.handler.shape() == HandlerShape.LOOP)
+				? new CallLoop(owned, handler, handlerCalls, problems, this.committer)
+				: new RecordLoop(owned, handler, handlerCalls, turns, problems, this.committer);
 	}
 
 	ShardProgress progress() {
@@ -103,17 +110,16 @@ final class ShardOwnership {
 	}
 
 	private boolean callAssigned() {
-		HandlerCalls.Result result = this.scope.calls()
-			.callbackWhileHeld(this.progress.state(),
-					(view) -> this.handler.assigned(this.owned, Objects.requireNonNull(view)));
+		HandlerCalls.Result result = this.handlerCalls.callbackWhileHeld(this.progress.state(),
+				(view) -> this.handler.assigned(this.owned, Objects.requireNonNull(view)));
 		if (result.failure() != null) {
 			if (this.owned.isHeld() && !result.interrupted()) {
-				this.scope.problems().callbackFailed("@OnShardAssigned", result.failure());
+				this.problems.callbackFailed("@OnShardAssigned", result.failure());
 			}
 			return false;
 		}
 		keepChanges(result);
-		this.scope.problems().callSucceeded();
+		this.problems.callSucceeded();
 		this.started = true;
 		return true;
 	}
@@ -162,9 +168,8 @@ final class ShardOwnership {
 			return false;
 		}
 		while (true) {
-			HandlerCalls.Result result = this.scope.calls()
-				.callback(this.progress.state(),
-						(view) -> this.handler.revoked(this.owned, Objects.requireNonNull(view)));
+			HandlerCalls.Result result = this.handlerCalls.callback(this.progress.state(),
+					(view) -> this.handler.revoked(this.owned, Objects.requireNonNull(view)));
 			// The callback may have acknowledged records.
 			this.loop.collectResults();
 			if (!result.interrupted() || this.owned.isLost() || this.revocationRepeated && this.owned.isHeld()) {
@@ -219,20 +224,20 @@ final class ShardOwnership {
 		@Override
 		public boolean offer(List<SourceRecord> records) {
 			boolean hasRoom = ShardOwnership.this.loop.offer(records);
-			ShardOwnership.this.scope.wake().run();
+			ShardOwnership.this.owned.wake();
 			return hasRoom;
 		}
 
 		@Override
 		public void movedTo(Offset after, boolean offsetsReused) {
 			ShardOwnership.this.loop.movedTo(after, offsetsReused);
-			ShardOwnership.this.scope.wake().run();
+			ShardOwnership.this.owned.wake();
 		}
 
 		@Override
 		public void ended() {
 			ShardOwnership.this.loop.ended();
-			ShardOwnership.this.scope.wake().run();
+			ShardOwnership.this.owned.wake();
 		}
 
 		@Override

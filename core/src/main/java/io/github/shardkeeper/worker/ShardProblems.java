@@ -59,13 +59,9 @@ final class ShardProblems {
 
 	private final WorkerContext context;
 
-	private final ShardLifecycle lifecycle;
-
 	private final HandlerCalls calls;
 
 	private final ShardTurns turns;
-
-	private final Runnable wake;
 
 	private final WakeTimer timer;
 
@@ -102,25 +98,21 @@ final class ShardProblems {
 	/** Begin of the overdue turn that was logged last. */
 	private volatile @Nullable MonotonicTime loggedTurn;
 
-	ShardProblems(OwnedShard owned, String handlerName, WorkerContext context, ShardLifecycle lifecycle,
-			HandlerCalls calls, ShardTurns turns, Runnable wake) {
+	ShardProblems(OwnedShard owned, String handlerName, HandlerCalls calls, ShardTurns turns) {
 		this.owned = owned;
 		this.handlerName = handlerName;
-		this.context = context;
-		this.lifecycle = lifecycle;
+		this.context = owned.context();
 		this.calls = calls;
 		this.turns = turns;
-		this.wake = wake;
-		this.timer = new WakeTimer(context.timer(), wake);
-		ConsumerSettings settings = context.settings(owned.shard().topic());
-		this.longCall = settings.longCall();
-		this.showsMessages = settings.showExceptionMessages();
+		this.timer = new WakeTimer(this.context.timer(), owned::wake);
+		this.longCall = owned.settings().longCall();
+		this.showsMessages = owned.settings().showExceptionMessages();
 	}
 
 	ShardWorker.@Nullable Problem current() {
 		MonotonicTime now = this.context.clock().now();
-		MonotonicTime handover = this.lifecycle.drainingSince();
-		MonotonicTime since = (handover != null) ? handover : this.lifecycle.seekingSince();
+		MonotonicTime handover = this.owned.lifecycle().drainingSince();
+		MonotonicTime since = (handover != null) ? handover : this.owned.lifecycle().seekingSince();
 		Duration draining = (since != null) ? since.until(now) : Duration.ZERO;
 		ShardWorker.Problem overdue = overdueTurn(now);
 		ShardWorker.Problem noted = (overdue != null) ? overdue : recorded(now);
@@ -433,7 +425,7 @@ final class ShardProblems {
 			// All workers have ended.
 			return;
 		}
-		this.context.timer().schedule(this.wake, STORE_RETRY_PAUSE.toNanos(), TimeUnit.NANOSECONDS);
+		this.context.timer().schedule(this.owned::wake, STORE_RETRY_PAUSE.toNanos(), TimeUnit.NANOSECONDS);
 		this.turnProblem = new TurnProblem("No thread is available: " + refusal, null);
 		logger.warn("No thread for {}; trying again in {} ms", this.owned, STORE_RETRY_PAUSE.toMillis(), refusal);
 	}

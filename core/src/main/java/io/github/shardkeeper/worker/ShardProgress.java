@@ -77,20 +77,20 @@ final class ShardProgress {
 	private boolean commitSoon;
 
 	/** Creates the progress at the checkpoint, or at the position of a pending seek. */
-	ShardProgress(Acquisition.Acquired acquired, ShardScope scope) {
-		ConsumerSettings consumer = scope.settings();
-		WorkerContext context = scope.context();
+	ShardProgress(Acquisition.Acquired acquired, OwnedShard owned, ShardOutbox outbox) {
+		ConsumerSettings consumer = owned.settings();
+		WorkerContext context = owned.context();
 		MonotonicTime now = context.clock().now();
 		Checkpoint checkpoint = acquired.checkpoint();
 		SeekRequest seek = acquired.seeks().pending();
 		this.settings = consumer.commits();
-		this.outbox = scope.outbox();
+		this.outbox = outbox;
 		this.begin = (seek != null) ? seek.after() : checkpoint.offset();
 		this.window = new OffsetWindow(consumer.maxAhead(), this.begin, (seek != null) ? Set.of() : checkpoint.ahead());
 		this.state = new JournaledState(checkpoint.state(), context.stateValues(),
 				consumer.ordering() != ConsumerSettings.Ordering.SHARD);
 		Duration dueIn = checkpoint.retryDueIn();
-		this.queue = RetryQueue.of(scope, (dueIn != null) ? now.plus(dueIn) : null);
+		this.queue = RetryQueue.of(owned, (dueIn != null) ? now.plus(dueIn) : null);
 		this.failed = new FailedRecords(this.queue, context.clock(), context.wallClock());
 		this.repositioning = new Repositioning((seek != null) ? seek.number() : acquired.seeks().applied());
 		this.parts = new CommitPart[] { this.repositioning, this.state, this.failed, this.outbox };

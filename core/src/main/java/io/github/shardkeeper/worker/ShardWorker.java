@@ -46,9 +46,9 @@ public final class ShardWorker {
 
 	private final OwnedShard owned;
 
-	private final ShardScope scope;
+	private final ShardHandler handler;
 
-	private final ShardLifecycle lifecycle = new ShardLifecycle();
+	private final ShardLifecycle lifecycle;
 
 	private final HandlerCalls calls;
 
@@ -117,20 +117,19 @@ public final class ShardWorker {
 	public ShardWorker(ShardId shard, Token token, MemberId member, ShardHandler handler, WorkerContext context,
 			CompletableFuture<Void> predecessorEnded, boolean paused) {
 		this.context = context;
+		this.handler = handler;
+		this.owned = new OwnedShard(shard, token, member, context, this::wake);
+		this.lifecycle = this.owned.lifecycle();
 		this.lifecycle.pause(paused);
-		this.owned = new OwnedShard(shard, token, member, context);
-		this.calls = new HandlerCalls(this.owned, this.lifecycle, context);
+		this.calls = new HandlerCalls(this.owned);
 		CallTransactions transactions = context.checkpoints().transactions(shard.topic());
 		this.turns = new ShardTurns(this.calls, context.clock(),
 				(transactions != null) ? transactions.lockWait() : null);
-		this.problems = new ShardProblems(this.owned, handler.name(), context, this.lifecycle, this.calls, this.turns,
-				this::wake);
+		this.problems = new ShardProblems(this.owned, handler.name(), this.calls, this.turns);
 		this.task = new SerialTask(context.executor(), this::turn, this.problems::noThread);
 		this.outbox = new ShardOutbox(context.group(), shard, token, context.outputs(),
 				context.outboxUsage(shard.topic()), this::wake);
-		this.scope = new ShardScope(this.owned, handler, context.settings(shard.topic()), context, this.lifecycle,
-				this.calls, this.turns, this.problems, context.meters(shard.topic()), this.outbox, this::wake);
-		this.acquisition = new ShardAcquisition(this.owned, context.checkpoints(), context.acquisitions(), this::wake);
+		this.acquisition = new ShardAcquisition(this.owned);
 		context.budget().join();
 		this.predecessorEnded = predecessorEnded;
 		if (!predecessorEnded.isDone()) {
@@ -378,8 +377,7 @@ public final class ShardWorker {
 		this.ownership = null;
 		this.committer = null;
 		this.earlier = released;
-		this.acquisition = new ShardAcquisition(this.owned, this.context.checkpoints(), this.context.acquisitions(),
-				this::wake);
+		this.acquisition = new ShardAcquisition(this.owned);
 		this.lifecycle.seekEnded();
 		this.problems.clear();
 	}
@@ -398,7 +396,8 @@ public final class ShardWorker {
 			if (this.earlier == null) {
 				this.outbox.begin(granted.outbox());
 			}
-			current = new ShardOwnership(this.scope, granted, this.earlier);
+			current = new ShardOwnership(this.owned, this.handler, this.calls, this.turns, this.problems, this.outbox,
+					granted, this.earlier);
 			this.ownership = current;
 			this.committer = current.committer();
 			this.earlier = null;

@@ -33,7 +33,7 @@ final class TransactionResults implements CallResults {
 
 	private static final Duration PAUSE_AFTER_LOST_CONNECTION = Duration.ofMillis(200);
 
-	private final ShardScope scope;
+	private final OwnedShard owned;
 
 	private final WorkerContext context;
 
@@ -46,10 +46,10 @@ final class TransactionResults implements CallResults {
 	/** Result whose transaction has had no answer. */
 	private DeliveryCalls.@Nullable Result unsettled;
 
-	TransactionResults(ShardScope scope, TransactionalCommitter committer, DeliveryOrder order,
+	TransactionResults(OwnedShard owned, TransactionalCommitter committer, DeliveryOrder order,
 			DeliveryResults results) {
-		this.scope = scope;
-		this.context = scope.context();
+		this.owned = owned;
+		this.context = owned.context();
 		this.committer = committer;
 		this.order = order;
 		this.results = results;
@@ -88,7 +88,7 @@ final class TransactionResults implements CallResults {
 		}
 		else if (call.isOutdated()) {
 			logger.debug("{}: the state that the call {} has read was changed by another call; repeating it",
-					this.scope.owned(), delivery.where());
+					this.owned, delivery.where());
 			this.order.retry(delivery);
 		}
 		else if (ended instanceof CallTransactions.Result.Conflict conflict) {
@@ -108,11 +108,11 @@ final class TransactionResults implements CallResults {
 			this.results.process(result.withFailure(failure));
 			return;
 		}
-		this.scope.meters().count(TopicMeters::conflicted);
+		this.owned.meters().count(TopicMeters::conflicted);
 		this.context.failures()
-			.log(Level.INFO, "conflict " + this.scope.topic(),
+			.log(Level.INFO, "conflict " + this.owned.shard().topic(),
 					"%s: the database has rolled back the call %s in favor of another transaction, for example to end a deadlock; repeating it"
-						.formatted(this.scope.owned(), result.delivery().where()),
+						.formatted(this.owned, result.delivery().where()),
 					failure);
 		this.order.retry(result.delivery());
 	}
@@ -124,9 +124,9 @@ final class TransactionResults implements CallResults {
 			return;
 		}
 		this.context.failures()
-			.log(Level.WARN, "lost connection " + this.scope.topic(),
+			.log(Level.WARN, "lost connection " + this.owned.shard().topic(),
 					"%s: the call %s has lost its connection, though the database works; repeating it in %d ms"
-						.formatted(this.scope.owned(), delivery.where(), PAUSE_AFTER_LOST_CONNECTION.toMillis()),
+						.formatted(this.owned, delivery.where(), PAUSE_AFTER_LOST_CONNECTION.toMillis()),
 					failure);
 		delivery.waitUntil(this.context.clock().now().plus(PAUSE_AFTER_LOST_CONNECTION));
 		this.order.retry(delivery);

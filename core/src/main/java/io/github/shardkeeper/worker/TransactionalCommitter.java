@@ -52,13 +52,13 @@ final class TransactionalCommitter extends Committer {
 	private boolean stale;
 
 	TransactionalCommitter(CallTransactions transactions, CommitNumbers numbers, ShardProgress progress,
-			ShardScope scope) {
-		super(numbers, progress, scope);
+			OwnedShard owned) {
+		super(numbers, progress, owned);
 		this.transactions = transactions;
-		this.owned = scope.owned();
-		this.checkpoints = scope.context().checkpoints();
-		this.meters = scope.meters();
-		this.inOrder = scope.settings().ordering() == Ordering.SHARD;
+		this.owned = owned;
+		this.checkpoints = owned.context().checkpoints();
+		this.meters = owned.meters();
+		this.inOrder = owned.settings().ordering() == Ordering.SHARD;
 	}
 
 	CallTransactions transactions() {

@@ -81,7 +81,7 @@ public final class WorkerContext {
 	/** Whether its shards are those of the group, which move. */
 	private final boolean coordinated;
 
-	private final ShardAcquisition.Permits acquisitions;
+	private final AcquisitionPermits acquisitions;
 
 	private final FailureLog failures;
 
@@ -149,7 +149,7 @@ public final class WorkerContext {
 		this.listener = listener;
 		this.measuresWork = measuresWork;
 		this.coordinated = coordinated;
-		this.acquisitions = new ShardAcquisition.Permits(MAX_ACQUISITIONS);
+		this.acquisitions = new AcquisitionPermits(MAX_ACQUISITIONS);
 		this.failures = new FailureLog(clock, timer);
 		this.outputs = outputs;
 	}
@@ -295,7 +295,7 @@ public final class WorkerContext {
 		return this.ownerships.incrementAndGet();
 	}
 
-	ShardAcquisition.Permits acquisitions() {
+	AcquisitionPermits acquisitions() {
 		return this.acquisitions;
 	}
 

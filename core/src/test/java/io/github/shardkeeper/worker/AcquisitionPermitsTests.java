@@ -7,19 +7,19 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class ShardAcquisitionTests {
+class AcquisitionPermitsTests {
 
-	private final ShardAcquisition.Permits permits = new ShardAcquisition.Permits(2);
+	private final AcquisitionPermits permits = new AcquisitionPermits(2);
 
 	private final List<String> granted = new ArrayList<>();
 
-	private final ShardAcquisition.Permits.Permit a = permit("a");
+	private final AcquisitionPermits.Permit a = permit("a");
 
-	private final ShardAcquisition.Permits.Permit b = permit("b");
+	private final AcquisitionPermits.Permit b = permit("b");
 
-	private final ShardAcquisition.Permits.Permit c = permit("c");
+	private final AcquisitionPermits.Permit c = permit("c");
 
-	private final ShardAcquisition.Permits.Permit d = permit("d");
+	private final AcquisitionPermits.Permit d = permit("d");
 
 	@Test
 	void releasedPermitIsGrantedToTheNextInOrder() {
@@ -70,7 +70,7 @@ class ShardAcquisitionTests {
 		assertThat(this.granted).isEmpty();
 	}
 
-	private ShardAcquisition.Permits.Permit permit(String name) {
+	private AcquisitionPermits.Permit permit(String name) {
 		return this.permits.permit(() -> this.granted.add(name));
 	}
 
