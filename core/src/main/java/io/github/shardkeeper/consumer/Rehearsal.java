@@ -25,6 +25,7 @@ import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.handler.HandlerSignature;
 import io.github.shardkeeper.handler.ShardHandler;
+import io.github.shardkeeper.output.Outputs;
 import io.github.shardkeeper.protocol.HandoverRules;
 import io.github.shardkeeper.protocol.HoldingAction;
 import io.github.shardkeeper.protocol.HoldingEvent;
@@ -157,10 +158,12 @@ final class Rehearsal {
 	}
 
 	private WorkerContext context(WorkerContext context, ConsumerSettings settings) {
-		return new WorkerContext(context.group(), this.backend, this.backend, Lease.unlimited(), context.clock(),
-				context.wallClock(), this.turns::add, context.timer(), context.mapper(), ConsumerMeters.NONE,
-				new BufferBudget(Long.MAX_VALUE), (topic) -> settings, ConsumerEvents.NONE,
-				(shard, token, fence, completed) -> this.ended = true, context.measuresWork());
+		return new WorkerContext(context.group(), new WorkerContext.Stores(this.backend, this.backend, Outputs.NONE),
+				new WorkerContext.Runtime(context.clock(), context.wallClock(), this.turns::add, context.timer()),
+				new WorkerContext.Topics((topic) -> settings, new BufferBudget(Long.MAX_VALUE), context.mapper()),
+				new WorkerContext.Observers(ConsumerMeters.NONE, ConsumerEvents.NONE,
+						(shard, token, fence, completed) -> this.ended = true, context.measuresWork()),
+				Lease.unlimited());
 	}
 
 	static final class CountingHandler {

@@ -178,10 +178,15 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		ShardReaders readers = new ShardReaders(this.sources.having(handlers.keySet()), this.sources::name,
 				this.startPositions, this.runtime.clock());
 		ScheduledExecutorService timer = startTimer();
-		WorkerContext context = new WorkerContext(this.coordinator.settings().group(), this.checkpoints, readers,
-				this.lease, this.runtime.clock(), InstantSource.system(), runningThreads.executor(), timer, this.mapper,
-				this.meters, new BufferBudget(this.settings.totalBufferBytes()), this.settings.consumers(), this.events,
-				this.coordinator.consumptionListener(), this.coordinator.measuresLoads(), this.outputs);
+		WorkerContext context = new WorkerContext(this.coordinator.settings().group(),
+				new WorkerContext.Stores(this.checkpoints, readers, this.outputs),
+				new WorkerContext.Runtime(this.runtime.clock(), InstantSource.system(), runningThreads.executor(),
+						timer),
+				new WorkerContext.Topics(this.settings.consumers(), new BufferBudget(this.settings.totalBufferBytes()),
+						this.mapper),
+				new WorkerContext.Observers(this.meters, this.events, this.coordinator.consumptionListener(),
+						this.coordinator.measuresLoads()),
+				this.lease);
 		handlers.keySet().forEach(context::meters);
 		Map<String, ShardHandler> broadcast = new TreeMap<>(handlers);
 		broadcast.keySet().retainAll(this.settings.broadcastTopics());

@@ -40,28 +40,23 @@ public final class WorkerContext {
 
 	private final String group;
 
-	private final CheckpointStore checkpoints;
+	private final Stores stores;
 
-	private final ShardReadControl reader;
+	private final Runtime runtime;
+
+	private final Topics topics;
+
+	private final Observers observers;
 
 	private final Lease lease;
 
-	private final MonotonicClock clock;
-
-	private final InstantSource wallClock;
-
-	private final Executor executor;
-
-	private final ScheduledExecutorService timer;
+	/** Whether its shards are those of the group, which move. */
+	private final boolean coordinated;
 
 	private final StateValues stateValues;
 
-	private final ConsumerMeters meters;
-
 	/** Guarded meters by topic. */
 	private final Map<String, MeterGuard<TopicMeters>> topicMeters;
-
-	private final BufferBudget budget;
 
 	/** What is read ahead by topic. */
 	private final Map<String, BufferBudget.Usage> bufferUsages;
@@ -70,88 +65,46 @@ public final class WorkerContext {
 
 	private final Map<String, OutboxUsage> outboxUsages = new ConcurrentHashMap<>();
 
-	private final Function<String, ConsumerSettings> settings;
-
-	private final ConsumerEvents events;
-
-	private final ShardConsumption.Listener listener;
-
-	private final boolean measuresWork;
-
-	/** Whether its shards are those of the group, which move. */
-	private final boolean coordinated;
-
-	private final AcquisitionPermits acquisitions;
+	private final AcquisitionPermits acquisitions = new AcquisitionPermits(MAX_ACQUISITIONS);
 
 	private final FailureLog failures;
-
-	private final Outputs outputs;
 
 	/** Number of ownerships that workers have begun. */
 	private final AtomicLong ownerships = new AtomicLong();
 
 	/**
-	 * Creates a context for handlers that send nothing as parts of their calls; see the
-	 * other constructor.
-	 */
-	public WorkerContext(String group, CheckpointStore checkpoints, ShardReadControl reader, Lease lease,
-			MonotonicClock clock, InstantSource wallClock, Executor executor, ScheduledExecutorService timer,
-			JsonMapper mapper, ConsumerMeters meters, BufferBudget budget, Function<String, ConsumerSettings> settings,
-			ConsumerEvents events, ShardConsumption.Listener listener, boolean measuresWork) {
-		this(group, checkpoints, reader, lease, clock, wallClock, executor, timer, mapper, meters, budget, settings,
-				events, listener, measuresWork, Outputs.NONE);
-	}
-
-	/**
-	 * Creates a context.
+	 * Creates a context for the shards of a group.
 	 * @param lease the lease; without it nothing is consumed
-	 * @param wallClock the clock of times that people read
-	 * @param executor runs the workers
-	 * @param timer wakes workers that wait
-	 * @param mapper converts the values of the state
-	 * @param budget the limit for what all shards together read ahead
-	 * @param settings the settings by topic
-	 * @param listener hears when a worker has ended
-	 * @param measuresWork whether the work for each shard is measured
-	 * @param outputs where the records go that handlers send as parts of their calls
 	 */
-	public WorkerContext(String group, CheckpointStore checkpoints, ShardReadControl reader, Lease lease,
-			MonotonicClock clock, InstantSource wallClock, Executor executor, ScheduledExecutorService timer,
-			JsonMapper mapper, ConsumerMeters meters, BufferBudget budget, Function<String, ConsumerSettings> settings,
-			ConsumerEvents events, ShardConsumption.Listener listener, boolean measuresWork, Outputs outputs) {
-		this(group, checkpoints, reader, lease, clock, wallClock, executor, timer, new StateValues(mapper), meters,
-				new ConcurrentHashMap<>(), budget, new ConcurrentHashMap<>(), new ConcurrentHashMap<>(), settings,
-				events, listener, measuresWork, true, outputs);
+	public WorkerContext(String group, Stores stores, Runtime runtime, Topics topics, Observers observers,
+			Lease lease) {
+		this.group = group;
+		this.stores = stores;
+		this.runtime = runtime;
+		this.topics = topics;
+		this.observers = observers;
+		this.lease = lease;
+		this.coordinated = true;
+		this.stateValues = new StateValues(topics.mapper());
+		this.topicMeters = new ConcurrentHashMap<>();
+		this.bufferUsages = new ConcurrentHashMap<>();
+		this.parked = new ConcurrentHashMap<>();
+		this.failures = new FailureLog(runtime.clock(), runtime.timer());
 	}
 
-	private WorkerContext(String group, CheckpointStore checkpoints, ShardReadControl reader, Lease lease,
-			MonotonicClock clock, InstantSource wallClock, Executor executor, ScheduledExecutorService timer,
-			StateValues stateValues, ConsumerMeters meters, Map<String, MeterGuard<TopicMeters>> topicMeters,
-			BufferBudget budget, Map<String, BufferBudget.Usage> bufferUsages, Map<String, ParkedTotals> parked,
-			Function<String, ConsumerSettings> settings, ConsumerEvents events, ShardConsumption.Listener listener,
-			boolean measuresWork, boolean coordinated, Outputs outputs) {
-		this.group = group;
-		this.checkpoints = checkpoints;
-		this.reader = reader;
-		this.lease = lease;
-		this.clock = clock;
-		this.wallClock = wallClock;
-		this.executor = executor;
-		this.timer = timer;
-		this.stateValues = stateValues;
-		this.meters = meters;
-		this.topicMeters = topicMeters;
-		this.budget = budget;
-		this.bufferUsages = bufferUsages;
-		this.parked = parked;
-		this.settings = settings;
-		this.events = events;
-		this.listener = listener;
-		this.measuresWork = measuresWork;
-		this.coordinated = coordinated;
-		this.acquisitions = new AcquisitionPermits(MAX_ACQUISITIONS);
-		this.failures = new FailureLog(clock, timer);
-		this.outputs = outputs;
+	private WorkerContext(WorkerContext coordinated, ShardConsumption.Listener listener) {
+		this.group = coordinated.group;
+		this.stores = coordinated.stores;
+		this.runtime = coordinated.runtime;
+		this.topics = coordinated.topics;
+		this.observers = new Observers(coordinated.observers.meters(), coordinated.observers.events(), listener, false);
+		this.lease = Lease.unlimited();
+		this.coordinated = false;
+		this.stateValues = coordinated.stateValues;
+		this.topicMeters = coordinated.topicMeters;
+		this.bufferUsages = coordinated.bufferUsages;
+		this.parked = coordinated.parked;
+		this.failures = new FailureLog(this.runtime.clock(), this.runtime.timer());
 	}
 
 	private static void notCounted(Throwable failure) {
@@ -163,15 +116,12 @@ public final class WorkerContext {
 	 * need no lease.
 	 */
 	public WorkerContext forBroadcast(ShardConsumption.Listener broadcastListener) {
-		return new WorkerContext(this.group, this.checkpoints, this.reader, Lease.unlimited(), this.clock,
-				this.wallClock, this.executor, this.timer, this.stateValues, this.meters, this.topicMeters, this.budget,
-				this.bufferUsages, this.parked, this.settings, this.events, broadcastListener, false, false,
-				this.outputs);
+		return new WorkerContext(this, broadcastListener);
 	}
 
 	/** Returns the settings of a topic. */
 	public ConsumerSettings settings(String topic) {
-		return this.settings.apply(topic);
+		return this.topics.settings().apply(topic);
 	}
 
 	/** Returns the name of the group. */
@@ -181,12 +131,12 @@ public final class WorkerContext {
 
 	/** Returns the store of the checkpoints. */
 	public CheckpointStore checkpoints() {
-		return this.checkpoints;
+		return this.stores.checkpoints();
 	}
 
 	/** Returns the control of what is read. */
 	public ShardReadControl reader() {
-		return this.reader;
+		return this.stores.reader();
 	}
 
 	Lease lease() {
@@ -195,27 +145,27 @@ public final class WorkerContext {
 
 	/** Returns the clock. */
 	public MonotonicClock clock() {
-		return this.clock;
+		return this.runtime.clock();
 	}
 
 	/** Returns the clock of times that people read. */
 	public InstantSource wallClock() {
-		return this.wallClock;
+		return this.runtime.wallClock();
 	}
 
 	/** Returns the executor that runs the workers. */
 	public Executor executor() {
-		return this.executor;
+		return this.runtime.executor();
 	}
 
 	/** Returns the timer that wakes workers. */
 	public ScheduledExecutorService timer() {
-		return this.timer;
+		return this.runtime.timer();
 	}
 
 	/** Returns the mapper of the values of the state. */
 	public JsonMapper mapper() {
-		return this.stateValues.mapper();
+		return this.topics.mapper();
 	}
 
 	StateValues stateValues() {
@@ -233,7 +183,7 @@ public final class WorkerContext {
 	private MeterGuard<TopicMeters> register(String topic) {
 		TopicMeters registered = null;
 		try {
-			registered = this.meters.of(topic);
+			registered = this.observers.meters().of(topic);
 			registered.buffering(bufferUsage(topic));
 			registered.parking(parked(topic));
 			registered.sending(outboxUsage(topic));
@@ -247,7 +197,7 @@ public final class WorkerContext {
 
 	/** Returns the budget of what all shards read ahead. */
 	public BufferBudget budget() {
-		return this.budget;
+		return this.topics.budget();
 	}
 
 	/** Returns what the shards of a topic read ahead. */
@@ -266,7 +216,7 @@ public final class WorkerContext {
 	}
 
 	ConsumerEvents events() {
-		return this.events;
+		return this.observers.events();
 	}
 
 	/** Returns whether its shards are those of the group, each with one owner. */
@@ -277,17 +227,17 @@ public final class WorkerContext {
 	/** Reports a phase of the move of a shard, if its shards move. */
 	void reached(OwnedShard shard, MovePhase phase, MonotonicTime at) {
 		if (this.coordinated) {
-			this.events.reached(shard, phase, at);
+			this.observers.events().reached(shard, phase, at);
 		}
 	}
 
 	ShardConsumption.Listener listener() {
-		return this.listener;
+		return this.observers.listener();
 	}
 
 	/** Returns whether the work for each shard is measured. */
 	public boolean measuresWork() {
-		return this.measuresWork;
+		return this.observers.measuresWork();
 	}
 
 	/** Returns the number of an ownership that begins; each has another one, from 1. */
@@ -300,11 +250,55 @@ public final class WorkerContext {
 	}
 
 	Outputs outputs() {
-		return this.outputs;
+		return this.stores.outputs();
 	}
 
 	FailureLog failures() {
 		return this.failures;
+	}
+
+	/**
+	 * Stores and streams of the shards.
+	 *
+	 * @param reader the control of what is read
+	 * @param outputs where the records go that handlers send as parts of their calls
+	 */
+	public record Stores(CheckpointStore checkpoints, ShardReadControl reader, Outputs outputs) {
+
+	}
+
+	/**
+	 * Clocks and threads.
+	 *
+	 * @param wallClock the clock of times that people read
+	 * @param executor runs the workers
+	 * @param timer wakes workers that wait
+	 */
+	public record Runtime(MonotonicClock clock, InstantSource wallClock, Executor executor,
+			ScheduledExecutorService timer) {
+
+	}
+
+	/**
+	 * How topics are consumed.
+	 *
+	 * @param settings the settings by topic
+	 * @param budget the limit for what all shards together read ahead
+	 * @param mapper converts the values of the state
+	 */
+	public record Topics(Function<String, ConsumerSettings> settings, BufferBudget budget, JsonMapper mapper) {
+
+	}
+
+	/**
+	 * Who hears of the consumption.
+	 *
+	 * @param listener hears when a worker has ended
+	 * @param measuresWork whether the work for each shard is measured
+	 */
+	public record Observers(ConsumerMeters meters, ConsumerEvents events, ShardConsumption.Listener listener,
+			boolean measuresWork) {
+
 	}
 
 }

@@ -513,11 +513,16 @@ class TransactedSchedulesTests {
 					.maxAttempts((schedule.seed % 2 == 0) ? TestSettings.ENDLESS : 1)
 					.onFailure(OnFailure.DEAD_LETTER)
 					.get();
-				return new WorkerContext("group", network(), this.reader, this.lease, this.clock,
-						InstantSource.fixed(Instant.EPOCH), this.threads, this.threads.timer(), new JsonMapper(),
-						ConsumerMeters.NONE, new BufferBudget(Long.MAX_VALUE), (topic) -> consumer, ConsumerEvents.NONE,
-						(shard, token, fence, completed) -> {
-						}, false, new Outputs(schedule.targets, 20, 1_000_000));
+				return new WorkerContext("group",
+						new WorkerContext.Stores(network(), this.reader, new Outputs(schedule.targets, 20, 1_000_000)),
+						new WorkerContext.Runtime(this.clock, InstantSource.fixed(Instant.EPOCH), this.threads,
+								this.threads.timer()),
+						new WorkerContext.Topics((topic) -> consumer, new BufferBudget(Long.MAX_VALUE),
+								new JsonMapper()),
+						new WorkerContext.Observers(ConsumerMeters.NONE, ConsumerEvents.NONE,
+								(shard, token, fence, completed) -> {
+								}, false),
+						this.lease);
 			}
 
 			private ShardWorker worker(CompletableFuture<Void> predecessorEnded) {

@@ -11,6 +11,7 @@ import org.springframework.boot.logging.LogLevel;
 import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.boot.test.system.CapturedOutput;
 
+import io.github.shardkeeper.output.Outputs;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.testsupport.CapturesOutput;
 import io.github.shardkeeper.testsupport.SettableClock;
@@ -87,14 +88,16 @@ class RehearsalTests {
 	}
 
 	private WorkerContext context() {
-		return new WorkerContext("group", this.checkpoints, this.reader, new Lease(Duration.ZERO, this.clock.now()),
-				this::now, InstantSource.fixed(Instant.EPOCH), (turn) -> {
+		return new WorkerContext("group", new WorkerContext.Stores(this.checkpoints, this.reader, Outputs.NONE),
+				new WorkerContext.Runtime(this::now, InstantSource.fixed(Instant.EPOCH), (turn) -> {
 					throw new IllegalStateException("No thread of the application is used");
-				}, this.threads.timer(), new JsonMapper(), ConsumerMeters.NONE, new BufferBudget(1), (topic) -> {
+				}, this.threads.timer()), new WorkerContext.Topics((topic) -> {
 					throw new IllegalStateException("No topic of the application is consumed");
-				}, ConsumerEvents.NONE, (shard, token, fence, completed) -> {
-					throw new IllegalStateException("No shard of the application ends");
-				}, true);
+				}, new BufferBudget(1), new JsonMapper()), new WorkerContext.Observers(ConsumerMeters.NONE,
+						ConsumerEvents.NONE, (shard, token, fence, completed) -> {
+							throw new IllegalStateException("No shard of the application ends");
+						}, true),
+				new Lease(Duration.ZERO, this.clock.now()));
 	}
 
 	private MonotonicTime now() {

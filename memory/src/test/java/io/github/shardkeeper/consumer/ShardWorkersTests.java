@@ -26,6 +26,7 @@ import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.directive.Directive;
 import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
+import io.github.shardkeeper.output.Outputs;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -223,11 +224,15 @@ class ShardWorkersTests {
 		beans.registerSingleton("application", this.application);
 		return new ShardWorkers(
 				new ShardHandlerDetector(beans, new JsonPayloadConverter(mapper)).detect(Map.of("orders", 2)),
-				new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock,
-						InstantSource.fixed(Instant.EPOCH), executor, this.threads.timer(), mapper, ConsumerMeters.NONE,
-						new BufferBudget(Long.MAX_VALUE), (topic) -> new TestSettings().get(), ConsumerEvents.NONE,
-						(shard, token, fence, completed) -> {
-						}, false),
+				new WorkerContext("group", new WorkerContext.Stores(this.checkpoints, this.reader, Outputs.NONE),
+						new WorkerContext.Runtime(this.clock, InstantSource.fixed(Instant.EPOCH), executor,
+								this.threads.timer()),
+						new WorkerContext.Topics((topic) -> new TestSettings().get(), new BufferBudget(Long.MAX_VALUE),
+								mapper),
+						new WorkerContext.Observers(ConsumerMeters.NONE, ConsumerEvents.NONE,
+								(shard, token, fence, completed) -> {
+								}, false),
+						this.lease),
 				session, this.threads, directives, null);
 	}
 

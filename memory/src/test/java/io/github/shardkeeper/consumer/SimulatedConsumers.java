@@ -18,6 +18,7 @@ import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.schedule.TopicSchedule;
+import io.github.shardkeeper.output.Outputs;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.time.Lease;
@@ -64,9 +65,10 @@ public final class SimulatedConsumers {
 			Lease lease, MonotonicClock clock, InstantSource wallClock, Executor executor,
 			ScheduledExecutorService timer, ShardConsumption.Listener listener) {
 		return new ShardWorkers(this.handlers,
-				new WorkerContext("group", checkpoints, reader, lease, clock, wallClock, executor, timer, this.mapper,
-						ConsumerMeters.NONE, new BufferBudget(Long.MAX_VALUE), (topic) -> settings, ConsumerEvents.NONE,
-						listener, false),
+				new WorkerContext("group", new WorkerContext.Stores(checkpoints, reader, Outputs.NONE),
+						new WorkerContext.Runtime(clock, wallClock, executor, timer),
+						new WorkerContext.Topics((topic) -> settings, new BufferBudget(Long.MAX_VALUE), this.mapper),
+						new WorkerContext.Observers(ConsumerMeters.NONE, ConsumerEvents.NONE, listener, false), lease),
 				new SessionWatch(Optional::empty, ConsumerEvents.NONE), executor, null, null);
 	}
 

@@ -125,11 +125,13 @@ final class ConsumingShard {
 		this.handler = handler;
 		settings.get().check(this.handler);
 		this.lease.renew(this.clock.now(), this.clock.now());
-		this.context = new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock, wallClock,
-				this.threads, this.threads.timer(), new JsonMapper(), ConsumerMeters.NONE, budget,
-				(topic) -> settings.get(), ConsumerEvents.NONE,
-				(shard, token, fence, completed) -> this.ended.add(completed ? "completed" : "released"), true,
-				new Outputs(this.targets, MAX_SENT, 1_000_000));
+		this.context = new WorkerContext("group",
+				new WorkerContext.Stores(this.checkpoints, this.reader, new Outputs(this.targets, MAX_SENT, 1_000_000)),
+				new WorkerContext.Runtime(this.clock, wallClock, this.threads, this.threads.timer()),
+				new WorkerContext.Topics((topic) -> settings.get(), budget, new JsonMapper()),
+				new WorkerContext.Observers(ConsumerMeters.NONE, ConsumerEvents.NONE,
+						(shard, token, fence, completed) -> this.ended.add(completed ? "completed" : "released"), true),
+				this.lease);
 		restart();
 	}
 

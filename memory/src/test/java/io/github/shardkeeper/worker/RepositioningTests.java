@@ -29,6 +29,7 @@ import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.handler.HandlerSignature;
 import io.github.shardkeeper.handler.ShardHandler;
+import io.github.shardkeeper.output.Outputs;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -772,12 +773,17 @@ class RepositioningTests {
 	}
 
 	private ShardWorker worker(Token token, String method) {
-		WorkerContext context = new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock,
-				InstantSource.fixed(Instant.EPOCH), this.threads, this.threads.timer(), new JsonMapper(),
-				ConsumerMeters.NONE, new BufferBudget(Long.MAX_VALUE), (topic) -> this.settings.get(), new Events(),
-				(shard, ofToken, fence, completed) -> this.ended
-					.add("%s token %s fence %s%s".formatted(shard, ofToken, fence, completed ? " completed" : "")),
-				false);
+		WorkerContext context = new WorkerContext("group",
+				new WorkerContext.Stores(this.checkpoints, this.reader, Outputs.NONE),
+				new WorkerContext.Runtime(this.clock, InstantSource.fixed(Instant.EPOCH), this.threads,
+						this.threads.timer()),
+				new WorkerContext.Topics((topic) -> this.settings.get(), new BufferBudget(
+						Long.MAX_VALUE), new JsonMapper()),
+				new WorkerContext.Observers(ConsumerMeters.NONE, new Events(),
+						(shard, ofToken, fence, completed) -> this.ended.add("%s token %s fence %s%s".formatted(shard,
+								ofToken, fence, completed ? " completed" : "")),
+						false),
+				this.lease);
 		return new ShardWorker(SHARD, token, MemberId.of("me", "1"), handler(method), context,
 				CompletableFuture.completedFuture(null));
 	}

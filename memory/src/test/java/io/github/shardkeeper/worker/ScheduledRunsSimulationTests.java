@@ -270,11 +270,17 @@ class ScheduledRunsSimulationTests {
 			Owner() {
 				ConsumerSettings settings = new TestSettings().get();
 				this.lease.renew(this.clock.now(), this.clock.now());
-				WorkerContext context = new WorkerContext("group", network(), new TestReader(), this.lease, this.clock,
-						() -> Schedule.this.time.plus(this.ahead), this.threads, this.threads.timer(), new JsonMapper(),
-						ConsumerMeters.NONE, new BufferBudget(Long.MAX_VALUE), (topic) -> settings, ConsumerEvents.NONE,
-						(shard, token, fence, completed) -> {
-						}, false, new Outputs(new TestTargets(), 20, 1_000_000));
+				WorkerContext context = new WorkerContext("group",
+						new WorkerContext.Stores(network(), new TestReader(),
+								new Outputs(new TestTargets(), 20, 1_000_000)),
+						new WorkerContext.Runtime(this.clock, () -> Schedule.this.time.plus(this.ahead), this.threads,
+								this.threads.timer()),
+						new WorkerContext.Topics((topic) -> settings, new BufferBudget(Long.MAX_VALUE),
+								new JsonMapper()),
+						new WorkerContext.Observers(ConsumerMeters.NONE, ConsumerEvents.NONE,
+								(shard, token, fence, completed) -> {
+								}, false),
+						this.lease);
 				new ShardWorker(SHARD, new Token(++Schedule.this.tokens), MemberId.of("me", "1"), Schedule.this.handler,
 						context, CompletableFuture.completedFuture(null));
 			}

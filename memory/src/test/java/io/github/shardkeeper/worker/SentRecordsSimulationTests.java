@@ -279,11 +279,17 @@ class SentRecordsSimulationTests {
 			Owner() {
 				ConsumerSettings settings = new TestSettings().maxAttempts(TestSettings.ENDLESS).get();
 				this.lease.renew(this.clock.now(), this.clock.now());
-				WorkerContext context = new WorkerContext("group", network(), this.reader, this.lease, this.clock,
-						InstantSource.fixed(Instant.EPOCH), this.threads, this.threads.timer(), new JsonMapper(),
-						ConsumerMeters.NONE, new BufferBudget(Long.MAX_VALUE), (topic) -> settings, ConsumerEvents.NONE,
-						(shard, token, fence, completed) -> {
-						}, false, new Outputs(Schedule.this.targets, 20, 1_000_000));
+				WorkerContext context = new WorkerContext("group",
+						new WorkerContext.Stores(network(), this.reader,
+								new Outputs(Schedule.this.targets, 20, 1_000_000)),
+						new WorkerContext.Runtime(this.clock, InstantSource.fixed(Instant.EPOCH), this.threads,
+								this.threads.timer()),
+						new WorkerContext.Topics((topic) -> settings, new BufferBudget(Long.MAX_VALUE),
+								new JsonMapper()),
+						new WorkerContext.Observers(ConsumerMeters.NONE, ConsumerEvents.NONE,
+								(shard, token, fence, completed) -> {
+								}, false),
+						this.lease);
 				this.worker = new ShardWorker(SHARD, new Token(++Schedule.this.tokens), MemberId.of("me", "1"),
 						Schedule.this.handler, context, CompletableFuture.completedFuture(null));
 				run();

@@ -34,6 +34,7 @@ import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.handler.HandlerSignature;
 import io.github.shardkeeper.handler.ShardHandler;
+import io.github.shardkeeper.output.Outputs;
 import io.github.shardkeeper.protocol.MeasuredLoads.ShardWork;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
@@ -1325,10 +1326,13 @@ class ShardWorkerTests {
 	/** All workers of an instance have one. */
 	private ShardWorker worker(Token token, ShardHandler handler, CompletableFuture<Void> predecessorEnded) {
 		if (this.context == null) {
-			this.context = new WorkerContext("group", this.checkpoints, this.reader, this.lease, this.clock,
-					InstantSource.fixed(Instant.EPOCH), this.threads, this.threads.timer(), new JsonMapper(),
-					(topic) -> new Meters(), new BufferBudget(Long.MAX_VALUE), (topic) -> this.settings.get(),
-					new Events(), this::ended, true);
+			this.context = new WorkerContext("group",
+					new WorkerContext.Stores(this.checkpoints, this.reader, Outputs.NONE),
+					new WorkerContext.Runtime(this.clock, InstantSource.fixed(Instant.EPOCH), this.threads,
+							this.threads.timer()),
+					new WorkerContext.Topics((topic) -> this.settings.get(), new BufferBudget(Long.MAX_VALUE),
+							new JsonMapper()),
+					new WorkerContext.Observers((topic) -> new Meters(), new Events(), this::ended, true), this.lease);
 		}
 		return new ShardWorker(SHARD, token, ME, handler, this.context, predecessorEnded);
 	}
