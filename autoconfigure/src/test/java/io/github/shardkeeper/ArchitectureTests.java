@@ -96,10 +96,25 @@ class ArchitectureTests {
 		plan.put("cluster.memory", Set.of("cluster.signal", "cluster.parameter", "cluster.lock", "cluster.barrier",
 				"cluster.session", "cluster", "coordination.memory", "coordination", "protocol", "shard", "text"));
 		plan.put("handler.messaging", Set.of("handler", "source", API, "shard"));
-		plan.put("worker", Set.of("output", "handler", "coordination", "checkpoint", "source", "protocol", "parking",
-				"schedule", "loop", "time", API, "shard", "text"));
-		plan.put("consumer", Set.of("directive", "worker", "output", "handler", "coordination", "checkpoint", "source",
-				"protocol", "loop", "time", API, "shard", "text"));
+		plan.put("worker.record", Set.of("checkpoint", "source", "shard"));
+		plan.put("worker.shard", Set.of("worker.record", "output", "handler", "coordination", "checkpoint", "source",
+				"parking", "loop", "time", API, "shard", "text"));
+		plan.put("worker.retry",
+				Set.of("worker.record", "worker.shard", "checkpoint", "source", "parking", "time", "shard", "text"));
+		plan.put("worker.commit", Set.of("worker.record", "worker.shard", "worker.retry", "output", "handler",
+				"checkpoint", "source", "protocol", "loop", "time", API, "shard", "text"));
+		plan.put("worker.call", Set.of("worker.record", "worker.shard", "worker.commit", "output", "handler",
+				"checkpoint", "source", "protocol", "loop", "time", API, "shard"));
+		plan.put("worker.failure", Set.of("worker.record", "worker.shard", "worker.retry", "worker.commit",
+				"worker.call", "handler", "checkpoint", "source", "schedule", "loop", "time", API, "shard", "text"));
+		plan.put("worker",
+				Set.of("worker.record", "worker.shard", "worker.retry", "worker.commit", "worker.call",
+						"worker.failure", "output", "handler", "coordination", "checkpoint", "source", "protocol",
+						"schedule", "loop", "time", API, "shard", "text"));
+		plan.put("consumer",
+				Set.of("directive", "worker", "worker.record", "worker.shard", "worker.failure", "output", "handler",
+						"coordination", "checkpoint", "source", "protocol", "loop", "time", API, "shard",
+						"text"));
 		plan.put("operations", Set.of("directive", "coordination", "checkpoint", "source", "protocol", "schedule",
 				"report", "loop", "time", API, "shard", "text"));
 		plan.put("test", Set.of("source.memory", "source", "coordination.memory", "coordination", "checkpoint.memory",
@@ -117,14 +132,16 @@ class ArchitectureTests {
 		plan.put("sls", Set.of("source", "time", API, "shard", "text"));
 		plan.put("jdbc", Set.of("checkpoint", "loop", "time", API, "shard", "text"));
 		plan.put("observation", Set.of("template", "handler", "source", API, "shard"));
-		plan.put("actuate", Set.of("directive", "consumer", "worker", "output", "operations", "cluster", "history",
-				"coordination", "template", "report", "loop", API, "shard", "text"));
+		plan.put("actuate",
+				Set.of("directive", "consumer", "worker.record", "worker.shard", "worker.failure", "output",
+						"operations", "cluster", "history", "coordination", "template", "report", "loop", API, "shard",
+						"text"));
 		plan.put("dashboard", Set.of("loop", "time"));
 		plan.put("autoconfigure",
 				Set.of("actuate", "observation", "kafka", "sls", "cluster.memory", "cluster.signal",
 						"cluster.parameter", "cluster.lock", "cluster.barrier", "cluster.session", "cluster",
 						"redis.cluster", "redis.stream", "redis.checkpoint", "redis.coordination", "redis",
-						"operations", "consumer", "worker", "output", "handler.messaging", "handler",
+						"operations", "consumer", "worker.shard", "output", "handler.messaging", "handler",
 						"coordination.memory", "history", "coordination", "checkpoint.memory", "checkpoint", "template",
 						"source.memory", "source.fixed", "source", "schedule", "protocol", "assignment.selection",
 						"assignment.load", "assignment", "loop", "time", API, "shard", "text", "jdbc"));
@@ -221,7 +238,13 @@ class ArchitectureTests {
 		plan.put("cluster.memory", Set.of("slf4j"));
 		plan.put("handler", Set.of("spring", "slf4j"));
 		plan.put("handler.messaging", Set.of("spring", "spring-messaging"));
-		plan.put("worker", Set.of("spring", "jackson", "slf4j"));
+		plan.put("worker.record", Set.of());
+		plan.put("worker.shard", Set.of("spring", "jackson", "slf4j"));
+		plan.put("worker.retry", Set.of("slf4j"));
+		plan.put("worker.commit", Set.of("slf4j"));
+		plan.put("worker.call", Set.of("spring"));
+		plan.put("worker.failure", Set.of("spring", "slf4j"));
+		plan.put("worker", Set.of("slf4j"));
 		plan.put("consumer", Set.of("spring", "jackson", "slf4j"));
 		plan.put("operations", Set.of("spring", "jackson", "slf4j"));
 		plan.put("test", Set.of("lettuce", "apache-kafka", "spring", "spring-boot", "junit", "assertj", "awaitility",

@@ -17,8 +17,8 @@ import io.micrometer.core.instrument.Timer;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.output.OutboxUsage;
-import io.github.shardkeeper.worker.BufferBudget;
-import io.github.shardkeeper.worker.ConsumerMeters;
+import io.github.shardkeeper.worker.record.BufferBudget;
+import io.github.shardkeeper.worker.shard.ConsumerMeters;
 
 /**
  * Meters of consumption, all by {@code group} and {@code topic}: timer

@@ -21,7 +21,7 @@ import io.github.shardkeeper.directive.Directive;
 import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.loop.LoopThreads;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.worker.ShardWorker;
+import io.github.shardkeeper.worker.failure.ShardProblem;
 
 /**
  * Health of this instance and its group: {@code UP} while the instance may consume, no
@@ -161,7 +161,7 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 		}
 	}
 
-	private boolean isAlarm(ShardWorker.Problem problem) {
+	private boolean isAlarm(ShardProblem problem) {
 		Duration outage = problem.outage();
 		return (outage != null) ? outage.compareTo(this.outageTolerance) >= 0 : problem.alarm();
 	}

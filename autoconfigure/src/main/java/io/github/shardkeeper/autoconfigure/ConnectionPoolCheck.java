@@ -13,8 +13,8 @@ import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.jdbc.TransactionDataSources;
 import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.text.PrintableLogger;
-import io.github.shardkeeper.worker.ConsumerSettings;
-import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.shard.ConsumerSettings;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
 
 /**
  * Warns at startup if calls may use up the pool of the database's connections: each call

@@ -45,7 +45,7 @@ import io.github.shardkeeper.jdbc.TransactionDataSources;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.text.PrintableLogger;
-import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
 
 /**
  * Data plane of the topics whose handlers are called in transactions of the application's

@@ -39,7 +39,7 @@ import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.text.DurationText;
-import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
 
 /**
  * Checks every rule for {@code shardkeeper.*} that needs no bean. Reports all problems

@@ -42,9 +42,9 @@ import io.github.shardkeeper.source.OnceAppender;
 import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.text.NearestName;
 import io.github.shardkeeper.text.PrintableLogger;
-import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
-import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
-import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
 
 /**
  * Says once the application has started which of its settings have no effect, because of

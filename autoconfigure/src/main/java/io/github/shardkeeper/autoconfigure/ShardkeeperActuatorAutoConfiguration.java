@@ -77,7 +77,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.template.SendObserver;
 import io.github.shardkeeper.template.SendRepetitions;
-import io.github.shardkeeper.worker.ConsumerMeters;
+import io.github.shardkeeper.worker.shard.ConsumerMeters;
 
 /** Endpoint, health and meters, each if its library is on the class path. */
 @AutoConfiguration(after = ShardkeeperAutoConfiguration.class,

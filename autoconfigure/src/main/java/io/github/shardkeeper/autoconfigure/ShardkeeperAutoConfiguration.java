@@ -91,8 +91,8 @@ import io.github.shardkeeper.template.SendObservers;
 import io.github.shardkeeper.template.SendRepetitions;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
-import io.github.shardkeeper.worker.ConsumerEvents;
-import io.github.shardkeeper.worker.ConsumerMeters;
+import io.github.shardkeeper.worker.shard.ConsumerEvents;
+import io.github.shardkeeper.worker.shard.ConsumerMeters;
 
 /**
  * Coordinator, heartbeats, consumers and the interfaces that applications inject. Only

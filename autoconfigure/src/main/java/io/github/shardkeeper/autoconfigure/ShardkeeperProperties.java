@@ -18,10 +18,10 @@ import io.github.shardkeeper.protocol.HandoverRules.OnTimeout;
 import io.github.shardkeeper.schedule.RunRules.MissedRuns;
 import io.github.shardkeeper.schedule.RunRules.OnInterruption;
 import io.github.shardkeeper.source.ResetPolicy;
-import io.github.shardkeeper.worker.ConsumerSettings.AfterDelays;
-import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
-import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
-import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.AfterDelays;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
 
 /**
  * Properties of Shardkeeper. Immutable.

@@ -45,10 +45,10 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.source.TrimRule;
 import io.github.shardkeeper.template.SendSettings;
-import io.github.shardkeeper.worker.ConsumerSettings;
-import io.github.shardkeeper.worker.ConsumerSettings.BufferLimits;
-import io.github.shardkeeper.worker.ConsumerSettings.Commits;
-import io.github.shardkeeper.worker.ConsumerSettings.Parking;
+import io.github.shardkeeper.worker.shard.ConsumerSettings;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.BufferLimits;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.Commits;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.Parking;
 
 /** Settings of the engine, made from validated properties. Immutable. */
 final class ShardkeeperSettings {

@@ -59,7 +59,7 @@ import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.template.SendRepetitions;
 import io.github.shardkeeper.test.EmbeddedRedis;
-import io.github.shardkeeper.worker.ConsumerMeters;
+import io.github.shardkeeper.worker.shard.ConsumerMeters;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

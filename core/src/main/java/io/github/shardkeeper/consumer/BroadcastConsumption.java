@@ -24,8 +24,8 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.text.PrintableLogger;
-import io.github.shardkeeper.worker.ShardWorker;
-import io.github.shardkeeper.worker.WorkerContext;
+import io.github.shardkeeper.worker.shard.WorkerContext;
+import io.github.shardkeeper.worker.failure.ShardProblem;
 
 /**
  * Consumes every shard of the broadcast topics, for this instance alone and without a
@@ -151,10 +151,10 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 		shards.forEach(this.workers::attend);
 	}
 
-	Map<ShardId, ShardWorker.Problem> problems() {
-		Map<ShardId, ShardWorker.Problem> problems = new TreeMap<>(this.workers.shardProblems());
+	Map<ShardId, ShardProblem> problems() {
+		Map<ShardId, ShardProblem> problems = new TreeMap<>(this.workers.shardProblems());
 		synchronized (this) {
-			this.fenced.forEach((shard, text) -> problems.put(shard, ShardWorker.Problem.alarm(text)));
+			this.fenced.forEach((shard, text) -> problems.put(shard, ShardProblem.alarm(text)));
 		}
 		return problems;
 	}

@@ -11,7 +11,7 @@ import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
-import io.github.shardkeeper.worker.ConsumerEvents;
+import io.github.shardkeeper.worker.shard.ConsumerEvents;
 
 /**
  * Ends the process when its lease has ended, for applications whose writes are not

@@ -26,7 +26,7 @@ import io.github.shardkeeper.shard.ShardMove;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
-import io.github.shardkeeper.worker.ConsumerEvents;
+import io.github.shardkeeper.worker.shard.ConsumerEvents;
 
 /**
  * Publishes events to the application, on a thread that exists only while there are

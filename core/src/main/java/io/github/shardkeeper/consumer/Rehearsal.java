@@ -42,11 +42,11 @@ import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicTime;
-import io.github.shardkeeper.worker.BufferBudget;
-import io.github.shardkeeper.worker.ConsumerEvents;
-import io.github.shardkeeper.worker.ConsumerMeters;
-import io.github.shardkeeper.worker.ConsumerSettings;
-import io.github.shardkeeper.worker.WorkerContext;
+import io.github.shardkeeper.worker.record.BufferBudget;
+import io.github.shardkeeper.worker.shard.ConsumerEvents;
+import io.github.shardkeeper.worker.shard.ConsumerMeters;
+import io.github.shardkeeper.worker.shard.ConsumerSettings;
+import io.github.shardkeeper.worker.shard.WorkerContext;
 
 /**
  * Runs the code between the ownership of a shard and its first record before the first

@@ -6,7 +6,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.shard.MemberId;
-import io.github.shardkeeper.worker.ConsumerEvents;
+import io.github.shardkeeper.worker.shard.ConsumerEvents;
 
 /**
  * Reports when the session is lost, and when it resumes. Thread-safe.

@@ -43,12 +43,12 @@ import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicTime;
-import io.github.shardkeeper.worker.BufferBudget;
-import io.github.shardkeeper.worker.ConsumerEvents;
-import io.github.shardkeeper.worker.ConsumerMeters;
-import io.github.shardkeeper.worker.ConsumerSettings;
-import io.github.shardkeeper.worker.ShardWorker;
-import io.github.shardkeeper.worker.WorkerContext;
+import io.github.shardkeeper.worker.record.BufferBudget;
+import io.github.shardkeeper.worker.shard.ConsumerEvents;
+import io.github.shardkeeper.worker.shard.ConsumerMeters;
+import io.github.shardkeeper.worker.shard.ConsumerSettings;
+import io.github.shardkeeper.worker.shard.WorkerContext;
+import io.github.shardkeeper.worker.failure.ShardProblem;
 
 /**
  * Runs the application's handlers: one reader for each source, and one worker for each
@@ -206,7 +206,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 				broadcastConsumption.workers().rescue();
 			}
 			// An own source is asked for problems here: last, because it may hang.
-			this.coordinator.shareProblems(ShardWorker.Problem.texts(problems(workers, readers)));
+			this.coordinator.shareProblems(ShardProblem.texts(problems(workers, readers)));
 			return this.runtime.clock().now().plus(RESCUE_PERIOD);
 		});
 		Loops.Loop comparison = coordinated.keySet()
@@ -444,16 +444,16 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	/** Returns the texts of {@link #shardProblems()}. */
 	public Map<ShardId, String> problems() {
-		return ShardWorker.Problem.texts(shardProblems());
+		return ShardProblem.texts(shardProblems());
 	}
 
 	/** Returns the problem of each shard of this instance that cannot be consumed. */
-	public Map<ShardId, ShardWorker.Problem> shardProblems() {
+	public Map<ShardId, ShardProblem> shardProblems() {
 		Running current = this.running;
 		if (current == null) {
 			return Map.of();
 		}
-		Map<ShardId, ShardWorker.Problem> problems = problems(current.workers, current.readers);
+		Map<ShardId, ShardProblem> problems = problems(current.workers, current.readers);
 		BroadcastConsumption broadcast = current.broadcast;
 		if (broadcast != null) {
 			problems.putAll(broadcast.problems());
@@ -463,16 +463,15 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	/** Returns the problems of the group's shards on this instance. */
-	private static Map<ShardId, ShardWorker.Problem> problems(ShardWorkers workers, ShardReaders readers) {
-		Map<ShardId, ShardWorker.Problem> problems = workers.shardProblems();
+	private static Map<ShardId, ShardProblem> problems(ShardWorkers workers, ShardReaders readers) {
+		Map<ShardId, ShardProblem> problems = workers.shardProblems();
 		addUnreadable(workers, readers, problems);
 		return problems;
 	}
 
-	private static void addUnreadable(ShardWorkers workers, ShardReaders readers,
-			Map<ShardId, ShardWorker.Problem> problems) {
+	private static void addUnreadable(ShardWorkers workers, ShardReaders readers, Map<ShardId, ShardProblem> problems) {
 		workers.shards().forEach((shard) -> {
-			ShardWorker.Problem noReads = readers.problem(shard.topic());
+			ShardProblem noReads = readers.problem(shard.topic());
 			if (noReads != null) {
 				problems.putIfAbsent(shard, noReads);
 			}

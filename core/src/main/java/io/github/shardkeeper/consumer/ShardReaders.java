@@ -25,7 +25,7 @@ import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
-import io.github.shardkeeper.worker.ShardWorker;
+import io.github.shardkeeper.worker.failure.ShardProblem;
 
 /**
  * One reader for each source. Each is polled by a loop of its own, so that a source that
@@ -130,14 +130,14 @@ final class ShardReaders implements ShardReadControl, AutoCloseable {
 	}
 
 	/** Returns why the source of a topic cannot be read, {@code null} if it can. */
-	ShardWorker.@Nullable Problem problem(String topic) {
+	@Nullable ShardProblem problem(String topic) {
 		FailedPolls failed = of(topic).failed;
 		if (failed == null) {
 			return null;
 		}
 		String text = "Records cannot be read: " + failed.problem;
-		return failed.refused ? ShardWorker.Problem.alarm(text)
-				: ShardWorker.Problem.outage(text, failed.since.until(this.clock.now()));
+		return failed.refused ? ShardProblem.alarm(text)
+				: ShardProblem.outage(text, failed.since.until(this.clock.now()));
 	}
 
 	@Override

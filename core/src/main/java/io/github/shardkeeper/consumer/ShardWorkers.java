@@ -29,7 +29,8 @@ import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.ShardWorker;
-import io.github.shardkeeper.worker.WorkerContext;
+import io.github.shardkeeper.worker.shard.WorkerContext;
+import io.github.shardkeeper.worker.failure.ShardProblem;
 
 /**
  * Workers of the owned shards, and those that have not ended yet. Thread-safe.
@@ -290,17 +291,17 @@ final class ShardWorkers implements ShardConsumption {
 
 	@Override
 	public Map<ShardId, String> problems() {
-		return ShardWorker.Problem.texts(shardProblems());
+		return ShardProblem.texts(shardProblems());
 	}
 
-	Map<ShardId, ShardWorker.Problem> shardProblems() {
-		Map<ShardId, ShardWorker.Problem> problems = new TreeMap<>();
-		this.context.reader().problems().forEach((shard, text) -> problems.put(shard, ShardWorker.Problem.alarm(text)));
+	Map<ShardId, ShardProblem> shardProblems() {
+		Map<ShardId, ShardProblem> problems = new TreeMap<>();
+		this.context.reader().problems().forEach((shard, text) -> problems.put(shard, ShardProblem.alarm(text)));
 		this.workers.forEach((shard, worker) -> {
 			// The worker waits for a running preparation.
 			ShardPreparation preparation = this.preparations.get(shard);
 			String waiting = (preparation != null) ? preparation.problem() : null;
-			ShardWorker.Problem problem = (waiting != null) ? ShardWorker.Problem.alarm(waiting) : worker.problem();
+			ShardProblem problem = (waiting != null) ? ShardProblem.alarm(waiting) : worker.problem();
 			if (problem != null) {
 				problems.put(shard, problem);
 			}

@@ -12,6 +12,13 @@ import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.record.BufferBudget;
+import io.github.shardkeeper.worker.record.RecordBuffer;
+import io.github.shardkeeper.worker.record.TrackedRecord;
+import io.github.shardkeeper.worker.shard.OwnedShard;
+import io.github.shardkeeper.worker.commit.ShardProgress;
+import io.github.shardkeeper.worker.call.Delivery;
+import io.github.shardkeeper.worker.failure.ShardProblems;
 
 /**
  * Takes up the next delivery of a shard: first the parts of a list that failed as a
@@ -51,7 +58,8 @@ final class RecordIntake {
 		this.batchSize = batchSize;
 		this.share = new BufferBudget.Share(owned.context().budget(),
 				owned.context().bufferUsage(owned.shard().topic()), owned::wake);
-		this.buffer = new RecordBuffer(owned.settings().buffer(), this.share);
+		this.buffer = new RecordBuffer(owned.settings().buffer().records(), owned.settings().buffer().bytes(),
+				this.share);
 	}
 
 	BufferBudget.Share share() {

@@ -14,6 +14,11 @@ import io.github.shardkeeper.schedule.RunSchedule;
 import io.github.shardkeeper.schedule.RunTrigger;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.shard.OwnedShard;
+import io.github.shardkeeper.worker.shard.WorkerContext;
+import io.github.shardkeeper.worker.commit.ShardProgress;
+import io.github.shardkeeper.worker.commit.Committer;
+import io.github.shardkeeper.worker.failure.ShardProblems;
 
 /**
  * Runs of an owned shard by its schedule: drives the {@link RunSchedule}, and commits its

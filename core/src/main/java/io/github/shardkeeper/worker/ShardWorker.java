@@ -28,6 +28,15 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.shard.OwnedShard;
+import io.github.shardkeeper.worker.shard.ShardLifecycle;
+import io.github.shardkeeper.worker.shard.WorkerContext;
+import io.github.shardkeeper.worker.commit.ShardProgress;
+import io.github.shardkeeper.worker.commit.Committer;
+import io.github.shardkeeper.worker.call.HandlerCalls;
+import io.github.shardkeeper.worker.call.ShardTurns;
+import io.github.shardkeeper.worker.failure.ShardProblems;
+import io.github.shardkeeper.worker.failure.ShardProblem;
 
 /**
  * Consumes one shard under one token: acquires it, handles its records, and commits and
@@ -145,7 +154,7 @@ public final class ShardWorker {
 	}
 
 	/** Returns the current problem, {@code null} if there is none. */
-	public @Nullable Problem problem() {
+	public @Nullable ShardProblem problem() {
 		return this.problems.current();
 	}
 
@@ -551,40 +560,6 @@ public final class ShardWorker {
 		}
 		this.lossReported = true;
 		this.ownership.committer().reportLoss(cause);
-	}
-
-	/**
-	 * Problem that keeps a shard from being consumed or handed over. Immutable.
-	 *
-	 * @param alarm whether somebody has to look at it now; otherwise Shardkeeper recovers
-	 * automatically
-	 * @param outage time for which a store or a source has not answered, as it may for
-	 * some time; {@code null} for another problem
-	 */
-	public record Problem(String text, boolean alarm, @Nullable Duration outage) {
-
-		/** Returns a problem that somebody has to look at now. */
-		public static Problem alarm(String text) {
-			return new Problem(text, true, null);
-		}
-
-		/** Returns a problem that is an alarm only if the outage takes too long. */
-		public static Problem outage(String text, Duration lasts) {
-			return new Problem(text, false, lasts);
-		}
-
-		/** Returns the texts of problems by shard. */
-		public static Map<ShardId, String> texts(Map<ShardId, Problem> problems) {
-			Map<ShardId, String> texts = new TreeMap<>();
-			problems.forEach((shard, problem) -> texts.put(shard, problem.text()));
-			return texts;
-		}
-
-		@Override
-		public String toString() {
-			return this.text;
-		}
-
 	}
 
 }

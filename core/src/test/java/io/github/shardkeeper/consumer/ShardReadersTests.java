@@ -23,7 +23,7 @@ import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.TestReader;
-import io.github.shardkeeper.worker.ShardWorker;
+import io.github.shardkeeper.worker.failure.ShardProblem;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -161,12 +161,12 @@ class ShardReadersTests {
 		assertThat(this.loops.steps.get("shardkeeper-reader-a").run()).isGreaterThan(this.clock.now());
 		assertThat(this.loops.steps.get("shardkeeper-reader-b").run()).isEqualTo(this.clock.now());
 		assertThat(this.readers.problem("orders"))
-			.isEqualTo(ShardWorker.Problem.outage("Records cannot be read: away", Duration.ZERO));
+			.isEqualTo(ShardProblem.outage("Records cannot be read: away", Duration.ZERO));
 		assertThat(this.readers.problem("visits")).isNull();
 		this.clock.advance(Duration.ofSeconds(2));
 		this.loops.steps.get("shardkeeper-reader-a").run();
 		assertThat(this.readers.problem("orders"))
-			.isEqualTo(ShardWorker.Problem.outage("Records cannot be read: away", Duration.ofSeconds(2)));
+			.isEqualTo(ShardProblem.outage("Records cannot be read: away", Duration.ofSeconds(2)));
 
 		this.orders.failure = null;
 		this.loops.steps.get("shardkeeper-reader-a").run();
@@ -180,8 +180,7 @@ class ShardReadersTests {
 
 		this.loops.steps.get("shardkeeper-reader-a").run();
 
-		assertThat(this.readers.problem("orders"))
-			.isEqualTo(ShardWorker.Problem.alarm("Records cannot be read: no right"));
+		assertThat(this.readers.problem("orders")).isEqualTo(ShardProblem.alarm("Records cannot be read: no right"));
 	}
 
 	@Test

@@ -7,13 +7,14 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.retry.RetryPolicy;
 
-import io.github.shardkeeper.worker.ConsumerSettings.AfterDelays;
-import io.github.shardkeeper.worker.ConsumerSettings.BufferLimits;
-import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
-import io.github.shardkeeper.worker.ConsumerSettings.Commits;
-import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
-import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
-import io.github.shardkeeper.worker.ConsumerSettings.Parking;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.AfterDelays;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.BufferLimits;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.Commits;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.Parking;
+import io.github.shardkeeper.worker.shard.ConsumerSettings;
 
 /**
  * Settings for tests: the defaults, with what a test wants otherwise.

@@ -17,17 +17,17 @@ import io.github.shardkeeper.handler.AnnotatedBeans;
 import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
-import io.github.shardkeeper.schedule.TopicSchedule;
 import io.github.shardkeeper.output.Outputs;
+import io.github.shardkeeper.schedule.TopicSchedule;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
-import io.github.shardkeeper.worker.BufferBudget;
-import io.github.shardkeeper.worker.ConsumerEvents;
-import io.github.shardkeeper.worker.ConsumerMeters;
-import io.github.shardkeeper.worker.ConsumerSettings;
-import io.github.shardkeeper.worker.WorkerContext;
+import io.github.shardkeeper.worker.record.BufferBudget;
+import io.github.shardkeeper.worker.shard.ConsumerEvents;
+import io.github.shardkeeper.worker.shard.ConsumerMeters;
+import io.github.shardkeeper.worker.shard.ConsumerSettings;
+import io.github.shardkeeper.worker.shard.WorkerContext;
 
 /**
  * Real workers with the handlers of one bean, on threads and clocks of a test's choice.

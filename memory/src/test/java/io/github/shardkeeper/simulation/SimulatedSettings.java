@@ -3,11 +3,11 @@ package io.github.shardkeeper.simulation;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 
-import io.github.shardkeeper.worker.ConsumerSettings;
-import io.github.shardkeeper.worker.ConsumerSettings.AfterDelays;
-import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
-import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
-import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.shard.ConsumerSettings;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.AfterDelays;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
 import io.github.shardkeeper.worker.TestSettings;
 
 /**

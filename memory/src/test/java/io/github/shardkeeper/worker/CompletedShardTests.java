@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.shard.Offset;
-import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -19,9 +19,11 @@ import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.testsupport.CapturesOutput;
-import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
-import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
-import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.shard.FailureLog;
+import io.github.shardkeeper.worker.failure.ShardProblem;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -50,7 +52,7 @@ class ConversionHaltTests {
 
 		assertThat(shard.deadLetters()).hasSize(4);
 		assertThat(shard.worker().problem()).isNotNull()
-			.matches(ShardWorker.Problem::alarm, "an alarm")
+			.matches(ShardProblem::alarm, "an alarm")
 			.asString()
 			.contains("Halted at offset", "5 records in a row could not be converted", "Visit",
 					"'shardkeeper.topics.orders.consumer.max-conversion-failures'");

@@ -20,9 +20,9 @@ import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.shard.Offset;
-import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
-import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
-import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

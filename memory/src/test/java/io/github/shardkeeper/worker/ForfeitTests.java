@@ -15,7 +15,7 @@ import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.testsupport.CapturesOutput;
-import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
 
 import static io.github.shardkeeper.worker.ConsumingShard.SHARD;
 import static org.assertj.core.api.Assertions.assertThat;

@@ -15,7 +15,8 @@ import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.shard.Offset;
-import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.record.BufferBudget;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

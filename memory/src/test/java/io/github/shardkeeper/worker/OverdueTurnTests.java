@@ -17,7 +17,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.schedule.TopicSchedule;
 import io.github.shardkeeper.testsupport.CapturesOutput;
-import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

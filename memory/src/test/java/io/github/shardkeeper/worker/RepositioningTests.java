@@ -38,9 +38,13 @@ import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.time.Lease;
-import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
-import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
-import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.record.BufferBudget;
+import io.github.shardkeeper.worker.shard.WorkerContext;
+import io.github.shardkeeper.worker.shard.ConsumerMeters;
+import io.github.shardkeeper.worker.shard.ConsumerEvents;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

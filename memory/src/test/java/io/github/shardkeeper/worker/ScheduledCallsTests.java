@@ -24,6 +24,7 @@ import io.github.shardkeeper.schedule.RunTrigger;
 import io.github.shardkeeper.schedule.TestTriggers;
 import io.github.shardkeeper.schedule.TopicSchedule;
 import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.worker.failure.ShardProblem;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -310,7 +311,7 @@ class ScheduledCallsTests {
 		assertThat(this.shard.worker().problem()).isNull();
 		this.time = MIDNIGHT;
 
-		assertThat(this.shard.worker().problem()).isEqualTo(ShardWorker.Problem
+		assertThat(this.shard.worker().problem()).isEqualTo(ShardProblem
 			.alarm("The clock of this machine shows 2026-11-23T00:00:00Z, 90 s before the last run of the shard, which was "
 					+ "at 2026-11-23T00:01:30Z. The next run waits until this clock shows 2026-11-23T00:01:33Z. Set the "
 					+ "clocks of all instances (NTP). If this one is right, and an earlier one was ahead, seek the shard "

@@ -16,8 +16,8 @@ import io.github.shardkeeper.output.OutboxUsage;
 import io.github.shardkeeper.output.TestTargets;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.Token;
-import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
-import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
 import io.github.shardkeeper.worker.TransactedCallsTests.Outcome;
 import io.github.shardkeeper.worker.TransactedCallsTests.Transactions;
 

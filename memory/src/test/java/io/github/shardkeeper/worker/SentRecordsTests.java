@@ -22,9 +22,9 @@ import io.github.shardkeeper.schedule.TopicSchedule;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.time.MonotonicTime;
-import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
-import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
-import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
 
 import static io.github.shardkeeper.output.TestTargets.INVOICES;
 import static io.github.shardkeeper.output.TestTargets.MAILS;

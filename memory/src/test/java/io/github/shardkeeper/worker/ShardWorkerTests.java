@@ -44,8 +44,13 @@ import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.testsupport.CapturesOutput;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.time.Lease;
-import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
-import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
+import io.github.shardkeeper.worker.record.BufferBudget;
+import io.github.shardkeeper.worker.shard.WorkerContext;
+import io.github.shardkeeper.worker.shard.ConsumerMeters;
+import io.github.shardkeeper.worker.shard.ConsumerEvents;
+import io.github.shardkeeper.worker.failure.ShardProblem;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -337,7 +342,7 @@ class ShardWorkerTests {
 		assertThat(worker.problem()).isNotNull().matches((problem) -> !problem.alarm(), "a detail still");
 
 		this.clock.advance(Duration.ofMillis(1));
-		assertThat(worker.problem()).isNotNull().matches(ShardWorker.Problem::alarm, "an alarm");
+		assertThat(worker.problem()).isNotNull().matches(ShardProblem::alarm, "an alarm");
 		this.application.onRecord = (record, state) -> {
 		};
 		holdLease();
@@ -448,7 +453,7 @@ class ShardWorkerTests {
 		this.reader.deliver(SHARD, 1, "nonsense");
 		this.threads.runAll();
 
-		assertThat(worker.problem()).isNotNull().matches(ShardWorker.Problem::alarm, "an alarm");
+		assertThat(worker.problem()).isNotNull().matches(ShardProblem::alarm, "an alarm");
 	}
 
 	/** The application's filters, and its registry, run in them. */
@@ -973,8 +978,8 @@ class ShardWorkerTests {
 		this.checkpoints.refuse("only 1 of 2 replicas have a change after 200 ms");
 		deliver(1, 1);
 
-		assertThat(worker.problem()).isEqualTo(
-				ShardWorker.Problem.alarm("The store cannot be used: only 1 of 2 replicas have a change after 200 ms"));
+		assertThat(worker.problem())
+			.isEqualTo(ShardProblem.alarm("The store cannot be used: only 1 of 2 replicas have a change after 200 ms"));
 	}
 
 	@Test

@@ -22,9 +22,10 @@ import io.github.shardkeeper.UnreadableStateException;
 import io.github.shardkeeper.schedule.TopicSchedule;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.testsupport.CapturesOutput;
-import io.github.shardkeeper.worker.ConsumerSettings.CommitMode;
-import io.github.shardkeeper.worker.ConsumerSettings.OnFailure;
-import io.github.shardkeeper.worker.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.failure.ShardProblem;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -266,7 +267,7 @@ class UnreadableStateTests {
 
 	private static void assertHalted(ConsumingShard shard, String where) {
 		assertThat(shard.worker().problem()).isNotNull()
-			.matches(ShardWorker.Problem::alarm, "an alarm")
+			.matches(ShardProblem::alarm, "an alarm")
 			.asString()
 			.contains(where, "the state under key 'k' cannot be read as " + WithLimit.class.getName());
 		assertThat(shard.deadLetters()).isEmpty();

@@ -1,0 +1,212 @@
+package io.github.shardkeeper.worker.commit;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.checkpoint.CallTransactions;
+import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.CommitPart;
+import io.github.shardkeeper.checkpoint.Outbox;
+import io.github.shardkeeper.checkpoint.StateView;
+import io.github.shardkeeper.output.CallOutput;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
+import io.github.shardkeeper.worker.record.TrackedRecord;
+import io.github.shardkeeper.worker.record.OffsetWindow;
+
+/**
+ * A call in a transaction of the application, which contains the commit of its records.
+ * Confined to the thread of the call, and then to the worker.
+ */
+public final class CallTransaction implements CallCommit {
+
+	private final TransactionalCommitter committer;
+
+	private final ShardProgress progress;
+
+	private final List<TrackedRecord> records;
+
+	private final @Nullable CallOutput output;
+
+	private boolean hasTurn;
+
+	/** What it has taken to commit it, {@code null} for nothing. */
+	private ShardProgress.@Nullable Published taken;
+
+	/** What it adds to the outbox of the shard, and removes from it. */
+	private Outbox.Changes sent = Outbox.Changes.NONE;
+
+	private CommitPart.Added added = CommitPart.Added.NOTHING;
+
+	private @Nullable Commit commit;
+
+	/** Why it could not commit, though it may be repeated. */
+	private @Nullable StoreUnavailableException refused;
+
+	private boolean outdated;
+
+	private CallTransactions.@Nullable Result ended;
+
+	CallTransaction(TransactionalCommitter committer, List<TrackedRecord> records, @Nullable CallOutput output) {
+		this.committer = committer;
+		this.progress = committer.progress();
+		this.records = records;
+		this.output = output;
+	}
+
+	/** Returns what became of the transaction, {@code null} if it has not begun. */
+	CallTransactions.@Nullable Result ended() {
+		return this.ended;
+	}
+
+	/** Returns whether its state was changed by another call before its commit. */
+	public boolean isOutdated() {
+		return this.outdated;
+	}
+
+	Commit commit() {
+		return Objects.requireNonNull(this.commit);
+	}
+
+	/** Returns what its commit has of the failed records, for the worker. */
+	CommitPart.Added added() {
+		return this.added;
+	}
+
+	@Override
+	public Code around(Code code) {
+		return (view) -> run(view, code);
+	}
+
+	private void run(@Nullable StateView view, Code code) throws Throwable {
+		CallTransactions.Result result = null;
+		try {
+			result = this.committer.transactions()
+				.call(this.committer.owned().shard(), this.committer.owned().token(), new CallTransactions.Call() {
+
+					@Override
+					public void run() throws Throwable {
+						code.run(view);
+						if (Thread.currentThread().isInterrupted()) {
+							throw new InterruptedException("The call returned with its thread interrupted");
+						}
+					}
+
+					@Override
+					public Commit commit() throws InterruptedException {
+						return prepare(view);
+					}
+
+					@Override
+					public Runnable savepoint() {
+						return takesBack(view);
+					}
+
+				});
+		}
+		finally {
+			settled((this.refused != null) ? new CallTransactions.Result.Unavailable(this.refused) : result);
+		}
+		if (this.ended instanceof CallTransactions.Result.Failed failed) {
+			throw failed.failure();
+		}
+	}
+
+	/** Returns nothing: it has committed what it has sent. */
+	@Override
+	public List<NewRecord> uncommitted(CallOutput output) {
+		return List.of();
+	}
+
+	private Runnable takesBack(@Nullable StateView view) {
+		Runnable state = (view != null) ? view.savepoint() : () -> {
+		};
+		Runnable sent = (this.output != null) ? this.output.savepoint() : () -> {
+		};
+		return () -> {
+			state.run();
+			sent.run();
+		};
+	}
+
+	/** Takes the turn, and returns what it is to write. */
+	private Commit prepare(@Nullable StateView view) throws InterruptedException {
+		takeTurn();
+		Map<String, @Nullable String> changes = (view != null) ? this.progress.state().changes(view) : Map.of();
+		if (changes == null) {
+			this.outdated = true;
+			throw new IllegalStateException("Another call has changed the state that this one has read");
+		}
+		ShardProgress.Published published = this.progress.takePublished();
+		this.taken = published;
+		this.sent = this.progress.outbox().prepareForCall(takeOutput());
+		OffsetWindow.Position position = published.window().positionAfter(this.records);
+		Commit.Builder prepared = new Commit.Builder(this.committer.numbers().next(), position.offset(),
+				position.ahead());
+		this.added = withOwn(published.failed()).addTo(prepared, this.progress.failed());
+		Commit last = prepared.changes(changes).outbox(this.sent).build();
+		this.commit = last;
+		return last;
+	}
+
+	/** What is sent later, by listeners of the transaction, would be lost. */
+	private List<NewRecord> takeOutput() {
+		CallOutput finished = this.output;
+		if (finished == null) {
+			return List.of();
+		}
+		finished.close();
+		return finished.records();
+	}
+
+	/** Returns changes with the records of the retry queue that it removes. */
+	private FailedRecords.Changes withOwn(FailedRecords.Changes published) {
+		FailedRecords.Changes own = null;
+		for (TrackedRecord record : this.records) {
+			if (record.isOfQueue()) {
+				own = (own != null) ? own : new FailedRecords.Changes();
+				own.remove(record.offset());
+			}
+		}
+		return (own != null) ? own.after(published) : published;
+	}
+
+	private void takeTurn() throws InterruptedException {
+		this.hasTurn = this.committer.turn().take(this.committer.transactions().lockWait());
+		if (!this.hasTurn) {
+			this.refused = new StoreUnavailableException(
+					"Another call for this shard has not committed within %d s, or it is not known whether it has; the call is repeated"
+						.formatted(this.committer.transactions().lockWait().toSeconds()),
+					null);
+			throw this.refused;
+		}
+	}
+
+	/** Processes what became of the transaction; keeps the turn if unknown. */
+	void settled(CallTransactions.@Nullable Result result) {
+		this.ended = result;
+		if (!this.hasTurn) {
+			return;
+		}
+		if (result instanceof CallTransactions.Result.Unknown) {
+			this.committer.turn().keep();
+			return;
+		}
+		if (result instanceof CallTransactions.Result.Committed) {
+			this.committer.numbers().acknowledged(commit());
+			this.progress.state().committed(commit().changes());
+			this.progress.outbox().writtenByCall(this.sent);
+			this.records.forEach(TrackedRecord::written);
+		}
+		else if (this.taken != null) {
+			this.progress.giveBack(this.taken);
+			this.progress.outbox().notWrittenByCall(this.sent);
+		}
+		this.hasTurn = false;
+		this.committer.turn().giveBack();
+	}
+
+}

@@ -1,0 +1,213 @@
+package io.github.shardkeeper.worker.commit;
+
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.checkpoint.CallTransactions;
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
+import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
+import io.github.shardkeeper.checkpoint.CommitTurn;
+import io.github.shardkeeper.loop.MeterGuard;
+import io.github.shardkeeper.output.CallOutput;
+import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.shard.ConsumerMeters.TopicMeters;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.record.TrackedRecord;
+import io.github.shardkeeper.worker.shard.OwnedShard;
+
+/**
+ * Commits with the calls, in transactions of the application. With the ordering
+ * {@code shard}, nothing is uncommitted between two calls. Otherwise calls of several
+ * keys have open transactions; they commit one after the other, each with the turn, and
+ * each commits what the worker has published, too. The worker sends a commit of its own
+ * only while no call runs.
+ * <p>
+ * What the database says counts: nothing is written back to it from memory.
+ */
+public final class TransactionalCommitter extends Committer {
+
+	private final CallTransactions transactions;
+
+	private final OwnedShard owned;
+
+	private final CheckpointStore checkpoints;
+
+	private final MeterGuard<TopicMeters> meters;
+
+	private final boolean inOrder;
+
+	private final CommitTurn turn = new CommitTurn();
+
+	/** Call whose transaction has had no answer. It keeps the turn. */
+	private @Nullable CallTransaction unsettled;
+
+	/** Number of the last commit of a call that was reported to the reader. */
+	private long reported;
+
+	/** Whether the store has lost what was committed. */
+	private boolean gone;
+
+	/** Whether a transaction was refused because of a newer owner. */
+	private boolean stale;
+
+	public TransactionalCommitter(CallTransactions transactions, CommitNumbers numbers, ShardProgress progress,
+			OwnedShard owned) {
+		super(numbers, progress, owned);
+		this.transactions = transactions;
+		this.owned = owned;
+		this.checkpoints = owned.context().checkpoints();
+		this.meters = owned.meters();
+		this.inOrder = owned.settings().ordering() == Ordering.SHARD;
+	}
+
+	CallTransactions transactions() {
+		return this.transactions;
+	}
+
+	OwnedShard owned() {
+		return this.owned;
+	}
+
+	CommitTurn turn() {
+		return this.turn;
+	}
+
+	@Override
+	public CallCommit begin(List<TrackedRecord> records, @Nullable CallOutput output) {
+		return new CallTransaction(this, records, output);
+	}
+
+	/** Lets the call commit what is uncommitted. */
+	@Override
+	public void callBegins() {
+		progress().publish();
+	}
+
+	@Override
+	public boolean commitsCalls() {
+		return true;
+	}
+
+	@Override
+	public boolean mayCall() {
+		if (!super.mayCall() || this.unsettled != null) {
+			return false;
+		}
+		if (this.inOrder && !progress().hasOnlyForwarded() || progress().mustCommitAlone()) {
+			progress().commitSoon();
+			return isIdle() && progress().commitDue() == null;
+		}
+		return isIdle();
+	}
+
+	@Override
+	public boolean holdsBackCalls() {
+		return progress().commitDue() != null;
+	}
+
+	/** While calls run, they commit what is uncommitted. */
+	@Override
+	public Outcome advance(MonotonicTime now, boolean callsRun) {
+		if (this.stale) {
+			return Outcome.FENCED;
+		}
+		if (!callsRun) {
+			return super.advance(now, false);
+		}
+		progress().forward(now);
+		if (progress().commitDue() != null && !progress().mustCommitAlone()) {
+			progress().publish();
+		}
+		return Outcome.DONE;
+	}
+
+	@Override
+	public @Nullable MonotonicTime nextDue(boolean callsRun) {
+		return callsRun ? progress().nextForward() : super.nextDue(false);
+	}
+
+	/** Takes back what no call has committed. */
+	@Override
+	public void callsEnded() {
+		progress().withdraw();
+	}
+
+	/** Returns whether it is not known whether a transaction was committed. */
+	boolean isUnsettled() {
+		return this.unsettled != null;
+	}
+
+	/**
+	 * Returns what became of the transaction of a call, {@code null} if it has not begun.
+	 * @throws io.github.shardkeeper.StoreUnavailableException if it is not known yet
+	 */
+	public CallTransactions.@Nullable Result settle(CallTransaction call) {
+		if (call.ended() instanceof CallTransactions.Result.Unknown unknown) {
+			this.unsettled = call;
+			call.settled(this.owned.isLost() ? new CallTransactions.Result.Stale() : find(call, unknown));
+			this.unsettled = null;
+		}
+		if (call.ended() instanceof CallTransactions.Result.Stale) {
+			this.stale = true;
+		}
+		return call.ended();
+	}
+
+	/** Finds out in the store what became of a transaction without an answer. */
+	private CallTransactions.Result find(CallTransaction call, CallTransactions.Result.Unknown unknown) {
+		Acquisition reply = this.checkpoints.acquireNow(this.owned.shard(), this.owned.token());
+		if (!(reply instanceof Acquisition.Acquired acquired)) {
+			return new CallTransactions.Result.Stale();
+		}
+		if (acquired.lastCommit() == call.commit().number().attempt()) {
+			return new CallTransactions.Result.Committed();
+		}
+		return unknown.connectionLost() ? new CallTransactions.Result.ConnectionLost(unknown.failure())
+				: new CallTransactions.Result.Failed(unknown.failure());
+	}
+
+	/** Processes a call that has committed, perhaps after later ones. */
+	public void processCommitted(CallTransaction call) {
+		Commit commit = call.commit();
+		this.meters.count((meters) -> meters.committed(true));
+		written(commit, List.of(call.added()));
+		if (commit.number().attempt() > this.reported) {
+			this.reported = commit.number().attempt();
+			reportToReader(commit);
+		}
+	}
+
+	@Override
+	public LastCommit acceptedByDatabase() {
+		return new LastCommit(this.owned.token(), numbers().acknowledged());
+	}
+
+	/** Nothing is written back. */
+	@Override
+	public void requireWriteBack() {
+	}
+
+	@Override
+	public void checkpointGone() {
+		this.gone = true;
+	}
+
+	@Override
+	Outcome checkpointGone(Sent lost) {
+		return Outcome.FENCED;
+	}
+
+	@Override
+	Outcome checkBefore() {
+		return this.gone ? Outcome.FENCED : Outcome.DONE;
+	}
+
+	@Override
+	public boolean reportLostCommits() {
+		return lost().reportByDatabase();
+	}
+
+}

@@ -1,0 +1,173 @@
+package io.github.shardkeeper.worker.record;
+
+import java.time.Instant;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.checkpoint.JournaledState;
+import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
+import io.github.shardkeeper.source.SourceRecord;
+
+/**
+ * Record on its way from the source or the retry queue to the checkpoint. Confined to the
+ * shard's worker, but for what a call in a transaction reads and writes.
+ */
+public final class TrackedRecord {
+
+	private final Offset offset;
+
+	private final Offset identity;
+
+	private final Offset position;
+
+	/** {@code null} once it is handled. */
+	private @Nullable SourceRecord source;
+
+	/** Entry of the retry queue, {@code null} for a record from the source. */
+	private final @Nullable FailedRecord queued;
+
+	private JournaledState.@Nullable Changes changes;
+
+	/** What its call has sent, to be committed with it. */
+	private List<NewRecord> sends = List.of();
+
+	private boolean handled;
+
+	private boolean acknowledged;
+
+	private boolean done;
+
+	/** Guarded by the turn to commit the shard. */
+	private boolean written;
+
+	TrackedRecord(SourceRecord source) {
+		this(source, null);
+	}
+
+	private TrackedRecord(SourceRecord source, @Nullable FailedRecord queued) {
+		this.source = source;
+		this.offset = source.offset();
+		this.identity = source.identity();
+		this.position = source.position();
+		this.queued = queued;
+	}
+
+	public static TrackedRecord ofQueue(FailedRecord queued) {
+		return new TrackedRecord(new SourceRecord(queued.offset(), queued.key(), queued.payload(), queued.headers(),
+				queued.timestamp().toEpochMilli()), queued);
+	}
+
+	public Offset offset() {
+		return this.offset;
+	}
+
+	/** Returns what identifies it in every read of the shard. */
+	Offset identity() {
+		return this.identity;
+	}
+
+	/** Returns what the checkpoint keeps once it and all before it are done. */
+	Offset position() {
+		return this.position;
+	}
+
+	public SourceRecord source() {
+		SourceRecord read = this.source;
+		if (read == null) {
+			throw new IllegalStateException("The record at " + this.offset + " was handled already");
+		}
+		return read;
+	}
+
+	public boolean isOfQueue() {
+		return this.queued != null;
+	}
+
+	/** Returns the number of times that it was put into the retry queue. */
+	public int rounds() {
+		return (this.queued != null) ? this.queued.rounds() : 0;
+	}
+
+	/** Returns the number of calls before it was put into the retry queue. */
+	public int earlierCalls() {
+		return (this.queued != null) ? this.queued.attempts() : 0;
+	}
+
+	/** Returns its place in the order of its key, 0 if it has none. */
+	public long place() {
+		return (this.queued != null) ? this.queued.place() : 0;
+	}
+
+	/** Returns the time of its last failure; {@code null} if it is not of the queue. */
+	public @Nullable Instant failedAt() {
+		return (this.queued != null) ? this.queued.failedAt() : null;
+	}
+
+	/** Returns its last failure as text, empty if it is not of the queue. */
+	public String lastException() {
+		return (this.queued != null) ? this.queued.exception() : "";
+	}
+
+	/** Marks it as handled; its changes of the state wait until it is done. */
+	public void handled(JournaledState.Changes written) {
+		this.handled = true;
+		this.changes = written;
+		this.source = null;
+	}
+
+	public boolean isHandled() {
+		return this.handled;
+	}
+
+	public boolean isAcknowledged() {
+		return this.acknowledged;
+	}
+
+	public void acknowledged() {
+		this.acknowledged = true;
+	}
+
+	/** Returns the changes of the state once, {@code NONE} after that. */
+	public JournaledState.Changes takeChanges() {
+		JournaledState.Changes taken = this.changes;
+		this.changes = null;
+		return (taken != null) ? taken : JournaledState.Changes.NONE;
+	}
+
+	/** Sets what its call has sent; that waits until it is done. */
+	public void sends(List<NewRecord> records) {
+		this.sends = records;
+	}
+
+	/** Returns what its call has sent once, nothing after that. */
+	public List<NewRecord> takeSends() {
+		List<NewRecord> taken = this.sends;
+		this.sends = List.of();
+		return taken;
+	}
+
+	/**
+	 * Marks it as written by the transaction of its call, whose result the worker has
+	 * still to process. Only with the turn to commit.
+	 */
+	public void written() {
+		this.written = true;
+	}
+
+	boolean isWritten() {
+		return this.written;
+	}
+
+	public void done() {
+		this.done = true;
+		this.source = null;
+	}
+
+	public boolean isDone() {
+		return this.done;
+	}
+
+}
