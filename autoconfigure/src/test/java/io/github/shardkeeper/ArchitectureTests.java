@@ -111,10 +111,8 @@ class ArchitectureTests {
 				Set.of("worker.record", "worker.shard", "worker.retry", "worker.commit", "worker.call",
 						"worker.failure", "output", "handler", "coordination", "checkpoint", "source", "protocol",
 						"schedule", "loop", "time", API, "shard", "text"));
-		plan.put("consumer",
-				Set.of("directive", "worker", "worker.record", "worker.shard", "worker.failure", "output", "handler",
-						"coordination", "checkpoint", "source", "protocol", "loop", "time", API, "shard",
-						"text"));
+		plan.put("consumer", Set.of("directive", "worker", "worker.record", "worker.shard", "worker.failure", "output",
+				"handler", "coordination", "checkpoint", "source", "protocol", "loop", "time", API, "shard", "text"));
 		plan.put("operations", Set.of("directive", "coordination", "checkpoint", "source", "protocol", "schedule",
 				"report", "loop", "time", API, "shard", "text"));
 		plan.put("test", Set.of("source.memory", "source", "coordination.memory", "coordination", "checkpoint.memory",

@@ -381,17 +381,14 @@ final class PropertiesValidator {
 		for (Duration delay : consumer.retryQueue().delays()) {
 			requireAtLeast(delays, delay, Duration.ZERO);
 		}
-		requireAtLeast(names.of("retry-queue.max-age", own.retryQueue().maxAge()),
-				consumer.retryQueue().maxAge(), Duration.ofSeconds(1));
-		requireAtLeast(
-				names.of("dead-letters.max-age", own.deadLetters().maxAge()),
-				consumer.deadLetters().maxAge(), Duration.ofMinutes(1));
+		requireAtLeast(names.of("retry-queue.max-age", own.retryQueue().maxAge()), consumer.retryQueue().maxAge(),
+				Duration.ofSeconds(1));
+		requireAtLeast(names.of("dead-letters.max-age", own.deadLetters().maxAge()), consumer.deadLetters().maxAge(),
+				Duration.ofMinutes(1));
 		Long maxCount = consumer.deadLetters().maxCount();
 		if (maxCount != null) {
-			requireBetween(
-					names.of("dead-letters.max-count",
-							own.deadLetters().maxCount()),
-					maxCount, 1, Long.MAX_VALUE);
+			requireBetween(names.of("dead-letters.max-count", own.deadLetters().maxCount()), maxCount, 1,
+					Long.MAX_VALUE);
 		}
 		if (consumer.onFailure() == OnFailure.RETRY_QUEUE && consumer.retryQueue().delays().isEmpty()) {
 			reject("'%s' is 'retry-queue', but '%s' is empty.".formatted(names.of("on-failure", own.onFailure()),
@@ -406,44 +403,37 @@ final class PropertiesValidator {
 
 	private void validate(ShardkeeperProperties.ParkKey parkKey, ConsumerNames names) {
 		ShardkeeperProperties.TopicParkKey own = names.own().parkKey();
-		requireBetween(names.of("park-key.max-keys", own.maxKeys()), parkKey.maxKeys(), 1,
-				MAX_PARKED_KEYS);
-		requireBetween(names.of("park-key.max-records", own.maxRecords()), parkKey.maxRecords(),
-				1, MAX_PARKED_RECORDS);
+		requireBetween(names.of("park-key.max-keys", own.maxKeys()), parkKey.maxKeys(), 1, MAX_PARKED_KEYS);
+		requireBetween(names.of("park-key.max-records", own.maxRecords()), parkKey.maxRecords(), 1, MAX_PARKED_RECORDS);
 	}
 
 	private void validate(Buffer buffer, ConsumerNames names) {
 		ShardkeeperProperties.TopicBuffer own = names.own().buffer();
-		requireBetween(names.of("buffer.records", own.records()), buffer.records(), 1,
-				Integer.MAX_VALUE);
-		requireBetween(names.of("buffer.size", own.size()), buffer.size().toBytes(), 1,
-				Long.MAX_VALUE);
+		requireBetween(names.of("buffer.records", own.records()), buffer.records(), 1, Integer.MAX_VALUE);
+		requireBetween(names.of("buffer.size", own.size()), buffer.size().toBytes(), 1, Long.MAX_VALUE);
 	}
 
 	private void validate(Commit commit, ConsumerNames names) {
 		ShardkeeperProperties.TopicCommit own = names.own().commit();
-		requireBetween(names.of("commit.records", own.records()), commit.records(), 1,
-				Integer.MAX_VALUE);
-		requireAtLeast(names.of("commit.interval", own.interval()), commit.interval(),
-				Duration.ofMillis(1));
+		requireBetween(names.of("commit.records", own.records()), commit.records(), 1, Integer.MAX_VALUE);
+		requireAtLeast(names.of("commit.interval", own.interval()), commit.interval(), Duration.ofMillis(1));
 	}
 
 	private void validate(Retry retry, ConsumerNames names) {
 		ShardkeeperProperties.TopicRetry own = names.own().retry();
-		requireBetween(names.of("retry.max-attempts", own.maxAttempts()), retry.maxAttempts(), 1,
-				Integer.MAX_VALUE);
+		requireBetween(names.of("retry.max-attempts", own.maxAttempts()), retry.maxAttempts(), 1, Integer.MAX_VALUE);
 		String initialInterval = names.of("retry.initial-interval", own.initialInterval());
 		requireAtLeast(initialInterval, retry.initialInterval(), Duration.ofMillis(1));
-		require(retry.multiplier() >= 1, names.of("retry.multiplier", own.multiplier()),
-				retry.multiplier(), "Set it to 1 (pauses that do not grow) or more.");
+		require(retry.multiplier() >= 1, names.of("retry.multiplier", own.multiplier()), retry.multiplier(),
+				"Set it to 1 (pauses that do not grow) or more.");
 		require(retry.maxInterval().compareTo(retry.initialInterval()) >= 0,
 				names.of("retry.max-interval", own.maxInterval()), retry.maxInterval(),
 				"Set it to at least '%s', which is %s.".formatted(initialInterval,
 						DurationText.of(retry.initialInterval())));
 		// The binder does not check the bound of the type argument.
 		for (Class<?> excluded : retry.excludes()) {
-			require(Throwable.class.isAssignableFrom(excluded),
-					names.of("retry.excludes", own.excludes()), excluded.getName(),
+			require(Throwable.class.isAssignableFrom(excluded), names.of("retry.excludes", own.excludes()),
+					excluded.getName(),
 					"Set it to classes of exceptions only, such as java.lang.IllegalArgumentException.");
 		}
 	}

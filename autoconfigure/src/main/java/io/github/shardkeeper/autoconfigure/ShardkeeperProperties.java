@@ -441,16 +441,12 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 
 		/** Returns these settings with those that a topic overrides. */
 		Consumer overriddenBy(TopicConsumer topic) {
-			return new Consumer(this.startup, this.threads,
-					this.commit.overriddenBy(topic.commit()),
+			return new Consumer(this.startup, this.threads, this.commit.overriddenBy(topic.commit()),
 					or(topic.ordering(), this.ordering), or(topic.concurrency(), this.concurrency),
 					or(topic.maxAhead(), this.maxAhead), or(topic.batchSize(), this.batchSize),
-					this.buffer.overriddenBy(topic.buffer()),
-					this.retry.overriddenBy(topic.retry()),
-					or(topic.onFailure(), this.onFailure),
-					this.retryQueue.overriddenBy(topic.retryQueue()),
-					this.parkKey.overriddenBy(topic.parkKey()),
-					this.deadLetters.overriddenBy(topic.deadLetters()),
+					this.buffer.overriddenBy(topic.buffer()), this.retry.overriddenBy(topic.retry()),
+					or(topic.onFailure(), this.onFailure), this.retryQueue.overriddenBy(topic.retryQueue()),
+					this.parkKey.overriddenBy(topic.parkKey()), this.deadLetters.overriddenBy(topic.deadLetters()),
 					or(topic.longCall(), this.longCall), or(topic.maxConversionFailures(), this.maxConversionFailures),
 					or(topic.showExceptionMessages(), this.showExceptionMessages),
 					or(topic.transaction(), this.transaction));

@@ -15,7 +15,9 @@ import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.SQLExceptionOverride;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import org.h2.api.ErrorCode;
 import org.junit.jupiter.api.Assumptions;
 
 import org.springframework.core.io.ClassPathResource;
@@ -86,6 +88,9 @@ public enum TestDatabase {
 		config.setJdbcUrl(createSchema("test" + UUID.randomUUID().toString().replace("-", "")));
 		if (!isolation.isEmpty()) {
 			config.setTransactionIsolation(isolation);
+		}
+		if (this == H2) {
+			config.setExceptionOverrideClassName(ClosedByH2.class.getName());
 		}
 		return new HikariDataSource(config);
 	}
@@ -192,6 +197,17 @@ public enum TestDatabase {
 	private static final class MysqlServer {
 
 		private static final RestartedMysql SHARED = start("mysql", RestartedMysql::new);
+
+	}
+
+	/** HikariCP does not know the error with which H2 closes a connection. */
+	public static final class ClosedByH2 implements SQLExceptionOverride {
+
+		@java.lang.Override
+		public Override adjudicate(SQLException exception) {
+			return (exception.getErrorCode() == ErrorCode.DATABASE_CALLED_AT_SHUTDOWN) ? Override.MUST_EVICT
+					: Override.CONTINUE_EVICT;
+		}
 
 	}
 
