@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -35,6 +36,10 @@ final class ConfigurationReference {
 
 	private static final Pattern DEFAULT = Pattern.compile(" Defaults to (.+?)\\.(?= |$)");
 
+	private static final String FOR_ALL = "shardkeeper.consumer.";
+
+	private static final String FOR_TOPIC = "shardkeeper.topics.<name>.consumer.";
+
 	private final ConfigurationMetadata metadata;
 
 	private final TreeMap<String, String> explanations = new TreeMap<>();
@@ -59,7 +64,9 @@ final class ConfigurationReference {
 	String render() {
 		TreeMap<String, List<Property>> sections = new TreeMap<>();
 		for (Property property : this.metadata.properties().values()) {
-			sections.computeIfAbsent(section(property.name()), (title) -> new ArrayList<>()).add(property);
+			if (!property.name().startsWith(FOR_TOPIC)) {
+				sections.computeIfAbsent(section(property.name()), (title) -> new ArrayList<>()).add(property);
+			}
 		}
 		StringBuilder page = new StringBuilder(INTRODUCTION);
 		List<String> titles = new ArrayList<>(sections.keySet());
@@ -67,10 +74,24 @@ final class ConfigurationReference {
 		titles.sort((one, other) -> Boolean.compare(one.startsWith("management"), other.startsWith("management")));
 		for (String title : titles) {
 			page.append("\n## `").append(title).append("`\n\n");
-			page.append("| property | type | default | description |\n|---|---|---|---|\n");
+			if (FOR_ALL.equals(title + ".")) {
+				page.append(overrides());
+			}
+			page.append("| property | type (default) | description |\n|---|---|---|\n");
 			sections.get(title).forEach((property) -> page.append(row(property)));
 		}
 		return page.toString();
+	}
+
+	/** Says what can be set for a topic, which would double the table. */
+	private String overrides() {
+		Set<String> names = this.metadata.properties().keySet();
+		return names.stream()
+			.filter((name) -> name.startsWith(FOR_ALL))
+			.map((name) -> name.substring(FOR_ALL.length()))
+			.filter((name) -> !names.contains(FOR_TOPIC + name))
+			.collect(Collectors.joining("`, `", "All but `",
+					"` can also be set for a topic, below `shardkeeper.topics.<name>.consumer`.\n\n"));
 	}
 
 	/** Returns the first two elements of a name, or only one if there are no more. */
@@ -83,22 +104,19 @@ final class ConfigurationReference {
 		Hint hint = this.metadata.hints().getOrDefault(property.name(), Hint.NONE);
 		List<String> values = property.enumValues().isEmpty() ? hint.values() : property.enumValues();
 		Matcher defaults = DEFAULT.matcher(property.description());
-		String defaultValue = "none";
+		String defaultValue = "";
 		if (!property.defaultValue().isEmpty()) {
-			defaultValue = "`" + property.defaultValue() + "`";
+			defaultValue = " (`" + property.defaultValue() + "`)";
 		}
 		else if (defaults.find()) {
 			String text = defaults.group(1);
-			defaultValue = text.contains(" ") ? code(text) : "`" + text + "`";
-		}
-		else if (property.isGroup()) {
-			defaultValue = "";
+			defaultValue = " (" + (text.contains(" ") ? code(text) : "`" + text + "`") + ")";
 		}
 		String description = code(defaults.replaceAll(""));
 		if (!property.removal().isEmpty()) {
 			description = "No longer supported: fails startup. " + code(property.removal());
 		}
-		return "| %s | %s | %s | %s%s |\n".formatted(name(property.name()), type(property, hint), defaultValue,
+		return "| %s | %s%s | %s%s |\n".formatted(name(property.name()), type(property, hint), defaultValue,
 				description, values(values, hint));
 	}
 
