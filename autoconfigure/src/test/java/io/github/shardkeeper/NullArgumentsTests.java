@@ -66,6 +66,7 @@ import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -74,6 +75,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * anything, unless the parameter is {@code @Nullable}: NullAway does not check the code
  * of applications.
  */
+@Promise("Clear errors")
 class NullArgumentsTests {
 
 	/** Packages with types that applications create and call. */

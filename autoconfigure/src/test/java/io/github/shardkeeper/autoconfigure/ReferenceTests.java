@@ -32,12 +32,14 @@ import io.github.shardkeeper.report.ShardDetails;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.OutboxReport;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The reference lists exactly the meters and observations that exist.
  */
+@Promise("Clear errors")
 class ReferenceTests {
 
 	private static final Path REFERENCE = Path.of("..", "docs", "reference");

@@ -59,6 +59,7 @@ import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.template.SendRepetitions;
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.worker.shard.ConsumerMeters;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -67,6 +68,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Beans of the application that replace those of Shardkeeper, as the reference lists
  * them.
  */
+@Promise("Clear errors")
 class ReplacedBeansTests {
 
 	private static final List<Class<?>> REPLACEABLE = List.of(AssignmentStrategy.class, ShardSource.class,

@@ -61,6 +61,7 @@ import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -326,6 +327,7 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	@Test
+	@Promise("Clear errors")
 	void unknownPlaceholderInHandlerFailsStartup() {
 		this.memory.withBean(OfUnknownTopic.class)
 			.run((context) -> assertStartupFailed(context.getStartupFailure(),
@@ -333,6 +335,7 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	@Test
+	@Promise("Clear errors")
 	void handlerWithoutRecordParameterFailsStartup() {
 		String broadcast = "shardkeeper.topics.orders.mode=broadcast";
 		for (ApplicationContextRunner runner : List.of(this.memory, this.memory.withPropertyValues(broadcast),
@@ -390,6 +393,7 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	@Test
+	@Promise("Clear errors")
 	void unknownTopicFailsStartup() {
 		this.memory.withUserConfiguration(UnknownTopic.class)
 			.run((context) -> assertStartupFailed(context.getStartupFailure(), "'parcels'",
@@ -423,6 +427,7 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	@Test
+	@Promise("Clear errors")
 	void wrongPasswordFailsStartup() {
 		try (EmbeddedRedis locked = EmbeddedRedis.start("--requirepass", "secret")) {
 			this.redis.withUserConfiguration(OneHandler.class)
@@ -440,6 +445,7 @@ class ShardkeeperAutoConfigurationTests {
 	}
 
 	@Test
+	@Promise("Clear errors")
 	void startsWithoutRedisAndConsumesOnceItAnswers() {
 		try (EmbeddedRedis away = EmbeddedRedis.start()) {
 			away.kill();
@@ -469,6 +475,7 @@ class ShardkeeperAutoConfigurationTests {
 	/** The kernel accepts connections, but nothing answers. */
 	@Test
 	@Tag("proof")
+	@Promise("Clear errors")
 	void silentRedisDelaysStartupForLimitedTime() {
 		try (EmbeddedRedis hanging = EmbeddedRedis.start()) {
 			hanging.freeze();
@@ -491,6 +498,7 @@ class ShardkeeperAutoConfigurationTests {
 
 	@Test
 	@Tag("proof")
+	@Promise("Automatic recovery")
 	void consumptionStopsWithoutRedisAndRecovers() {
 		try (EmbeddedRedis comesAndGoes = EmbeddedRedis.start()) {
 			this.redis.withUserConfiguration(OneHandler.class)

@@ -45,6 +45,7 @@ import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -61,6 +62,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * {@code -Dshardkeeper.accounts=all} runs every combination.
  */
 @Tag("proof")
+@Promise("Rows exactly once")
 class AccountsTests {
 
 	private static final String GROUP = "accounts";

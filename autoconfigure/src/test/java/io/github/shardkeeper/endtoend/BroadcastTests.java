@@ -46,6 +46,7 @@ import io.github.shardkeeper.operations.GroupReporter;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.test.EmbeddedGroup;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -89,6 +90,7 @@ class BroadcastTests {
 	/** Like the cached contexts of a test suite. */
 	@Test
 	@Tag("proof")
+	@Promise("Automatic recovery")
 	void contextsWithoutIdDoNotTakeOverFromEachOther() {
 		List<ConfigurableApplicationContext> contexts = List.of(start("", EACH_START_BEGINS),
 				start("", EACH_START_BEGINS));

@@ -30,6 +30,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.test.EmbeddedKafka;
 import io.github.shardkeeper.test.EmbeddedRedis;
 import io.github.shardkeeper.test.FaultyProxy;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.testsupport.RunAlone;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -52,6 +53,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * {@code FAST_FAILOVER}. Traces and logs stay in {@code target/chaos}.
  */
 @RunAlone
+@Promise({ "One consumer", "No zombie writes", "Nothing lost", "State exactly once", "Sent once", "Order", "Other keys continue", "Tokens never repeat", "Automatic recovery" })
 class ChaosTests {
 
 	private static final String DURATION = "shardkeeper.chaos.duration";

@@ -30,6 +30,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import io.github.shardkeeper.endtoend.Trace.Line;
 import io.github.shardkeeper.endtoend.TraceChecker.State;
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -43,6 +44,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("proof")
+@Promise("State exactly once")
 class EmptiedRedisTests {
 
 	private static final String OUTAGES = "shardkeeper.hostile.outages";

@@ -41,6 +41,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.test.EmbeddedRedis;
 import io.github.shardkeeper.test.EmbeddedRedisCluster;
 import io.github.shardkeeper.test.EmbeddedRedisSentinel;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -53,6 +54,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * twice.
  */
 @Tag("proof")
+@Promise("Automatic recovery")
 class FailoverTests {
 
 	private static final int SHARDS = 8;
@@ -187,6 +189,7 @@ class FailoverTests {
 
 	@Test
 	@OnEveryRedis
+	@Promise("Tokens never repeat")
 	void sentinelFailoverWithLostWritesRepeatsOnlyShardsOfDeadOwner() {
 		startOnSentinel();
 		EmbeddedRedis master = this.sentinels.master();
@@ -195,6 +198,7 @@ class FailoverTests {
 	}
 
 	@Test
+	@Promise("Tokens never repeat")
 	void clusterFailoverWithLostWritesRepeatsOnlyShardsOfDeadOwner() {
 		startOnCluster();
 		newOwnerDiesWithTheMaster(cluster.masterOf(groupKey()).orElseThrow(), cluster.replicaOf(groupKey()),

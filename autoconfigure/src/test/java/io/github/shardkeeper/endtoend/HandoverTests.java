@@ -48,6 +48,7 @@ import io.github.shardkeeper.operations.GroupReporter;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -81,6 +82,7 @@ class HandoverTests {
 
 	@Test
 	@Tag("proof")
+	@Promise("One consumer")
 	void stuckHandlerHoldsMoveAndIsReported() {
 		ConfigurableApplicationContext one = start("one", "--shardkeeper.handover.timeout=300ms");
 		awaitLoads(one, Map.of("one", 4L));
@@ -112,6 +114,7 @@ class HandoverTests {
 	}
 
 	@Test
+	@Promise("No zombie writes")
 	void forcedMoveResumesElsewhereAndRefusesWritesOfStuckOwner() {
 		String[] force = { "--shardkeeper.handover.timeout=300ms", "--shardkeeper.handover.on-timeout=force" };
 		ConfigurableApplicationContext one = start("one", force);
@@ -197,6 +200,7 @@ class HandoverTests {
 
 	@Test
 	@Tag("proof")
+	@Promise("State exactly once")
 	void redisEmptiedUnderRunningMembersMovesNothingAndLosesNoState() {
 		ConfigurableApplicationContext one = start("one");
 		awaitLoads(one, Map.of("one", 4L));
@@ -232,6 +236,7 @@ class HandoverTests {
 
 	@Test
 	@Tag("proof")
+	@Promise("State exactly once")
 	void redisEmptiedWhileLeasesEndLosesNoState() {
 		ConfigurableApplicationContext one = start("one");
 		awaitLoads(one, Map.of("one", 4L));

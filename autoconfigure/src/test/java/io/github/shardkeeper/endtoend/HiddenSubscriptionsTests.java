@@ -25,6 +25,7 @@ import io.github.shardkeeper.redis.testsupport.KnownGroup;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.test.EmbeddedGroup;
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -34,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("proof")
+@Promise("Automatic recovery")
 class HiddenSubscriptionsTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);

@@ -42,6 +42,7 @@ import io.github.shardkeeper.endtoend.InOneJvmTests.Handler;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.testsupport.RunAlone;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -53,6 +54,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @RunAlone
 @TestInstance(Lifecycle.PER_CLASS)
+@Promise("Flat cost")
 class IdleCostTests {
 
 	/** So long that it makes little difference when periods begin. */

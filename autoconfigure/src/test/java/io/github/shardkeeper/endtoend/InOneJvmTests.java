@@ -44,6 +44,7 @@ import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.test.EmbeddedGroup;
 import io.github.shardkeeper.test.EmbeddedRedisCluster;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
@@ -87,6 +88,7 @@ class InOneJvmTests {
 
 	@Test
 	@Tag("proof")
+	@Promise("Least movement")
 	void deploymentMovesShardsToNewVersion() {
 		Map<String, ConfigurableApplicationContext> old = new TreeMap<>();
 		old.put("a", start("a", "shardkeeper.version=1.9"));
@@ -115,6 +117,7 @@ class InOneJvmTests {
 	}
 
 	@Test
+	@Promise("State exactly once")
 	void stateAndOffsetMoveExactly() {
 		ConfigurableApplicationContext one = start("one");
 		ShardTemplate template = one.getBean(ShardTemplate.class);
@@ -228,6 +231,7 @@ class InOneJvmTests {
 
 	@Test
 	@Tag("proof")
+	@Promise("Other shards continue")
 	void keyOfOtherTypeIsReportedAndOtherShardsContinue() {
 		ConfigurableApplicationContext one = start("one");
 		awaitLoads(one, Map.of("one", 4L));

@@ -59,6 +59,7 @@ import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.test.EmbeddedGroup;
 import io.github.shardkeeper.testsupport.EveryDatabase;
 import io.github.shardkeeper.testsupport.MoreInProof;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -67,6 +68,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @ExtendWith(OutputCaptureExtension.class)
 @MoreInProof
+@Promise("Rows exactly once")
 class JdbcTransactionTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);

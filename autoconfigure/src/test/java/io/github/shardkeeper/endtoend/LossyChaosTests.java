@@ -26,6 +26,7 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.Promise;
 
 /**
  * Chaos with a Redis that loses acknowledged writes: it is killed and comes back with an
@@ -38,6 +39,7 @@ import io.github.shardkeeper.test.EmbeddedRedis;
  * {@code target/lossy-chaos}.
  */
 @Tag("proof")
+@Promise("State exactly once")
 class LossyChaosTests {
 
 	private static final String SEED = "shardkeeper.chaos.seed";

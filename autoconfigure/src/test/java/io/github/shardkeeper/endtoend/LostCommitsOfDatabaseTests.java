@@ -30,6 +30,7 @@ import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.jdbc.TestDatabase;
 import io.github.shardkeeper.test.EmbeddedGroup;
 import io.github.shardkeeper.testsupport.EveryDatabase;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -39,6 +40,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("proof")
+@Promise("Rows exactly once")
 class LostCommitsOfDatabaseTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);

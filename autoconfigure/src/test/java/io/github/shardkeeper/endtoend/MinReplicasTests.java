@@ -43,6 +43,7 @@ import io.github.shardkeeper.test.EmbeddedGroup;
 import io.github.shardkeeper.test.EmbeddedRedis;
 import io.github.shardkeeper.test.EmbeddedRedisSentinel;
 import io.github.shardkeeper.test.FaultyProxy;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -55,6 +56,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @OnEveryRedis
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("proof")
+@Promise("Clear errors")
 class MinReplicasTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(40);

@@ -30,6 +30,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -43,6 +44,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * {@value #KINDS} is how many kinds of keys are removed, four by default.
  */
 @Tag("proof")
+@Promise("Automatic recovery")
 class MissingKeysTests {
 
 	private static final String ROUNDS = "shardkeeper.hostile.rounds";

@@ -42,6 +42,7 @@ import io.github.shardkeeper.redis.testsupport.DocumentedRights;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.test.EmbeddedGroup;
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -52,6 +53,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @OnEveryRedis
 @Tag("proof")
+@Promise("Clear errors")
 class MissingRightsTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);

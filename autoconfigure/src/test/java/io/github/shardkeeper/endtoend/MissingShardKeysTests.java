@@ -30,6 +30,7 @@ import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.test.EmbeddedGroup;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -37,6 +38,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Somebody removes a key of a shard: no record is counted from what is left.
  */
 @Tag("proof")
+@Promise("State exactly once")
 class MissingShardKeysTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);

@@ -30,12 +30,14 @@ import io.github.shardkeeper.report.OperationReport;
 import io.github.shardkeeper.report.WaitingKeyReport;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.test.EmbeddedGroup;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** Keys that wait for a failing record, in whole applications. */
 @OnEveryRedis
+@Promise("Other keys continue")
 class ParkedKeysTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 0);

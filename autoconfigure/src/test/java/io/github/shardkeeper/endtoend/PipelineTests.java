@@ -31,6 +31,7 @@ import io.github.shardkeeper.jdbc.TestDatabase;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -42,6 +43,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * in {@code target/pipeline}.
  */
 @Tag("proof")
+@Promise("Records exactly once")
 class PipelineTests {
 
 	private static final String DURATION = "shardkeeper.pipeline.duration";

@@ -33,6 +33,7 @@ import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.testsupport.RunAlone;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -42,6 +43,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * every 20 ms: effects on the handlers when one comes, goes, dies or freezes.
  */
 @RunAlone
+@Promise({ "Nothing lost", "Order" })
 class RealProcessesTests {
 
 	private static final int SHARDS = 8;
@@ -94,6 +96,7 @@ class RealProcessesTests {
 	 * which the machine is busy.
 	 */
 	@Test
+	@Promise("Other shards continue")
 	void plannedMovesAreShortAndOtherShardsContinue() {
 		this.instances.start("one");
 		this.instances.start("two");
@@ -140,6 +143,7 @@ class RealProcessesTests {
 	}
 
 	@Test
+	@Promise("Automatic recovery")
 	void frozenProcessKeepsItsShardsAndResumes() {
 		this.instances.start("one");
 		this.instances.start("two");

@@ -29,6 +29,7 @@ import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.test.EmbeddedGroup;
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -38,6 +39,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @OnEveryRedis
 @Tag("proof")
+@Promise({ "Nothing lost", "State exactly once" })
 class RefusedCommitsTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);

@@ -41,6 +41,7 @@ import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.test.EmbeddedGroup;
 import io.github.shardkeeper.test.EmbeddedRedisCluster;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -50,6 +51,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  */
 @OnEveryRedis
 @Tag("proof")
+@Promise("Automatic recovery")
 class RetiredTopicsTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);

@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.awaitility.Awaitility.await;
 
@@ -16,6 +17,7 @@ import static org.awaitility.Awaitility.await;
  * frozen. The chaos run has them, too.
  */
 @Tag("proof")
+@Promise("Sent once")
 class SentOnceTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(120);

@@ -23,6 +23,7 @@ import io.github.shardkeeper.endtoend.Trace.Line;
 import io.github.shardkeeper.test.EmbeddedRedis;
 import io.github.shardkeeper.test.EmbeddedRedisCluster;
 import io.github.shardkeeper.test.EmbeddedRedisCluster.SlotMigration;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -34,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * {@value #ROUNDS} is how often the slots move, once by default.
  */
 @Tag("proof")
+@Promise({ "Other shards continue", "Automatic recovery" })
 class SlotMigrationTests {
 
 	private static final String ROUNDS = "shardkeeper.hostile.rounds";

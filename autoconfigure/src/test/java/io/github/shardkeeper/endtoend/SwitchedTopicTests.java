@@ -40,6 +40,7 @@ import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.test.EmbeddedGroup;
 import io.github.shardkeeper.testsupport.EveryDatabase;
 import io.github.shardkeeper.testsupport.MoreInProof;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -49,6 +50,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * forth: the checkpoint in one of the stores counts, and goes along.
  */
 @MoreInProof
+@Promise("Rows exactly once")
 class SwitchedTopicTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);

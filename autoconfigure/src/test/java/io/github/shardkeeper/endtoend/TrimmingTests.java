@@ -41,6 +41,7 @@ import io.github.shardkeeper.source.TrimRule;
 import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.testsupport.Appends;
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.time.MonotonicClock;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -103,6 +104,7 @@ class TrimmingTests {
 	}
 
 	@Test
+	@Promise("Nothing lost")
 	void trimmingStopsAtSlowestGroup() {
 		List<Offset> offsets = append(1000);
 		checkpoint("fast", offsets.get(999));
@@ -192,6 +194,7 @@ class TrimmingTests {
 	}
 
 	@Test
+	@Promise("Nothing lost")
 	void forgottenGroupLosesNoRecords() {
 		List<Offset> offsets = append(1000);
 		checkpoint("fast", offsets.get(999));
@@ -213,6 +216,7 @@ class TrimmingTests {
 	}
 
 	@Test
+	@Promise("Nothing lost")
 	void trimmingWaitsForGroupsToRegisterAgain() {
 		RedisTopicGroups app = groups("app");
 		app.register(Set.of("orders"));
@@ -240,6 +244,7 @@ class TrimmingTests {
 	 * A failover that loses a group, and with it that there were two, leaves no trace.
 	 */
 	@Test
+	@Promise("Nothing lost")
 	void withoutInfoRightOnlyUnconditionalTrimmingRuns() {
 		try (EmbeddedRedis restricted = EmbeddedRedis.start()) {
 			use(RedisClients.factory(restricted));
@@ -287,6 +292,7 @@ class TrimmingTests {
 	}
 
 	@Test
+	@Promise("Nothing lost")
 	void trimmingWaitsForCheckpointsOnReplicas() {
 		try (EmbeddedRedis master = EmbeddedRedis.startReplicating();
 				EmbeddedRedis replica = EmbeddedRedis.startReplicating("--replicaof", "127.0.0.1",
@@ -317,6 +323,7 @@ class TrimmingTests {
 	}
 
 	@Test
+	@Promise("Automatic recovery")
 	void fullRedisIsTrimmed() {
 		try (EmbeddedRedis full = EmbeddedRedis.start("--maxmemory-policy", "noeviction")) {
 			use(RedisClients.factory(full));

@@ -31,6 +31,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.test.EmbeddedGroup;
 import io.github.shardkeeper.test.EmbeddedRedis;
 import io.github.shardkeeper.test.FaultyProxy;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -42,6 +43,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @OnEveryRedis
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("proof")
+@Promise("State exactly once")
 class TwoMastersTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(40);

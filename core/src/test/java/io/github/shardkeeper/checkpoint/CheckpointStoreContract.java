@@ -27,6 +27,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.testsupport.Concurrently;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -148,6 +149,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
+	@Promise("No zombie writes")
 	void commitAfterItsSuccessorWritesNothing() {
 		this.store.acquireNow(SHARD, OLD);
 		commit(SHARD, OLD, Commit.of(CommitNumber.ofWhole(2), new Offset("20"), Map.of("x", "2", "y", "2")));
@@ -224,6 +226,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
+	@Promise("No zombie writes")
 	void oldOwnerWritesNothingAfterANewAcquisition() {
 		acquire(OLD);
 		commit(OLD, "5-0", change("a", "1", "b", "2"));
@@ -270,6 +273,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
+	@Promise("State exactly once")
 	void repeatedAcquisitionIsTheSame() {
 		long acquisition = acquisition(OLD);
 		assertThat(acquisition).isPositive();
@@ -279,6 +283,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
+	@Promise("State exactly once")
 	void firstCommitRestsOnTheAcquisition() {
 		acquire(OLD);
 		commit(OLD, "5-0", Map.of("a", "1"));
@@ -303,6 +308,7 @@ public abstract class CheckpointStoreContract {
 	 * before it: with that alone the loss would not show.
 	 */
 	@Test
+	@Promise("State exactly once")
 	void firstCommitRestsOnCommitsBeforeAnOwnerWithoutCommits() {
 		acquire(OLD);
 		commit(OLD, "5-0", Map.of("a", "1"));
@@ -350,6 +356,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
+	@Promise("State exactly once")
 	void commitThatRestsOnALostOneWritesNothing() {
 		acquire(OLD);
 		commit(SHARD, OLD, Commit.of(CommitNumber.ofWhole(1), new Offset("5-0"), Map.of("a", "1")));
@@ -555,6 +562,7 @@ public abstract class CheckpointStoreContract {
 	}
 
 	@Test
+	@Promise("State exactly once")
 	void newOwnerSeesAllWritesOfTheOldOne() {
 		for (int i = 0; i < 200; i++) {
 			ShardId shard = ShardId.of("raced", i);

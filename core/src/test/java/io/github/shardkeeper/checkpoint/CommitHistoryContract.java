@@ -13,6 +13,7 @@ import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -20,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests of commit histories for every store that several instances share. A subclass
  * supplies stores.
  */
+@Promise("State exactly once")
 public abstract class CommitHistoryContract {
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);

@@ -25,6 +25,7 @@ import io.github.shardkeeper.coordination.StoreServer;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -160,6 +161,7 @@ public abstract class DeadLetterContract {
 	}
 
 	@Test
+	@Promise("Nothing lost")
 	void refusedCommitStoresNoDeadLetters() {
 		assertThat(commit(OLD, dead(new CommitNumber(5, 4, 0), record("lost")))).isEqualTo(CommitReply.GONE);
 		assertThat(commit(NEW, dead(CommitNumber.ofWhole(1), record("unknown")))).isEqualTo(CommitReply.GONE);

@@ -14,6 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.json.JsonMapper;
 
+import io.github.shardkeeper.testsupport.Promise;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -128,6 +130,7 @@ class JournaledStateTests {
 	}
 
 	@Test
+	@Promise("State exactly once")
 	void writesOfAFailedCallAreDropped() {
 		StateView view = this.state.open();
 		view.put("a", 2);

@@ -26,12 +26,14 @@ import io.github.shardkeeper.coordination.StoreServer;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Tests of outboxes that every {@link CheckpointStore} must pass that keeps any.
  */
+@Promise("Records exactly once")
 public abstract class OutboxContract {
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);

@@ -21,6 +21,7 @@ import io.github.shardkeeper.coordination.StoreServer;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -97,6 +98,7 @@ public abstract class RemovalContract {
 	}
 
 	@Test
+	@Promise("Nothing lost")
 	void shardAcquiredSinceIsKept() {
 		fill(FIRST);
 		fill(SECOND);
@@ -126,6 +128,7 @@ public abstract class RemovalContract {
 
 	/** From a former owner that nobody had heard of for long. */
 	@Test
+	@Promise("No zombie writes")
 	void lateCommitWritesNothing() {
 		fill(FIRST);
 

@@ -28,6 +28,7 @@ import io.github.shardkeeper.coordination.StoreServer;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -35,6 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests of the retry queue, and of records done ahead, that every {@link CheckpointStore}
  * must pass.
  */
+@Promise("Other keys continue")
 public abstract class RetryQueueContract {
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.loop.BoundedExecutor;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.worker.ManualThreads;
 
@@ -151,6 +152,7 @@ class WorkerThreadsTests {
 	}
 
 	@Test
+	@Promise("Automatic recovery")
 	void taskThatThrowsReleasesItsPlace() {
 		ManualThreads threads = new ManualThreads(new SettableClock());
 		BoundedExecutor bounded = new BoundedExecutor(threads, 1);
@@ -167,6 +169,7 @@ class WorkerThreadsTests {
 	}
 
 	@Test
+	@Promise("Automatic recovery")
 	void taskThatThrowsReleasesItsPlaceEvenIfLoggingFails() {
 		ManualThreads threads = new ManualThreads(new SettableClock());
 		BoundedExecutor bounded = new BoundedExecutor(threads, 1);
@@ -202,6 +205,7 @@ class WorkerThreadsTests {
 	}
 
 	@Test
+	@Promise("Automatic recovery")
 	void waitingTaskStartsEvenIfTheExecutorThrows() {
 		ManualThreads threads = new ManualThreads(new SettableClock());
 		BoundedExecutor bounded = new BoundedExecutor(threads, 1);

@@ -16,6 +16,7 @@ import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static io.github.shardkeeper.coordination.TestGroup.LONG;
 import static io.github.shardkeeper.coordination.TestGroup.SHORT;
@@ -68,6 +69,7 @@ interface ClaimStories extends GroupStories {
 	}
 
 	@Test
+	@Promise("One consumer")
 	default void restartedTimeForClaimsIsNotEnded() {
 		TestMember b = leaderOfAGroupThatHasBegunWithAShortLease();
 		long until = b.beat().claimsUntilMillis();
@@ -155,6 +157,7 @@ interface ClaimStories extends GroupStories {
 	}
 
 	@Test
+	@Promise("One consumer")
 	default void replacedOwnerIsNotified() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
@@ -203,6 +206,7 @@ interface ClaimStories extends GroupStories {
 	}
 
 	@Test
+	@Promise("One consumer")
 	default void claimDoesNotReplaceANewerOwnership() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
@@ -230,6 +234,7 @@ interface ClaimStories extends GroupStories {
 	}
 
 	@Test
+	@Promise("Tokens never repeat")
 	default void nextTokenIsAboveClaimedTokens() {
 		TestMember a = group().join("a", SHORT, LONG).lead();
 		Ownership held = a.assign(FIRST, a);
@@ -243,6 +248,7 @@ interface ClaimStories extends GroupStories {
 
 	/** Others may hold shards of which no more is known than of these. */
 	@Test
+	@Promise("One consumer")
 	default void claimOfAnUnknownShardStartsTheTimeForClaims() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
@@ -262,6 +268,7 @@ interface ClaimStories extends GroupStories {
 
 	/** A holder of a shard under it may not be heard before it ends. */
 	@Test
+	@Promise("One consumer")
 	default void timeForClaimsLastsForTheLongestLease() {
 		TestMember a = group().join("a", SHORT, LONG);
 		group().join("b");

@@ -12,6 +12,7 @@ import io.github.shardkeeper.protocol.LeaderEvent.ReapReply;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static io.github.shardkeeper.coordination.TestGroup.LONG;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -78,6 +79,7 @@ public interface ClockStories extends GroupStories {
 	 * heartbeat.
 	 */
 	@Test
+	@Promise("One consumer")
 	default void memberThatKnowsALaterTimeReportsTheSetBack() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
@@ -92,6 +94,7 @@ public interface ClockStories extends GroupStories {
 	}
 
 	@Test
+	@Promise("One consumer")
 	default void clockAheadOfTheLeadersReapsNobody() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
@@ -108,6 +111,7 @@ public interface ClockStories extends GroupStories {
 	}
 
 	@Test
+	@Promise("One consumer")
 	default void nobodyIsReapedUntilTheLeaderHasReadTheSetBack() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
@@ -211,6 +215,7 @@ public interface ClockStories extends GroupStories {
 	}
 
 	@Test
+	@Promise("Tokens never repeat")
 	default void tokensAndHistoriesIncrease() {
 		TestMember a = group().join("a").lead();
 		Ownership first = a.assign(FIRST, a);

@@ -11,6 +11,7 @@ import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
 import io.github.shardkeeper.protocol.LeaderEvent.ReapReply;
 import io.github.shardkeeper.testsupport.Concurrently;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static io.github.shardkeeper.coordination.TestGroup.LONG;
 import static io.github.shardkeeper.coordination.TestGroup.SHORT;
@@ -56,6 +57,7 @@ interface LeadershipStories extends GroupStories {
 	}
 
 	@Test
+	@Promise("Automatic recovery")
 	default void unfitLeaderResigns() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");

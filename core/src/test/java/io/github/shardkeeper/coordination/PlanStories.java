@@ -15,6 +15,7 @@ import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -48,6 +49,7 @@ interface PlanStories extends GroupStories {
 	}
 
 	@Test
+	@Promise("One consumer")
 	default void onlyAFreeShardIsAssigned() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");
@@ -231,6 +233,7 @@ interface PlanStories extends GroupStories {
 	}
 
 	@Test
+	@Promise("Tokens never repeat")
 	default void tokensAlwaysIncrease() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");

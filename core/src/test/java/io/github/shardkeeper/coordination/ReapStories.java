@@ -13,6 +13,7 @@ import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static io.github.shardkeeper.coordination.TestGroup.LONG;
 import static io.github.shardkeeper.coordination.TestGroup.SHORT;
@@ -26,6 +27,7 @@ interface ReapStories extends GroupStories {
 	ReapReply NOBODY_IS_LATE = new ReapReply.Looked(List.of(), List.of(), List.of(), 0);
 
 	@Test
+	@Promise("One consumer")
 	default void noMemberIsReapedBeforeItsLeaseEnds() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", LONG, LONG);
@@ -135,6 +137,7 @@ interface ReapStories extends GroupStories {
 
 	/** Behind a proxy that hides subscriptions, slow members have none. */
 	@Test
+	@Promise("Automatic recovery")
 	default void memberWithAHiddenSubscriptionIsNotDead() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b", SHORT, SHORT.multipliedBy(2));

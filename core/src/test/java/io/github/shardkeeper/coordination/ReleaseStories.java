@@ -13,6 +13,7 @@ import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.testsupport.Concurrently;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -162,6 +163,7 @@ interface ReleaseStories extends GroupStories {
 	}
 
 	@Test
+	@Promise("Tokens never repeat")
 	default void tokenOfTheTargetIsAboveTheFloor() {
 		TestMember a = group().join("a").lead();
 		TestMember b = group().join("b");

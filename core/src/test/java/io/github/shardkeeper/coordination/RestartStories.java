@@ -13,6 +13,7 @@ import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -21,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThatNoException;
 /**
  * Instances that leave for a restart: their shards are kept for their next session.
  */
+@Promise("Restarts in place")
 interface RestartStories extends GroupStories {
 
 	Duration AWAY = Duration.ofMinutes(10);

@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.protocol.GroupProblems;
 import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
 import io.github.shardkeeper.protocol.GroupProblems.GroupStatus;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static io.github.shardkeeper.coordination.TestGroup.LONG;
 import static io.github.shardkeeper.coordination.TestGroup.SHORT;
@@ -15,6 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Problems of a group, which the leader publishes and every member reads.
  */
+@Promise("Automatic recovery")
 interface StatusStories extends GroupStories {
 
 	GroupProblems PROBLEMS = GroupProblems

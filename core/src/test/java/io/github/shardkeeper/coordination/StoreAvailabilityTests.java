@@ -8,6 +8,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.testsupport.CapturesOutput;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.time.MonotonicTime;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -40,6 +41,7 @@ class StoreAvailabilityTests {
 
 	/** A third of the lease, the longest time to wait for replicas. */
 	@Test
+	@Promise("Automatic recovery")
 	void slowStepCountsAsFailingBetweenTwoFailures() {
 		StoreAvailability patient = new StoreAvailability("g", Duration.ofSeconds(10));
 		for (int attempt = 0; attempt < 5; attempt++) {

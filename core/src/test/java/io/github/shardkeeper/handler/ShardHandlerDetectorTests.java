@@ -55,6 +55,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.testsupport.CapturesOutput;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -176,6 +177,7 @@ class ShardHandlerDetectorTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { Forgetful.class, WithEmptyInterval.class })
+	@Promise("Clear errors")
 	void handlerWithoutRecordsRequiresAnInterval(Class<?> type) {
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(type))
 			.satisfies((ex) -> {
@@ -203,6 +205,7 @@ class ShardHandlerDetectorTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { AsyncHandler.class, AsyncBean.class, AsyncCallback.class, MetaAsyncHandler.class })
+	@Promise("Clear errors")
 	void asyncMethodIsRejected(Class<?> type) {
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(type))
 			.satisfies((ex) -> {
@@ -230,6 +233,7 @@ class ShardHandlerDetectorTests {
 	}
 
 	@Test
+	@Promise("Clear errors")
 	void methodHiddenByItsProxyIsRejected() {
 		GenericApplicationContext context = new GenericApplicationContext();
 		context.registerBean("interceptor", MethodInterceptor.class, () -> MethodInvocation::proceed);

@@ -12,12 +12,14 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+@Promise("Automatic recovery")
 class LoopThreadsTests {
 
 	private static final Duration STALL_LIMIT = Duration.ofMillis(200);

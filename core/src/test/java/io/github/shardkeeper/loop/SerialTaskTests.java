@@ -11,9 +11,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.testsupport.Promise;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+@Promise("Automatic recovery")
 class SerialTaskTests {
 
 	private static final int WAKERS = 4;
@@ -95,6 +98,7 @@ class SerialTaskTests {
 	}
 
 	@Test
+	@Promise("Order")
 	void neverRunsConcurrentlyAndLosesNoWake() throws InterruptedException {
 		ExecutorService pool = Executors.newFixedThreadPool(WAKERS);
 		ExecutorService wakers = Executors.newFixedThreadPool(WAKERS);

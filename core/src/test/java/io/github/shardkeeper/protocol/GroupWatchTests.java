@@ -9,10 +9,12 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
 import io.github.shardkeeper.protocol.GroupProblems.GroupStatus;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.time.MonotonicTime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+@Promise("Automatic recovery")
 class GroupWatchTests {
 
 	private static final long LEASE = 3_000;

@@ -40,6 +40,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.time.MonotonicTime;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -759,6 +760,7 @@ class LeadershipTests {
 	}
 
 	@Test
+	@Promise("One consumer")
 	void clockSetForwardDoesNotEndTheClaimPeriod() {
 		this.claimsUntil = STORE_START + LEASE;
 		answered(ME);

@@ -22,6 +22,7 @@ import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.time.MonotonicTime;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -60,6 +61,7 @@ class ShardHoldingsTests {
 	}
 
 	@Test
+	@Promise("One consumer")
 	void shardIsNotReleasedBeforeItsWorkerHasEnded() {
 		owned(OLD);
 
@@ -185,6 +187,7 @@ class ShardHoldingsTests {
 	}
 
 	@Test
+	@Promise("One consumer")
 	void shardOwnedByAnotherUnderANewerTokenIsAbandoned() {
 		for (Phase phase : Phase.values()) {
 			owned(OLD);

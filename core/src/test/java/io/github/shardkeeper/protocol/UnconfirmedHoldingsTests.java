@@ -27,6 +27,7 @@ import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.time.MonotonicTime;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -82,6 +83,7 @@ class UnconfirmedHoldingsTests {
 	}
 
 	@Test
+	@Promise("State exactly once")
 	void lateClaimForfeitsTheShard() {
 		holdOfEach();
 		handle(new SessionForgotten());

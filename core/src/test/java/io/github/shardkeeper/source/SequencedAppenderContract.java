@@ -14,12 +14,14 @@ import io.github.shardkeeper.source.SequencedAppender.Reply.Appended;
 import io.github.shardkeeper.source.SequencedAppender.Reply.Superseded;
 import io.github.shardkeeper.source.SequencedAppender.Sequence;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Tests that every {@link SequencedAppender} must pass.
  */
+@Promise("Records exactly once")
 public abstract class SequencedAppenderContract {
 
 	private static final ShardId SHARD = ShardId.of("invoices", 1);

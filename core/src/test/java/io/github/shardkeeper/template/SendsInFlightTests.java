@@ -27,6 +27,7 @@ import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.template.SendQueue.Sending;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -358,6 +359,7 @@ class SendsInFlightTests {
 
 	/** Later records wait until the failed ones are counted out. */
 	@Test
+	@Promise("Automatic recovery")
 	void unexpectedFailureOfTheSenderBlocksNothing() {
 		AtomicBoolean fails = new AtomicBoolean();
 		Deque<Runnable> tasks = new ArrayDeque<>();

@@ -4,6 +4,8 @@ import java.time.Duration;
 
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.testsupport.Promise;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
@@ -24,6 +26,7 @@ class LeaseTests {
 	}
 
 	@Test
+	@Promise("One consumer")
 	void leaseEndsATenthBeforeItsEndInTheStore() {
 		this.lease.renew(START, START);
 

@@ -7,8 +7,11 @@ import java.util.SplittableRandom;
 
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.testsupport.Promise;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
+@Promise("One consumer")
 class StoreClockTests {
 
 	private static final Duration MARGIN = Duration.ofMillis(300);

@@ -40,6 +40,7 @@ import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.testsupport.CapturesOutput;
 import io.github.shardkeeper.testsupport.EveryDatabase;
 import io.github.shardkeeper.testsupport.MoreInProof;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -49,6 +50,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @CapturesOutput
 @MoreInProof
+@Promise("Rows exactly once")
 class FailedCallsTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);

@@ -36,6 +36,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.testsupport.EveryDatabase;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -46,6 +47,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * two, and none that the offset does not cover.
  */
 @Tag("proof")
+@Promise("Rows exactly once")
 class FenceTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);

@@ -42,6 +42,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.testsupport.EveryDatabase;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -50,6 +51,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * new one on the same connection: later statements succeed.
  */
 @Tag("proof")
+@Promise("Rows exactly once")
 class LostTransactionsTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);

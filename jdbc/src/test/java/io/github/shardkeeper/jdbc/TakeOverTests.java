@@ -27,12 +27,14 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.testsupport.EveryDatabase;
 import io.github.shardkeeper.testsupport.MoreInProof;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** Shards that were in another store before. */
 @MoreInProof
+@Promise("Rows exactly once")
 class TakeOverTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 0);

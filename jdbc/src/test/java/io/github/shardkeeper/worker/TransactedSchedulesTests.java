@@ -68,6 +68,7 @@ import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.SequencedAppender;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.testsupport.Schedules;
 import io.github.shardkeeper.testsupport.MoreInProof;
 import io.github.shardkeeper.testsupport.SettableClock;
@@ -96,6 +97,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * broken on purpose once, and that is found.
  */
 @MoreInProof
+@Promise("Records exactly once")
 class TransactedSchedulesTests {
 
 	private static final int SCHEDULES = Schedules.count("shardkeeper.transacted.schedules", 60, 600);

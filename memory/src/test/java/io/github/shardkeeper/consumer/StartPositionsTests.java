@@ -15,6 +15,7 @@ import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.TestReader;
 import io.github.shardkeeper.worker.FaultyCheckpoints;
@@ -89,6 +90,7 @@ class StartPositionsTests {
 	}
 
 	@Test
+	@Promise("Nothing lost")
 	void knownTimeOfTheFirstConsumptionIsRestoredInTheStore() {
 		StartPositions first = positions(Map.of("orders", StartPosition.LATEST));
 		first.consume(List.of("orders"));

@@ -32,6 +32,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.testsupport.CapturesOutput;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -41,6 +42,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @CapturesOutput
 @Tag("proof")
+@Promise("Automatic recovery")
 class FailingStrategyTests {
 
 	private static final AssignmentStrategy STICKY = new StickyAssignment();

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.protocol.GroupProblems.GroupStatus;
 import io.github.shardkeeper.protocol.HandoverRules;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -20,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Every member knows the problem that keeps a group from assigning shards.
  */
 @Tag("proof")
+@Promise("Automatic recovery")
 class GroupProblemsStoriesTests {
 
 	private final MemoryCoordinationStore store = new MemoryCoordinationStore();

@@ -33,6 +33,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.testsupport.CapturesOutput;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.testsupport.SettableClock;
@@ -118,6 +119,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
+	@Promise("One consumer")
 	void overdueDrainIsInterruptedRepeatedlyAndHeld() {
 		TestInstance a = start("a", rules(SHORT, OnTimeout.HOLD));
 		awaitConsumed(a, 4);
@@ -352,6 +354,7 @@ class HandoverStoriesTests {
 	 * can be claimed.
 	 */
 	@Test
+	@Promise("One consumer")
 	void memberWithoutALeaseClaimsNothing() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
@@ -431,6 +434,7 @@ class HandoverStoriesTests {
 	}
 
 	@Test
+	@Promise("One consumer")
 	void presentedShardIsNotConsumedDuringClaims() {
 		TestInstance a = start("a");
 		awaitConsumed(a, 4);
@@ -591,6 +595,7 @@ class HandoverStoriesTests {
 	 * was reaped, and before the new owner joined.
 	 */
 	@Test
+	@Promise("One consumer")
 	void ownerFromAnOldSnapshotGivesWayToItsSuccessorsClaim() {
 		// The new owner starts while it is suspended.
 		TestInstance a = start("a", new TestConsumption.Ledger());

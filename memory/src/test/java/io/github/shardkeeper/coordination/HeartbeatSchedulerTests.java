@@ -20,6 +20,7 @@ import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
 import io.github.shardkeeper.protocol.LoadReport;
 import io.github.shardkeeper.shard.MemberId;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
@@ -79,6 +80,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
+	@Promise("One consumer")
 	void leaseCountsFromTheTimeOfSending() throws InterruptedException {
 		start(LONG, Duration.ofSeconds(10), this.settableClock);
 		MonotonicTime sentAt = this.settableClock.now();
@@ -329,6 +331,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
+	@Promise("One consumer")
 	void hangingHeartbeatDoesNotDelayTheEndOfTheLease() throws InterruptedException {
 		start(Duration.ofMillis(10), Duration.ofMillis(200), MonotonicClock.SYSTEM);
 		begin();
@@ -435,6 +438,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	@Test
+	@Promise("Automatic recovery")
 	void unexpectedFailureDoesNotEndHeartbeats() {
 		start(Duration.ofMillis(1), LONG, MonotonicClock.SYSTEM);
 		this.store.answers = (beat) -> {

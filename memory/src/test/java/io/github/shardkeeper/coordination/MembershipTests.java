@@ -18,6 +18,7 @@ import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.testsupport.CapturesOutput;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -27,6 +28,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** A lost subscription that cannot be reopened. */
 @CapturesOutput
+@Promise("Automatic recovery")
 class MembershipTests {
 
 	private static final Duration HANGING = Duration.ofSeconds(1);

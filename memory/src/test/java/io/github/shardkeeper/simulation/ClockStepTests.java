@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.simulation.SimulatedNetwork.Way;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -18,6 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * {@code -Dshardkeeper.simulation.clock-steps=…} is the number of schedules of each kind.
  */
 @Tag("proof")
+@Promise("One consumer")
 class ClockStepTests {
 
 	private static final int SEEDS = Integer.getInteger("shardkeeper.simulation.clock-steps", 20);

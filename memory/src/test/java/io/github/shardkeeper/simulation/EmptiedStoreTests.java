@@ -13,6 +13,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -23,6 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * or a state that does not contain each record once.
  */
 @Tag("proof")
+@Promise("State exactly once")
 class EmptiedStoreTests {
 
 	private static final Duration AWAY = Duration.ofSeconds(5);

@@ -11,6 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -19,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * heartbeat has failed. The checker sees every call: a second consumer fails the test.
  */
 @Tag("proof")
+@Promise("One consumer")
 class OldSnapshotTests {
 
 	private static final Duration OLD = Duration.ofSeconds(30);

@@ -16,10 +16,12 @@ import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Whole groups whose instances restart in place. */
+@Promise("Restarts in place")
 class RestartInPlaceTests {
 
 	private static final Duration AWAY = Duration.ofSeconds(20);

@@ -8,6 +8,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -72,6 +73,7 @@ class SimulatedHandoverTests {
 
 	/** Not of others' users: a shard whose drain takes long holds up no other. */
 	@Test
+	@Promise("Other shards continue")
 	void otherShardsAreConsumedDuringALongDrain() {
 		SimulatedInstance a = this.story.start();
 		this.story.settle(a);

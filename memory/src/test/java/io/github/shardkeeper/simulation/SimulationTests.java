@@ -22,6 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.testsupport.Schedules;
 import io.github.shardkeeper.testsupport.SilentLogs;
 import io.github.shardkeeper.testsupport.MoreInProof;
@@ -37,6 +38,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * versions of the code can be compared.
  */
 @MoreInProof
+@Promise({ "One consumer", "No zombie writes", "Nothing lost", "State exactly once", "Order", "Least movement", "Tokens never repeat", "Automatic recovery" })
 class SimulationTests {
 
 	private static final Long REPLAY = Long.getLong("shardkeeper.simulation.seed");

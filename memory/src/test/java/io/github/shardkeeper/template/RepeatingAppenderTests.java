@@ -22,6 +22,7 @@ import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -88,6 +89,7 @@ class RepeatingAppenderTests {
 	}
 
 	@Test
+	@Promise("Sent once")
 	void unansweredBatchIsRepeatedUnderItsNumberAndNothingOfItsShardOvertakesIt() {
 		RepeatingAppender repeating = repeating(2);
 		CompletableFuture<Offset> first = send(repeating, 0, "a");

@@ -21,6 +21,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.testsupport.CapturesOutput;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
 import io.github.shardkeeper.worker.shard.ConsumerSettings;
@@ -173,6 +174,7 @@ class CommitModeTests {
 	}
 
 	@Test
+	@Promise("State exactly once")
 	void manualRecordIsDoneOnceItAndAllBeforeItAreAcknowledged() {
 		Acknowledging bean = new Acknowledging();
 		ConsumingShard shard = new ConsumingShard(bean, MANUAL);
@@ -276,6 +278,7 @@ class CommitModeTests {
 
 	/** It has seen what they wrote, and the next owner's calls will write it again. */
 	@Test
+	@Promise("State exactly once")
 	void stateOfTheRevocationCallbackIsDroppedIfRecordsAreNotAcknowledged(CapturedOutput output) {
 		Acknowledging bean = new Acknowledging();
 		bean.addedInFarewell = 100;

@@ -19,11 +19,12 @@ import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.testsupport.CapturesOutput;
+import io.github.shardkeeper.testsupport.Promise;
+import io.github.shardkeeper.worker.failure.ShardProblem;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
 import io.github.shardkeeper.worker.shard.FailureLog;
-import io.github.shardkeeper.worker.failure.ShardProblem;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -32,6 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * letters.
  */
 @CapturesOutput
+@Promise("Nothing lost")
 class ConversionHaltTests {
 
 	private static final Duration LOOK_PERIOD = Duration.ofSeconds(30);

@@ -20,6 +20,7 @@ import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
@@ -29,6 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Records that cannot be handled.
  */
+@Promise("Nothing lost")
 class FailedRecordsTests {
 
 	private static final Duration SECOND = Duration.ofSeconds(1);
@@ -74,6 +76,7 @@ class FailedRecordsTests {
 	}
 
 	@Test
+	@Promise("State exactly once")
 	void deadLetterAndOffsetAreOneCommitThatCountsOnce() {
 		ConsumingShard shard = new ConsumingShard(this.bean, new TestSettings().maxAttempts(1));
 		this.bean.poison.add("r1");

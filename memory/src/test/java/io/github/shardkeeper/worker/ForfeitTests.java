@@ -15,6 +15,7 @@ import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.testsupport.CapturesOutput;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
 
 import static io.github.shardkeeper.worker.ConsumingShard.SHARD;
@@ -25,6 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * report if it cannot.
  */
 @CapturesOutput
+@Promise("State exactly once")
 class ForfeitTests {
 
 	private static final Token NEWER = new Token(100);

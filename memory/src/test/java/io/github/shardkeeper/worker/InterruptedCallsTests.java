@@ -15,6 +15,7 @@ import io.github.shardkeeper.OnShardRevoked;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.shard.Offset;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
 
@@ -24,6 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Handlers that keep their interruption for their caller and return, as one is taught:
  * their work is not done, and nothing of it counts.
  */
+@Promise("Nothing lost")
 class InterruptedCallsTests {
 
 	private static final Duration MORE_THAN_THE_LEASE = Duration.ofDays(2);

@@ -15,8 +15,9 @@ import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.shard.Offset;
-import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.worker.record.BufferBudget;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -33,6 +34,7 @@ class KeyConcurrencyTests {
 	private final Application bean = new Application();
 
 	@Test
+	@Promise("Order")
 	void recordsOfDifferentKeysOverlapAndThoseOfAKeyStayInOrder() {
 		ConsumingShard shard = start(new TestSettings().ordering(Ordering.KEY, 8));
 		this.bean.during.put("a1", shard::run);
@@ -82,6 +84,7 @@ class KeyConcurrencyTests {
 	}
 
 	@Test
+	@Promise("Nothing lost")
 	void committedOffsetStaysBelowTheFirstRecordThatIsNotDone() {
 		ConsumingShard shard = start(new TestSettings().ordering(Ordering.KEY, 8).maxAttempts(100));
 		this.bean.failing.add("b1");
@@ -100,6 +103,7 @@ class KeyConcurrencyTests {
 	}
 
 	@Test
+	@Promise("State exactly once")
 	void newOwnerRepeatsOnlyRecordsThatAreNotDone() {
 		committedOffsetStaysBelowTheFirstRecordThatIsNotDone();
 		this.bean.failing.clear();
@@ -137,6 +141,7 @@ class KeyConcurrencyTests {
 	}
 
 	@Test
+	@Promise("State exactly once")
 	void callIsRepeatedIfAnotherCallChangesStateThatItHasRead() {
 		ConsumingShard shard = start(new TestSettings().ordering(Ordering.KEY, 8));
 		this.bean.during.put("read 1", shard::run);
@@ -263,6 +268,7 @@ class KeyConcurrencyTests {
 	}
 
 	@Test
+	@Promise("Automatic recovery")
 	void callThatTheExecutorRejectsIsMadeLater() {
 		rejectedCallIsRepeatedOnce((shard) -> shard.threads().refuseNext((task) -> {
 		}));

@@ -14,6 +14,7 @@ import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.worker.shard.ConsumerMeters.ParkedTotals;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.AfterDelays;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
@@ -26,6 +27,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Keys that wait because a record of theirs has failed.
  */
+@Promise("Other keys continue")
 class ParkedKeyTests {
 
 	private static final Duration SECOND = Duration.ofSeconds(1);

@@ -16,6 +16,7 @@ import io.github.shardkeeper.output.OutboxUsage;
 import io.github.shardkeeper.output.TestTargets;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
 import io.github.shardkeeper.worker.TransactedCallsTests.Outcome;
@@ -30,6 +31,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Records that handlers send in transactions of their calls: each target has those of the
  * calls whose rows are committed.
  */
+@Promise("Records exactly once")
 class SentInTransactedCallsTests {
 
 	private static final Duration SECOND = Duration.ofSeconds(1);

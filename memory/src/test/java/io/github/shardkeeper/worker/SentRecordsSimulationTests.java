@@ -46,6 +46,7 @@ import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.SequencedAppender;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.testsupport.Schedules;
 import io.github.shardkeeper.testsupport.MoreInProof;
 import io.github.shardkeeper.testsupport.SettableClock;
@@ -68,6 +69,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * it so is broken on purpose once, and that is found.
  */
 @MoreInProof
+@Promise("Records exactly once")
 class SentRecordsSimulationTests {
 
 	private static final int SCHEDULES = Schedules.count("shardkeeper.sent-records.schedules", 200, 1_500);

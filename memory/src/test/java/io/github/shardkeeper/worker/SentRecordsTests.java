@@ -21,6 +21,7 @@ import io.github.shardkeeper.output.TestTargets;
 import io.github.shardkeeper.schedule.TopicSchedule;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
@@ -33,6 +34,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /** Records that handlers send as parts of their calls, with failures in between. */
+@Promise("Records exactly once")
 class SentRecordsTests {
 
 	private static final Duration SECOND = Duration.ofSeconds(1);

@@ -8,10 +8,12 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.shard.ShardActivity;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What a worker tells meters, which then need not read the figures of its shard. */
+@Promise("Flat cost")
 class ShardActivityTests {
 
 	private static final Duration SECOND = Duration.ofSeconds(1);

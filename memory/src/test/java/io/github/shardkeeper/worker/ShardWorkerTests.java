@@ -42,6 +42,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.testsupport.CapturesOutput;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
@@ -197,6 +198,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
+	@Promise("State exactly once")
 	void stateAndOffsetAreCommittedTogether() {
 		start();
 		this.application.onRecord = (record, state) -> state.increment("count", 1);
@@ -282,6 +284,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
+	@Promise("Nothing lost")
 	void committedOffsetNeverRunsAheadOfHandledRecords() {
 		start();
 		this.application.onRecord = (record, state) -> {
@@ -295,6 +298,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
+	@Promise("Nothing lost")
 	void failedRecordIsRetriedAfterAPauseWithoutItsState() {
 		ShardWorker worker = start();
 		List<Long> counts = new ArrayList<>();
@@ -353,6 +357,7 @@ class ShardWorkerTests {
 
 	/** Its failure throws on, out of the turn. */
 	@Test
+	@Promise("Automatic recovery")
 	void workerWithoutATimerContinuesAndDrains() {
 		ShardWorker worker = start();
 		deliver(1, 1);
@@ -388,6 +393,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
+	@Promise("Automatic recovery")
 	void endThatCouldNotBeReportedIsReportedInTheNextTurn() {
 		ShardWorker worker = start();
 		deliver(1, 1);
@@ -409,6 +415,7 @@ class ShardWorkerTests {
 	 * successor has acquired the shard, and has the number that comes next.
 	 */
 	@Test
+	@Promise("State exactly once")
 	void lateCommitOfThePredecessorIsNotTakenForTheFirstCommit() {
 		this.application.onRecord = (record, state) -> state.put(record.payload(), true);
 		ShardWorker first = start();
@@ -517,6 +524,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
+	@Promise("Nothing lost")
 	void unreadablePayloadHaltsTheShard() {
 		ShardWorker worker = startWith("handleVisit", new JsonMapper());
 		this.reader.deliver(SHARD, 1, "{\"client\":\"c1\"}");
@@ -919,6 +927,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
+	@Promise("No zombie writes")
 	void staleCommitEndsTheWorker() {
 		ShardWorker worker = start();
 		this.application.onRecord = (record, state) -> state.increment("count", 1);
@@ -1122,6 +1131,7 @@ class ShardWorkerTests {
 	}
 
 	@Test
+	@Promise("One consumer")
 	void leaseIsCheckedForEveryRecord() {
 		start();
 		this.application.onRecord = (record, state) -> this.clock.advance(Duration.ofSeconds(3));

@@ -18,6 +18,7 @@ import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.testsupport.CapturesOutput;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
 
 import static io.github.shardkeeper.worker.ConsumingShard.SHARD;
@@ -29,6 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * has only lost writes gets them back, and has one history.
  */
 @CapturesOutput
+@Promise("State exactly once")
 class TwoHistoriesTests {
 
 	private static final Token LOWER = new Token(50);

@@ -16,6 +16,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -34,6 +35,7 @@ class CommittedStateReaderTests {
 	}
 
 	@Test
+	@Promise("Clear errors")
 	void missingShardIsRejected() {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.reader.read(ShardId.of("orders", 2), Long.class))
 			.withMessage("There is no shard orders/2; the topic has orders/0 to orders/1");

@@ -9,12 +9,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Error messages of different versions, of which {@code MissingRightsTests} tries two.
  */
+@Promise("Clear errors")
 class MissingRightTests {
 
 	private static final LuaScript SCRIPT = new LuaScript("commit.lua",

@@ -10,6 +10,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -19,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 @OnEveryRedis
 @Tag("proof")
+@Promise("Automatic recovery")
 class WritesAtMaxmemoryTests {
 
 	private static final String COMMON = LuaScript.load(LuaScript.class, ScriptOutputType.VALUE).text();

@@ -25,12 +25,14 @@ import io.github.shardkeeper.assignment.rules.RoundRobinAssignment;
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Properties of every strategy, over random groups.
  */
+@Promise("Least movement")
 class EveryStrategyTests {
 
 	private static final int RANDOM_GROUPS = 1_000;

@@ -20,6 +20,7 @@ import io.github.shardkeeper.assignment.Tenure;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -27,6 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Deployments, instance by instance, with a plan after each step: number of moves per
  * shard, and loads in between. Prints the numbers.
  */
+@Promise("Least movement")
 class RollingRestartTests {
 
 	private static final List<Integer> SHARDS = List.of(1, 4, 7, 20, 33, 64);

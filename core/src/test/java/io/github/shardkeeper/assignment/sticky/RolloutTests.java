@@ -23,10 +23,12 @@ import io.github.shardkeeper.assignment.Tenure;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** {@link StickyAssignment} while members of several versions are there. */
+@Promise("Least movement")
 class RolloutTests {
 
 	private static final MemberId OLD = MemberId.of("a-old", "1");

@@ -23,6 +23,7 @@ import io.github.shardkeeper.assignment.Tenure;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -129,6 +130,7 @@ class StickyAssignmentTests {
 	}
 
 	@Test
+	@Promise("Least movement")
 	void noMoveOrChainOfMovesCanImproveTheBalance() {
 		for (long seed = 0; seed < RANDOM_GROUPS / 4; seed++) {
 			AssignmentRequest request = randomRequest(new Random(seed), 4, 6, 1);
@@ -141,6 +143,7 @@ class StickyAssignmentTests {
 	}
 
 	@Test
+	@Promise("Least movement")
 	void equalSubscriptionsDifferByAtMostOneShardWithTheFewestMoves() {
 		for (long seed = 0; seed < RANDOM_GROUPS; seed++) {
 			Random random = new Random(seed);

@@ -6,6 +6,7 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -13,6 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * {@link StickyAssignment} with shards of equal weight, compared with an exhaustive
  * search.
  */
+@Promise("Least movement")
 class StickyOptimumTests {
 
 	private static final int GROUPS = 1_500;

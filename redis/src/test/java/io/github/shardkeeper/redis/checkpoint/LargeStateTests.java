@@ -31,6 +31,7 @@ import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -40,6 +41,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * happens between two pages.
  */
 @OnEveryRedis
+@Promise("Nothing lost")
 class LargeStateTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);

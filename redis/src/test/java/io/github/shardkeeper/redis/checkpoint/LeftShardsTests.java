@@ -29,6 +29,7 @@ import io.github.shardkeeper.redis.testsupport.RedisKeys;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -37,6 +38,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Shards whose checkpoint is in the application's database: the one that Redis has is
  * from before. In place of the database is a store in memory.
  */
+@Promise("Rows exactly once")
 class LeftShardsTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 0);

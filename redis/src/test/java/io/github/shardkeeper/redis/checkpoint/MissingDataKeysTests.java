@@ -38,6 +38,7 @@ import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -47,6 +48,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * writes it back, and nobody else consumes from what is left.
  */
 @OnEveryRedis
+@Promise("State exactly once")
 class MissingDataKeysTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);

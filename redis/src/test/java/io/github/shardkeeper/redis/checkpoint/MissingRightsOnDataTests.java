@@ -47,6 +47,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -58,6 +59,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @OnEveryRedis
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Tag("proof")
+@Promise({ "Nothing lost", "State exactly once" })
 class MissingRightsOnDataTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(20);

@@ -43,6 +43,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -53,6 +54,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * before the group begins again, and then its members keep what they hold.
  */
 @OnEveryRedis
+@Promise("Automatic recovery")
 class BrokenGroupTests {
 
 	private static final ShardId HELD = ShardId.of("orders", 1);
@@ -235,6 +237,7 @@ class BrokenGroupTests {
 			value = { "members; dead~1; junk", "members; dead~1; A|200|2000|junk", "members; alive~1; junk",
 					"shards; orders/1; junk", "shards; orders/2; junk", "shards; orders/2; LOST|1|dead~1||1|0",
 					"shards; orders/1; OWNED|99999999999999999999|alive~1||1|0" })
+	@Promise("Clear errors")
 	void unreadableEntryIsNamedAndTheGroupIsRebuilt(String key, String entry, String value) {
 		this.redis.opsForHash().put(this.base + key, entry, value);
 

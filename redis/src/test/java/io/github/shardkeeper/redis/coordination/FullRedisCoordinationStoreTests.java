@@ -25,6 +25,7 @@ import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -34,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 @OnEveryRedis
 @Tag("proof")
+@Promise("Automatic recovery")
 class FullRedisCoordinationStoreTests extends CoordinationStoreContract {
 
 	private static EmbeddedRedis redis;

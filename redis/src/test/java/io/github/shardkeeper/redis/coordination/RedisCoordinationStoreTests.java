@@ -30,6 +30,7 @@ import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -175,6 +176,7 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 
 	@Test
 	@OnEveryRedis
+	@Promise("Clear errors")
 	void groupOfAnotherFormatIsRefused() {
 		new StringRedisTemplate(RedisClients.sharedFactory()).opsForHash()
 			.put("test:{" + this.groupName + "}:group", "format", "99");
@@ -189,6 +191,7 @@ class RedisCoordinationStoreTests extends CoordinationStoreContract {
 
 	@Test
 	@OnEveryRedis
+	@Promise("Tokens never repeat")
 	void tokensAreMicrosecondsOfRedisTime() {
 		long before = Instant.now().minusSeconds(5).toEpochMilli() * 1000;
 		long token = group().join("a").lead().assign(ShardId.of("orders", 1), group().join("b")).token().value();

@@ -7,6 +7,7 @@ import java.util.concurrent.ThreadLocalRandom;
 
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.testsupport.Schedules;
 import io.github.shardkeeper.testsupport.MoreInProof;
 
@@ -18,6 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * seed that it names; {@value #OPERATIONS} makes a run longer.
  */
 @MoreInProof
+@Promise("Restarts in place")
 class StoreDifferentialTests {
 
 	private static final String SEED = "shardkeeper.differential.seed";

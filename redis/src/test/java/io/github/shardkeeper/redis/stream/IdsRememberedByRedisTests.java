@@ -28,6 +28,7 @@ import io.github.shardkeeper.template.SendObserver;
 import io.github.shardkeeper.template.SendSettings;
 import io.github.shardkeeper.template.SendTopics;
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -38,6 +39,7 @@ import static org.awaitility.Awaitility.await;
  * others, so it runs only where the environment names such a Redis.
  */
 @Tag("proof")
+@Promise("Sent once")
 class IdsRememberedByRedisTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -41,6 +41,7 @@ import io.github.shardkeeper.template.SendObserver;
 import io.github.shardkeeper.template.SendSettings;
 import io.github.shardkeeper.template.SendTopics;
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -50,6 +51,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * test's own put before it. {@link IdsRememberedByRedisTests} have a Redis that remembers
  * them.
  */
+@Promise("Sent once")
 class NativeIdsTests {
 
 	private static final Duration TIME_LIMIT = Duration.ofSeconds(30);

@@ -35,6 +35,7 @@ import io.github.shardkeeper.source.ShardSource.Lag;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.test.RecordingSink;
 import io.github.shardkeeper.test.ShardSourceContract;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -42,6 +43,7 @@ import static org.awaitility.Awaitility.await;
 
 @OnEveryRedis
 @ExtendWith(OutputCaptureExtension.class)
+@Promise({ "Nothing lost", "Sent once", "Order", "Other shards continue" })
 class RedisStreamSourceTests extends ShardSourceContract {
 
 	private final String prefix = UUID.randomUUID().toString();
@@ -328,6 +330,7 @@ class RedisStreamSourceTests extends ShardSourceContract {
 	}
 
 	@Test
+	@Promise("Automatic recovery")
 	void readingContinuesWhenConnectionsAreKilled() {
 		RecordingSink sink = start(SHARD, null);
 		append(SHARD, 1, 1);

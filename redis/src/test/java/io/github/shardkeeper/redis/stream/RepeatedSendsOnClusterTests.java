@@ -22,6 +22,7 @@ import io.github.shardkeeper.template.SendObserver;
 import io.github.shardkeeper.template.SendSettings;
 import io.github.shardkeeper.template.SendTopics;
 import io.github.shardkeeper.test.EmbeddedRedisCluster;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -29,6 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What is kept beside a stream lies in its slot.
  */
 @Tag("proof")
+@Promise("Sent once")
 class RepeatedSendsOnClusterTests {
 
 	private static final int SHARDS = 40;

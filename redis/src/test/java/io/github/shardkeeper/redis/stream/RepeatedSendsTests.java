@@ -34,6 +34,7 @@ import io.github.shardkeeper.template.SendObserver;
 import io.github.shardkeeper.template.SendSettings;
 import io.github.shardkeeper.template.SendTopics;
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -43,6 +44,7 @@ import static org.awaitility.Awaitility.await;
  * Sends whose answers are lost, and that are repeated by the template or by its caller.
  */
 @OnEveryRedis
+@Promise("Sent once")
 class RepeatedSendsTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -38,6 +38,7 @@ import io.github.shardkeeper.template.SendObserver;
 import io.github.shardkeeper.template.SendSettings;
 import io.github.shardkeeper.template.SendTopics;
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -159,6 +160,7 @@ class ShardCountsTests {
 	}
 
 	@Test
+	@Promise("Nothing lost")
 	void lostRaiseIsWrittenBack(CapturedOutput output) {
 		RedisStreamSource source = source(4);
 		source.raise("orders", 16);
@@ -195,6 +197,7 @@ class ShardCountsTests {
 	}
 
 	@Test
+	@Promise("Nothing lost")
 	void recordsAboveTheCountAreReportedUntilTheTopicIsRaised(CapturedOutput output) {
 		RedisStreamSource before = source(8);
 		before.raise("orders", 16);
