@@ -31,12 +31,12 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.util.FileSystemUtils;
 
 import io.github.shardkeeper.ShardPositions;
-import io.github.shardkeeper.shard.StartPosition;
-import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.operations.GroupReporter;
+import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.test.EmbeddedKafka;
 import io.github.shardkeeper.test.EmbeddedRedis;
 
