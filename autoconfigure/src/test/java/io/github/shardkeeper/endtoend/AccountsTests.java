@@ -13,6 +13,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.IntStream;
 
 import io.lettuce.core.Range;
 import org.awaitility.Awaitility;
@@ -71,9 +72,6 @@ class AccountsTests {
 
 	private static final int TRANSFERS = 1_500;
 
-	/** Enough that records are left when the last failover comes. */
-	private static final int TRANSFERS_WITH_FAILOVERS = 3_000;
-
 	private static final String SEED = "shardkeeper.accounts.seed";
 
 	private static final List<String> INSTANCES = List.of("one", "two");
@@ -89,7 +87,9 @@ class AccountsTests {
 
 	private Instances instances;
 
-	private int sent;
+	private ConfigurableApplicationContext sender;
+
+	private final List<Transfer> transfers = new ArrayList<>();
 
 	private void start(TestDatabase kind) throws IOException {
 		// Its own directory: others of this JVM would load the same file.
@@ -103,11 +103,15 @@ class AccountsTests {
 		for (int account = 0; account < AccountsInstance.ACCOUNTS; account++) {
 			client().sql("insert into account (id, balance) values (?, ?)").params(account, BALANCE).update();
 		}
+		this.sender = new SpringApplicationBuilder(Sender.class).web(WebApplicationType.NONE)
+			.run("--spring.main.banner-mode=off", "--shardkeeper.group=" + GROUP,
+					"--spring.data.redis.port=" + this.redis.port(), "--shardkeeper.topics.transfers.shards=" + SHARDS);
 	}
 
 	@AfterEach
 	void stop() {
 		this.instances.close();
+		this.sender.close();
 		// Not if the database is not on this machine.
 		if (this.database != null) {
 			this.database.close();
@@ -137,7 +141,7 @@ class AccountsTests {
 	void everyTransferIsBookedOnceWhateverFails(TestDatabase kind, Calls calls) throws IOException {
 		kind.assumeRunnable();
 		start(kind);
-		List<Transfer> transfers = send(TRANSFERS);
+		send(TRANSFERS);
 		INSTANCES.forEach((instance) -> start(instance, calls));
 		awaitBooked(100);
 
@@ -161,7 +165,7 @@ class AccountsTests {
 		this.instances.kill("two");
 		start("two", calls);
 
-		endAndCheck(transfers, kind != TestDatabase.H2);
+		endAndCheck(kind != TestDatabase.H2);
 		System.out.printf("accounts, %s, %s: %d transfers%n", kind, calls, TRANSFERS);
 	}
 
@@ -174,13 +178,14 @@ class AccountsTests {
 		Collections.shuffle(failovers, random);
 		System.out.printf("accounts, failovers: seed %d, %s, %s%n", seed, calls, failovers);
 		start(TestDatabase.POSTGRESQL);
-		List<Transfer> transfers = send(TRANSFERS_WITH_FAILOVERS);
 		INSTANCES.forEach((instance) -> start(instance, calls));
 		for (Failover failover : failovers) {
-			awaitMore();
 			awaitShared();
+			send(100);
+			awaitAllBooked();
 			copyDatabase();
-			awaitMore();
+			send(500);
+			awaitBooked(this.transfers.size() - 400);
 			String victim = INSTANCES.get(random.nextInt(INSTANCES.size()));
 			before(failover, victim);
 			failOver();
@@ -190,27 +195,33 @@ class AccountsTests {
 			else if (failover != Failover.OF_LIVE_OWNERS) {
 				start(victim, calls);
 			}
-			System.out.printf("accounts, failovers: %s %s, %d of %d are booked%n", failover, victim, booked(),
-					this.sent);
+			awaitAllBooked();
+			System.out.printf("accounts, failovers: %s %s, %d are booked%n", failover, victim, booked());
 		}
-		assertThat(booked()).as("what is lost in the end").isLessThan(this.sent - 200);
 		copyDatabase();
+		send(300);
 		awaitAllBooked();
 		// No record comes that would find it.
 		failOver();
-		awaitAllBooked();
-		endAndCheck(transfers, false);
+		endAndCheck(false);
 		assertThat(INSTANCES).as("what the logs say")
 			.anySatisfy((instance) -> assertThat(this.directory.resolve(instance + ".log")).content()
-				.contains("The database has lost commits of transfers/", "synchronous_standby_names")
+				.contains("The database has lost commits of transfers/", "synchronous_standby_names"));
+		assertThat(INSTANCES).as("what the logs do not say")
+			.allSatisfy((instance) -> assertThat(this.directory.resolve(instance + ".log")).content()
 				.doesNotContain("two masters"));
 	}
 
 	/** What happens between the copy and the failover to it, which therefore lacks it. */
 	private void before(Failover failover, String victim) {
 		switch (failover) {
-			case OF_LIVE_OWNERS -> awaitMore();
-			case OF_A_KILLED_OWNER -> killAndAwaitHeir(victim);
+			case OF_LIVE_OWNERS -> awaitAllBooked();
+			case OF_A_KILLED_OWNER -> {
+				long newest = newestToken();
+				this.instances.kill(victim);
+				await().until(() -> newestToken() > newest);
+				awaitAllBooked();
+			}
 			case OF_A_FROZEN_OWNER -> freeze(victim);
 			case DURING_HANGING_COMMITS -> {
 				hangCommits();
@@ -221,16 +232,9 @@ class AccountsTests {
 				this.instances.kill(victim);
 				client().sql("alter system reset synchronous_standby_names").update();
 				client().sql("select pg_reload_conf()").query().listOfRows();
-				awaitMore();
+				awaitAllBooked();
 			}
 		}
-	}
-
-	private void killAndAwaitHeir(String victim) {
-		long newest = newestToken();
-		this.instances.kill(victim);
-		await().until(() -> newestToken() > newest);
-		awaitMore();
 	}
 
 	/** Longer than its session: its shards move, and it wakes up in a transaction. */
@@ -244,10 +248,12 @@ class AccountsTests {
 	private void hangCommits() {
 		client().sql("alter system set synchronous_standby_names = 'nobody'").update();
 		client().sql("select pg_reload_conf()").query().listOfRows();
-		await().untilAsserted(
-				() -> assertThat(client().sql("select count(*) from pg_stat_activity where wait_event = 'SyncRep'")
-					.query(Long.class)
-					.single()).isPositive());
+		await().untilAsserted(() -> {
+			send(20);
+			assertThat(client().sql("select count(*) from pg_stat_activity where wait_event = 'SyncRep'")
+				.query(Long.class)
+				.single()).isPositive();
+		});
 	}
 
 	/** Of a server that is down, so that it is what it had on its disk at one moment. */
@@ -290,17 +296,18 @@ class AccountsTests {
 		}
 	}
 
-	/** Ends both instances; each transfer is booked once, and has a receipt. */
-	private void endAndCheck(List<Transfer> transfers, boolean oneReceipt) {
+	/** Waits until all is booked, ends both instances, and compares. */
+	private void endAndCheck(boolean oneReceipt) {
 		awaitAllBooked();
-		assertThat(balances()).isEqualTo(expected(transfers));
+		assertThat(balances()).isEqualTo(expected());
 		INSTANCES.forEach(this.instances::terminate);
 		INSTANCES.forEach(this.instances::awaitEnd);
-		assertThat(client().sql("select count(*) from booked").query(Long.class).single()).isEqualTo(this.sent);
+		assertThat(client().sql("select count(*) from booked").query(Long.class).single())
+			.isEqualTo(this.transfers.size());
 		assertThat(client().sql("select count(*) from shardkeeper_dead_letter").query(Long.class).single()).isZero();
 		List<Long> receipts = receipts();
-		System.out.printf("accounts: %d receipts for %d transfers%n", receipts.size(), this.sent);
-		List<Long> ids = transfers.stream().map(Transfer::id).toList();
+		System.out.printf("accounts: %d receipts for %d transfers%n", receipts.size(), this.transfers.size());
+		List<Long> ids = this.transfers.stream().map(Transfer::id).toList();
 		if (oneReceipt) {
 			assertThat(receipts).containsExactlyInAnyOrderElementsOf(ids);
 		}
@@ -318,24 +325,16 @@ class AccountsTests {
 			.toList();
 	}
 
-	private List<Transfer> send(int number) {
-		List<Transfer> transfers = new ArrayList<>();
-		try (ConfigurableApplicationContext sender = new SpringApplicationBuilder(Sender.class)
-			.web(WebApplicationType.NONE)
-			.run("--spring.main.banner-mode=off", "--shardkeeper.group=" + GROUP,
-					"--spring.data.redis.port=" + this.redis.port(),
-					"--shardkeeper.topics.transfers.shards=" + SHARDS)) {
-			for (int i = 0; i < number; i++) {
-				transfers.add(Transfer.random(i));
-			}
-			sender.getBean(ShardTemplate.class)
-				.sendAll(AccountsInstance.TOPIC,
-						transfers.stream()
-							.map((transfer) -> new Outgoing(Integer.toString(transfer.from()), transfer.text()))
-							.toList());
-		}
-		this.sent = number;
-		return transfers;
+	private void send(int number) {
+		List<Transfer> more = IntStream.range(this.transfers.size(), this.transfers.size() + number)
+			.mapToObj(Transfer::random)
+			.toList();
+		this.sender.getBean(ShardTemplate.class)
+			.sendAll(AccountsInstance.TOPIC,
+					more.stream()
+						.map((transfer) -> new Outgoing(Integer.toString(transfer.from()), transfer.text()))
+						.toList());
+		this.transfers.addAll(more);
 	}
 
 	private void start(String name, Calls calls) {
@@ -378,13 +377,13 @@ class AccountsTests {
 	}
 
 	private void awaitMore() {
-		awaitBooked(Math.min(this.sent, Math.max(0, booked()) + 100));
+		awaitBooked(Math.min(this.transfers.size(), Math.max(0, booked()) + 100));
 	}
 
 	private void awaitAllBooked() {
-		awaitBooked(this.sent);
+		awaitBooked(this.transfers.size());
 		assertThat(client().sql("select count(distinct id) from booked").query(Long.class).single())
-			.isEqualTo(this.sent);
+			.isEqualTo(this.transfers.size());
 	}
 
 	/** Each instance owns shards. */
@@ -414,12 +413,12 @@ class AccountsTests {
 		return balances;
 	}
 
-	private static Map<Integer, Long> expected(List<Transfer> transfers) {
+	private Map<Integer, Long> expected() {
 		Map<Integer, Long> balances = new TreeMap<>();
 		for (int account = 0; account < AccountsInstance.ACCOUNTS; account++) {
 			balances.put(account, (long) BALANCE);
 		}
-		for (Transfer transfer : transfers) {
+		for (Transfer transfer : this.transfers) {
 			balances.merge(transfer.from(), (long) -transfer.amount(), Long::sum);
 			balances.merge(transfer.to(), (long) transfer.amount(), Long::sum);
 		}
