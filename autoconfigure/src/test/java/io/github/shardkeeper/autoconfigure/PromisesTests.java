@@ -116,7 +116,9 @@ class PromisesTests {
 	private static List<Path> testSources() throws IOException {
 		List<Path> sources = new ArrayList<>();
 		try (Stream<Path> modules = Files.list(PROJECT)) {
-			for (Path tests : modules.map((module) -> module.resolve("src/test/java")).filter(Files::isDirectory).toList()) {
+			for (Path tests : modules.map((module) -> module.resolve("src/test/java"))
+				.filter(Files::isDirectory)
+				.toList()) {
 				try (Stream<Path> files = Files.walk(tests)) {
 					files.filter((file) -> file.toString().endsWith(".java")).forEach(sources::add);
 				}

@@ -53,7 +53,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * {@code FAST_FAILOVER}. Traces and logs stay in {@code target/chaos}.
  */
 @RunAlone
-@Promise({ "One consumer", "No zombie writes", "Nothing lost", "State exactly once", "Sent once", "Order", "Other keys continue", "Tokens never repeat", "Automatic recovery" })
+@Promise({ "One consumer", "No zombie writes", "Nothing lost", "State exactly once", "Sent once", "Order",
+		"Other keys continue", "Tokens never repeat", "Automatic recovery" })
 class ChaosTests {
 
 	private static final String DURATION = "shardkeeper.chaos.duration";

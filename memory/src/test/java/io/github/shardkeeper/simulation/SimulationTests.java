@@ -38,7 +38,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * versions of the code can be compared.
  */
 @MoreInProof
-@Promise({ "One consumer", "No zombie writes", "Nothing lost", "State exactly once", "Order", "Least movement", "Tokens never repeat", "Automatic recovery" })
+@Promise({ "One consumer", "No zombie writes", "Nothing lost", "State exactly once", "Order", "Least movement",
+		"Tokens never repeat", "Automatic recovery" })
 class SimulationTests {
 
 	private static final Long REPLAY = Long.getLong("shardkeeper.simulation.seed");
