@@ -104,7 +104,7 @@ class ArchitectureTests {
 		plan.put("worker.commit", Set.of("worker.record", "worker.shard", "worker.retry", "output", "handler",
 				"checkpoint", "source", "protocol", "loop", "time", API, "shard", "text"));
 		plan.put("worker.call", Set.of("worker.record", "worker.shard", "worker.commit", "output", "handler",
-				"checkpoint", "source", "protocol", "loop", "time", API, "shard"));
+				"checkpoint", "source", "protocol", "loop", "time", API));
 		plan.put("worker.failure", Set.of("worker.record", "worker.shard", "worker.retry", "worker.commit",
 				"worker.call", "handler", "checkpoint", "source", "schedule", "loop", "time", API, "shard", "text"));
 		plan.put("worker",

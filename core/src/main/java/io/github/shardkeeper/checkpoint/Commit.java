@@ -10,6 +10,7 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.shard.Offset;
 
 /**
@@ -80,6 +81,7 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 	 * Builder of a commit, to which each {@link CommitPart} of a shard adds what is its.
 	 * Confined to one thread.
 	 */
+	@Internal
 	public static final class Builder {
 
 		private final CommitNumber number;

@@ -1,11 +1,13 @@
 package io.github.shardkeeper.checkpoint;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 
 /**
  * Part of what an owner commits beside the position of its shard: it collects changes,
  * and moves them into the next commit. Confined to the shard's worker.
  */
+@Internal
 public interface CommitPart {
 
 	/** Returns whether it has nothing to commit, and nothing to do after that. */
