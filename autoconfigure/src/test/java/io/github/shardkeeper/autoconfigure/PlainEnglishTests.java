@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
@@ -26,6 +27,11 @@ class PlainEnglishTests {
 
 	/** Words that are not to be used, and what to write instead. */
 	private static final Map<Pattern, String> INSTEAD = instead();
+
+	/** Any of them, because most lines have none. */
+	private static final Pattern ANY = Pattern
+		.compile(INSTEAD.keySet().stream().map(Pattern::pattern).collect(Collectors.joining("|")),
+				Pattern.CASE_INSENSITIVE);
 
 	private static final Pattern BLOCK = Pattern.compile("```.*?```|<!--.*?-->", Pattern.DOTALL);
 
@@ -65,7 +71,9 @@ class PlainEnglishTests {
 		for (Path page : pages()) {
 			List<String> lines = withoutCode(Files.readString(page)).lines().toList();
 			for (int i = 0; i < lines.size(); i++) {
-				find(page + ":" + (i + 1), lines.get(i), found);
+				if (ANY.matcher(lines.get(i)).find()) {
+					find(page + ":" + (i + 1), lines.get(i), found);
+				}
 			}
 		}
 
