@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Timeout;
 import org.springframework.context.ConfigurableApplicationContext;
 
 import io.github.shardkeeper.DeadLetters;
-import io.github.shardkeeper.ShardTemplate.Outgoing;
 import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.ShardTemplate.Outgoing;
 import io.github.shardkeeper.operations.ShardOperations;
 import io.github.shardkeeper.report.WaitingKeyReport;
 import io.github.shardkeeper.shard.ShardId;

@@ -37,10 +37,10 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
-import io.github.shardkeeper.source.TrimRule;
 import io.github.shardkeeper.source.TopicSources;
-import io.github.shardkeeper.testsupport.Appends;
+import io.github.shardkeeper.source.TrimRule;
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.Appends;
 import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.time.MonotonicClock;
 

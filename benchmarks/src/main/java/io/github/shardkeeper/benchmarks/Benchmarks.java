@@ -4,16 +4,16 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-import io.github.shardkeeper.benchmarks.records.ConsumingBenchmark;
-import io.github.shardkeeper.benchmarks.records.TransactionsBenchmark;
 import io.github.shardkeeper.benchmarks.footprint.IdleBenchmark;
 import io.github.shardkeeper.benchmarks.footprint.StartupBenchmark;
-import io.github.shardkeeper.benchmarks.records.LatencyBenchmark;
 import io.github.shardkeeper.benchmarks.locks.LocksBenchmark;
 import io.github.shardkeeper.benchmarks.moves.HandoverBenchmark;
 import io.github.shardkeeper.benchmarks.moves.RollingBenchmark;
-import io.github.shardkeeper.benchmarks.scale.ScaleBenchmark;
+import io.github.shardkeeper.benchmarks.records.ConsumingBenchmark;
+import io.github.shardkeeper.benchmarks.records.LatencyBenchmark;
 import io.github.shardkeeper.benchmarks.records.SendingBenchmark;
+import io.github.shardkeeper.benchmarks.records.TransactionsBenchmark;
+import io.github.shardkeeper.benchmarks.scale.ScaleBenchmark;
 import io.github.shardkeeper.benchmarks.state.StateBenchmark;
 
 /**

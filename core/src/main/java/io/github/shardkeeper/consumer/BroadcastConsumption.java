@@ -24,8 +24,8 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.text.PrintableLogger;
-import io.github.shardkeeper.worker.shard.WorkerContext;
 import io.github.shardkeeper.worker.failure.ShardProblem;
+import io.github.shardkeeper.worker.shard.WorkerContext;
 
 /**
  * Consumes every shard of the broadcast topics, for this instance alone and without a

@@ -43,12 +43,12 @@ import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.failure.ShardProblem;
 import io.github.shardkeeper.worker.record.BufferBudget;
 import io.github.shardkeeper.worker.shard.ConsumerEvents;
 import io.github.shardkeeper.worker.shard.ConsumerMeters;
 import io.github.shardkeeper.worker.shard.ConsumerSettings;
 import io.github.shardkeeper.worker.shard.WorkerContext;
-import io.github.shardkeeper.worker.failure.ShardProblem;
 
 /**
  * Runs the application's handlers: one reader for each source, and one worker for each

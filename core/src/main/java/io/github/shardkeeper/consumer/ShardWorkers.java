@@ -29,8 +29,8 @@ import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.ShardWorker;
-import io.github.shardkeeper.worker.shard.WorkerContext;
 import io.github.shardkeeper.worker.failure.ShardProblem;
+import io.github.shardkeeper.worker.shard.WorkerContext;
 
 /**
  * Workers of the owned shards, and those that have not ended yet. Thread-safe.

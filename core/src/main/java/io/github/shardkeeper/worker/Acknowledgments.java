@@ -9,12 +9,12 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.time.MonotonicTime;
-import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
-import io.github.shardkeeper.worker.record.TrackedRecord;
-import io.github.shardkeeper.worker.shard.OwnedShard;
-import io.github.shardkeeper.worker.commit.ShardProgress;
 import io.github.shardkeeper.worker.call.Delivery;
+import io.github.shardkeeper.worker.commit.ShardProgress;
 import io.github.shardkeeper.worker.failure.ShardProblems;
+import io.github.shardkeeper.worker.record.TrackedRecord;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.worker.shard.OwnedShard;
 
 /**
  * With manual acknowledgment, a handled record is done once it is acknowledged. Confined

@@ -12,17 +12,17 @@ import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.loop.WakeTimer;
 import io.github.shardkeeper.output.CallOutput;
 import io.github.shardkeeper.schedule.RunRules;
+import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
-import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.time.MonotonicTime;
-import io.github.shardkeeper.worker.shard.OwnedShard;
-import io.github.shardkeeper.worker.shard.WorkerContext;
-import io.github.shardkeeper.worker.commit.ShardProgress;
-import io.github.shardkeeper.worker.commit.Committer;
 import io.github.shardkeeper.worker.call.HandlerCalls;
+import io.github.shardkeeper.worker.commit.Committer;
+import io.github.shardkeeper.worker.commit.ShardProgress;
 import io.github.shardkeeper.worker.failure.FailurePolicy;
 import io.github.shardkeeper.worker.failure.ShardProblems;
+import io.github.shardkeeper.worker.shard.OwnedShard;
+import io.github.shardkeeper.worker.shard.WorkerContext;
 
 /**
  * Calls a handler that takes no records repeatedly while the shard is owned, with a pause

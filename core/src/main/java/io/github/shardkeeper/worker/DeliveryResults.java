@@ -9,28 +9,28 @@ import org.slf4j.event.Level;
 
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.handler.ShardHandler;
-import io.github.shardkeeper.source.PayloadConversionException;
 import io.github.shardkeeper.shard.MovePhase;
+import io.github.shardkeeper.source.PayloadConversionException;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
-import io.github.shardkeeper.worker.shard.ConsumerMeters.TopicMeters;
-import io.github.shardkeeper.worker.failure.FailurePolicy.Decision;
-import io.github.shardkeeper.worker.record.TrackedRecord;
-import io.github.shardkeeper.worker.shard.OwnedShard;
-import io.github.shardkeeper.worker.shard.WorkerContext;
-import io.github.shardkeeper.worker.commit.ShardProgress;
-import io.github.shardkeeper.worker.commit.Committer;
-import io.github.shardkeeper.worker.call.HandlerCalls;
-import io.github.shardkeeper.worker.call.Delivery;
-import io.github.shardkeeper.worker.call.DeliveryOrder;
-import io.github.shardkeeper.worker.call.DeliveryCalls;
 import io.github.shardkeeper.worker.call.CallResults;
+import io.github.shardkeeper.worker.call.Delivery;
+import io.github.shardkeeper.worker.call.DeliveryCalls;
+import io.github.shardkeeper.worker.call.DeliveryOrder;
+import io.github.shardkeeper.worker.call.HandlerCalls;
+import io.github.shardkeeper.worker.commit.Committer;
+import io.github.shardkeeper.worker.commit.ShardProgress;
+import io.github.shardkeeper.worker.failure.ConversionLimit;
 import io.github.shardkeeper.worker.failure.FailurePolicy;
+import io.github.shardkeeper.worker.failure.FailurePolicy.Decision;
 import io.github.shardkeeper.worker.failure.FailureRoute;
 import io.github.shardkeeper.worker.failure.FailureRoutes;
 import io.github.shardkeeper.worker.failure.ShardHalt;
-import io.github.shardkeeper.worker.failure.ConversionLimit;
 import io.github.shardkeeper.worker.failure.ShardProblems;
+import io.github.shardkeeper.worker.record.TrackedRecord;
+import io.github.shardkeeper.worker.shard.ConsumerMeters.TopicMeters;
+import io.github.shardkeeper.worker.shard.OwnedShard;
+import io.github.shardkeeper.worker.shard.WorkerContext;
 
 /**
  * Processes the results of calls: marks records as done, retries them, or stores them as

@@ -12,13 +12,13 @@ import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.call.Delivery;
+import io.github.shardkeeper.worker.commit.ShardProgress;
+import io.github.shardkeeper.worker.failure.ShardProblems;
 import io.github.shardkeeper.worker.record.BufferBudget;
 import io.github.shardkeeper.worker.record.RecordBuffer;
 import io.github.shardkeeper.worker.record.TrackedRecord;
 import io.github.shardkeeper.worker.shard.OwnedShard;
-import io.github.shardkeeper.worker.commit.ShardProgress;
-import io.github.shardkeeper.worker.call.Delivery;
-import io.github.shardkeeper.worker.failure.ShardProblems;
 
 /**
  * Takes up the next delivery of a shard: first the parts of a list that failed as a

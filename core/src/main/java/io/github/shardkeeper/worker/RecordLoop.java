@@ -14,22 +14,22 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
-import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
-import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
-import io.github.shardkeeper.worker.record.RecordBuffer;
-import io.github.shardkeeper.worker.shard.OwnedShard;
-import io.github.shardkeeper.worker.shard.WorkerContext;
-import io.github.shardkeeper.worker.shard.ConsumerSettings;
-import io.github.shardkeeper.worker.commit.ShardProgress;
-import io.github.shardkeeper.worker.commit.Committer;
-import io.github.shardkeeper.worker.commit.TransactionalCommitter;
+import io.github.shardkeeper.worker.call.CallResults;
+import io.github.shardkeeper.worker.call.Delivery;
+import io.github.shardkeeper.worker.call.DeliveryCalls;
+import io.github.shardkeeper.worker.call.DeliveryOrder;
 import io.github.shardkeeper.worker.call.HandlerCalls;
 import io.github.shardkeeper.worker.call.ShardTurns;
-import io.github.shardkeeper.worker.call.Delivery;
-import io.github.shardkeeper.worker.call.DeliveryOrder;
-import io.github.shardkeeper.worker.call.DeliveryCalls;
-import io.github.shardkeeper.worker.call.CallResults;
+import io.github.shardkeeper.worker.commit.Committer;
+import io.github.shardkeeper.worker.commit.ShardProgress;
+import io.github.shardkeeper.worker.commit.TransactionalCommitter;
 import io.github.shardkeeper.worker.failure.ShardProblems;
+import io.github.shardkeeper.worker.record.RecordBuffer;
+import io.github.shardkeeper.worker.shard.ConsumerSettings;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.shard.OwnedShard;
+import io.github.shardkeeper.worker.shard.WorkerContext;
 
 /**
  * Handles the records of an acquired shard. The path of a record: {@link RecordIntake}

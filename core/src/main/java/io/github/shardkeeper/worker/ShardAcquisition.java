@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.checkpoint.Answers;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
-import io.github.shardkeeper.worker.shard.OwnedShard;
 import io.github.shardkeeper.worker.shard.AcquisitionPermits;
+import io.github.shardkeeper.worker.shard.OwnedShard;
 
 /**
  * Acquires a shard once a permit is free. Confined to the shard's worker.

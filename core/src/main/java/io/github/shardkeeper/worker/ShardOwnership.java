@@ -17,16 +17,16 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.text.PrintableLogger;
-import io.github.shardkeeper.worker.shard.OwnedShard;
-import io.github.shardkeeper.worker.shard.WorkerContext;
-import io.github.shardkeeper.worker.commit.ShardProgress;
-import io.github.shardkeeper.worker.commit.CommitNumbers;
-import io.github.shardkeeper.worker.commit.Committer;
-import io.github.shardkeeper.worker.commit.BackgroundCommitter;
-import io.github.shardkeeper.worker.commit.TransactionalCommitter;
 import io.github.shardkeeper.worker.call.HandlerCalls;
 import io.github.shardkeeper.worker.call.ShardTurns;
+import io.github.shardkeeper.worker.commit.BackgroundCommitter;
+import io.github.shardkeeper.worker.commit.CommitNumbers;
+import io.github.shardkeeper.worker.commit.Committer;
+import io.github.shardkeeper.worker.commit.ShardProgress;
+import io.github.shardkeeper.worker.commit.TransactionalCommitter;
 import io.github.shardkeeper.worker.failure.ShardProblems;
+import io.github.shardkeeper.worker.shard.OwnedShard;
+import io.github.shardkeeper.worker.shard.WorkerContext;
 
 /**
  * Ownership of an acquired shard until its last commit. After a seek the shard is

@@ -9,16 +9,16 @@ import org.slf4j.Logger;
 import io.github.shardkeeper.schedule.NoNextRunException;
 import io.github.shardkeeper.schedule.RunPosition;
 import io.github.shardkeeper.schedule.RunRules;
-import io.github.shardkeeper.schedule.RunSchedule.Skipped;
 import io.github.shardkeeper.schedule.RunSchedule;
+import io.github.shardkeeper.schedule.RunSchedule.Skipped;
 import io.github.shardkeeper.schedule.RunTrigger;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.commit.Committer;
+import io.github.shardkeeper.worker.commit.ShardProgress;
+import io.github.shardkeeper.worker.failure.ShardProblems;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 import io.github.shardkeeper.worker.shard.WorkerContext;
-import io.github.shardkeeper.worker.commit.ShardProgress;
-import io.github.shardkeeper.worker.commit.Committer;
-import io.github.shardkeeper.worker.failure.ShardProblems;
 
 /**
  * Runs of an owned shard by its schedule: drives the {@link RunSchedule}, and commits its

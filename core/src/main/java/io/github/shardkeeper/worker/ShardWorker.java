@@ -28,15 +28,15 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.call.HandlerCalls;
+import io.github.shardkeeper.worker.call.ShardTurns;
+import io.github.shardkeeper.worker.commit.Committer;
+import io.github.shardkeeper.worker.commit.ShardProgress;
+import io.github.shardkeeper.worker.failure.ShardProblem;
+import io.github.shardkeeper.worker.failure.ShardProblems;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 import io.github.shardkeeper.worker.shard.ShardLifecycle;
 import io.github.shardkeeper.worker.shard.WorkerContext;
-import io.github.shardkeeper.worker.commit.ShardProgress;
-import io.github.shardkeeper.worker.commit.Committer;
-import io.github.shardkeeper.worker.call.HandlerCalls;
-import io.github.shardkeeper.worker.call.ShardTurns;
-import io.github.shardkeeper.worker.failure.ShardProblems;
-import io.github.shardkeeper.worker.failure.ShardProblem;
 
 /**
  * Consumes one shard under one token: acquires it, handles its records, and commits and

@@ -9,15 +9,15 @@ import org.slf4j.event.Level;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CallTransactions;
 import io.github.shardkeeper.text.PrintableLogger;
+import io.github.shardkeeper.worker.call.CallResults;
+import io.github.shardkeeper.worker.call.Delivery;
+import io.github.shardkeeper.worker.call.DeliveryCalls;
+import io.github.shardkeeper.worker.call.DeliveryOrder;
+import io.github.shardkeeper.worker.commit.CallTransaction;
+import io.github.shardkeeper.worker.commit.TransactionalCommitter;
 import io.github.shardkeeper.worker.shard.ConsumerMeters.TopicMeters;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 import io.github.shardkeeper.worker.shard.WorkerContext;
-import io.github.shardkeeper.worker.commit.TransactionalCommitter;
-import io.github.shardkeeper.worker.commit.CallTransaction;
-import io.github.shardkeeper.worker.call.Delivery;
-import io.github.shardkeeper.worker.call.DeliveryOrder;
-import io.github.shardkeeper.worker.call.DeliveryCalls;
-import io.github.shardkeeper.worker.call.CallResults;
 
 /**
  * Processes the results of calls in transactions: finds out what became of each

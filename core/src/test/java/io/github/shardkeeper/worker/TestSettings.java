@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.retry.RetryPolicy;
 
+import io.github.shardkeeper.worker.shard.ConsumerSettings;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.AfterDelays;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.BufferLimits;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
@@ -14,7 +15,6 @@ import io.github.shardkeeper.worker.shard.ConsumerSettings.Commits;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.Parking;
-import io.github.shardkeeper.worker.shard.ConsumerSettings;
 
 /**
  * Settings for tests: the defaults, with what a test wants otherwise.

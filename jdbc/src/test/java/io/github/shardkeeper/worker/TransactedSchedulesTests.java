@@ -68,19 +68,19 @@ import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.SequencedAppender;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
+import io.github.shardkeeper.testsupport.MoreInProof;
 import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.testsupport.Schedules;
-import io.github.shardkeeper.testsupport.MoreInProof;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.testsupport.UnreliableNetwork;
 import io.github.shardkeeper.time.Lease;
+import io.github.shardkeeper.worker.record.BufferBudget;
+import io.github.shardkeeper.worker.shard.ConsumerEvents;
+import io.github.shardkeeper.worker.shard.ConsumerMeters;
+import io.github.shardkeeper.worker.shard.ConsumerSettings;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
-import io.github.shardkeeper.worker.record.BufferBudget;
 import io.github.shardkeeper.worker.shard.WorkerContext;
-import io.github.shardkeeper.worker.shard.ConsumerSettings;
-import io.github.shardkeeper.worker.shard.ConsumerMeters;
-import io.github.shardkeeper.worker.shard.ConsumerEvents;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

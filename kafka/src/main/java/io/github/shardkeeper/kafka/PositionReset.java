@@ -7,8 +7,8 @@ import org.apache.kafka.common.TopicPartition;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.kafka.ReadPosition.Invalidity;
 import io.github.shardkeeper.kafka.DirectoryContents.Described;
+import io.github.shardkeeper.kafka.ReadPosition.Invalidity;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ResetPolicy;
 import io.github.shardkeeper.text.PrintableLogger;

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.loop.ProblemLog;
 import io.github.shardkeeper.kafka.DirectoryContents.Described;
+import io.github.shardkeeper.loop.ProblemLog;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ResetPolicy;

@@ -33,13 +33,13 @@ import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.time.Lease;
-import io.github.shardkeeper.worker.record.BufferBudget;
-import io.github.shardkeeper.worker.shard.ConsumerEvents;
-import io.github.shardkeeper.worker.shard.ConsumerMeters;
+import io.github.shardkeeper.worker.FaultyCheckpoints;
 import io.github.shardkeeper.worker.ManualThreads;
 import io.github.shardkeeper.worker.TestReader;
 import io.github.shardkeeper.worker.TestSettings;
-import io.github.shardkeeper.worker.FaultyCheckpoints;
+import io.github.shardkeeper.worker.record.BufferBudget;
+import io.github.shardkeeper.worker.shard.ConsumerEvents;
+import io.github.shardkeeper.worker.shard.ConsumerMeters;
 import io.github.shardkeeper.worker.shard.WorkerContext;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -17,8 +17,8 @@ import io.github.shardkeeper.source.TopicSources;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.time.MonotonicTime;
-import io.github.shardkeeper.worker.TestReader;
 import io.github.shardkeeper.worker.FaultyCheckpoints;
+import io.github.shardkeeper.worker.TestReader;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

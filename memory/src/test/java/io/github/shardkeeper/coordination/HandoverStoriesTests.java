@@ -34,9 +34,9 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.testsupport.CapturesOutput;
 import io.github.shardkeeper.testsupport.Promise;
+import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
-import io.github.shardkeeper.testsupport.SettableClock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

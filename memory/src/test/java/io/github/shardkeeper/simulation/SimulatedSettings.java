@@ -3,12 +3,12 @@ package io.github.shardkeeper.simulation;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 
+import io.github.shardkeeper.worker.TestSettings;
 import io.github.shardkeeper.worker.shard.ConsumerSettings;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.AfterDelays;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
-import io.github.shardkeeper.worker.TestSettings;
 
 /**
  * Consumer settings of the simulated instances.

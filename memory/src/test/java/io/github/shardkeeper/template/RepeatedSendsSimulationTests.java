@@ -25,8 +25,8 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.OnceAppender;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
-import io.github.shardkeeper.testsupport.Schedules;
 import io.github.shardkeeper.testsupport.MoreInProof;
+import io.github.shardkeeper.testsupport.Schedules;
 import io.github.shardkeeper.testsupport.StreamPayloads;
 import io.github.shardkeeper.testsupport.UnreliableNetwork;
 

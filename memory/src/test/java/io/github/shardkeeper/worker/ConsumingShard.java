@@ -29,11 +29,11 @@ import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.time.Lease;
-import io.github.shardkeeper.worker.shard.ConsumerMeters.ParkedTotals;
 import io.github.shardkeeper.worker.record.BufferBudget;
-import io.github.shardkeeper.worker.shard.WorkerContext;
-import io.github.shardkeeper.worker.shard.ConsumerMeters;
 import io.github.shardkeeper.worker.shard.ConsumerEvents;
+import io.github.shardkeeper.worker.shard.ConsumerMeters;
+import io.github.shardkeeper.worker.shard.ConsumerMeters.ParkedTotals;
+import io.github.shardkeeper.worker.shard.WorkerContext;
 
 /**
  * One shard of the topic {@code orders} and its workers, with the handler of a test's

@@ -9,8 +9,8 @@ import org.springframework.boot.test.system.CapturedOutput;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardState;
-import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.Token;

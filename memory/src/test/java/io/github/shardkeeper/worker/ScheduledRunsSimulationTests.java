@@ -50,10 +50,10 @@ import io.github.shardkeeper.testsupport.SilentLogs;
 import io.github.shardkeeper.testsupport.UnreliableNetwork;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.worker.record.BufferBudget;
-import io.github.shardkeeper.worker.shard.WorkerContext;
-import io.github.shardkeeper.worker.shard.ConsumerSettings;
-import io.github.shardkeeper.worker.shard.ConsumerMeters;
 import io.github.shardkeeper.worker.shard.ConsumerEvents;
+import io.github.shardkeeper.worker.shard.ConsumerMeters;
+import io.github.shardkeeper.worker.shard.ConsumerSettings;
+import io.github.shardkeeper.worker.shard.WorkerContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

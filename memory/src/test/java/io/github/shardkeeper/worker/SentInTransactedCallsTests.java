@@ -17,10 +17,10 @@ import io.github.shardkeeper.output.TestTargets;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.testsupport.Promise;
-import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
-import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
 import io.github.shardkeeper.worker.TransactedCallsTests.Outcome;
 import io.github.shardkeeper.worker.TransactedCallsTests.Transactions;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
 
 import static io.github.shardkeeper.output.TestTargets.INVOICES;
 import static io.github.shardkeeper.output.TestTargets.MAILS;

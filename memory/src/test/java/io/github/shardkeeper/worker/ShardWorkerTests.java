@@ -30,8 +30,8 @@ import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
-import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.handler.HandlerSignature;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.output.Outputs;
@@ -45,13 +45,13 @@ import io.github.shardkeeper.testsupport.CapturesOutput;
 import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.time.Lease;
+import io.github.shardkeeper.worker.failure.ShardProblem;
+import io.github.shardkeeper.worker.record.BufferBudget;
+import io.github.shardkeeper.worker.shard.ConsumerEvents;
+import io.github.shardkeeper.worker.shard.ConsumerMeters;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
-import io.github.shardkeeper.worker.record.BufferBudget;
 import io.github.shardkeeper.worker.shard.WorkerContext;
-import io.github.shardkeeper.worker.shard.ConsumerMeters;
-import io.github.shardkeeper.worker.shard.ConsumerEvents;
-import io.github.shardkeeper.worker.failure.ShardProblem;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -22,10 +22,10 @@ import io.github.shardkeeper.UnreadableStateException;
 import io.github.shardkeeper.schedule.TopicSchedule;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.testsupport.CapturesOutput;
+import io.github.shardkeeper.worker.failure.ShardProblem;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
-import io.github.shardkeeper.worker.failure.ShardProblem;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

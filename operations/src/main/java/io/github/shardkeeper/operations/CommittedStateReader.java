@@ -13,8 +13,8 @@ import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.text.PrintableText;
 import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.text.PrintableText;
 
 /**
  * Reads committed state from the data plane. Thread-safe.

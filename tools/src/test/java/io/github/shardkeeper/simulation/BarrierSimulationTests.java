@@ -5,8 +5,8 @@ import java.util.TreeMap;
 
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.testsupport.Schedules;
 import io.github.shardkeeper.testsupport.MoreInProof;
+import io.github.shardkeeper.testsupport.Schedules;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -19,11 +19,11 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.kafka.core.DefaultKafkaProducerFactory;
 import org.springframework.kafka.core.KafkaTemplate;
 
+import io.github.shardkeeper.ShardTemplate;
+import io.github.shardkeeper.ShardTemplate.Outgoing;
 import io.github.shardkeeper.benchmarks.Applications;
 import io.github.shardkeeper.benchmarks.Contender;
 import io.github.shardkeeper.benchmarks.RedisStreams;
-import io.github.shardkeeper.ShardTemplate;
-import io.github.shardkeeper.ShardTemplate.Outgoing;
 import io.github.shardkeeper.test.EmbeddedKafka;
 
 /**

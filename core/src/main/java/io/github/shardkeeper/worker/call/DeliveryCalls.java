@@ -14,17 +14,17 @@ import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
-import io.github.shardkeeper.source.PayloadConversionException;
 import io.github.shardkeeper.output.CallOutput;
+import io.github.shardkeeper.source.PayloadConversionException;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.commit.CallCommit;
+import io.github.shardkeeper.worker.commit.Committer;
 import io.github.shardkeeper.worker.record.TrackedRecord;
+import io.github.shardkeeper.worker.shard.FailureLog;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 import io.github.shardkeeper.worker.shard.WorkerContext;
-import io.github.shardkeeper.worker.shard.FailureLog;
-import io.github.shardkeeper.worker.commit.Committer;
-import io.github.shardkeeper.worker.commit.CallCommit;
 
 /**
  * Converts the records of deliveries and calls the handler, on the worker's thread or on

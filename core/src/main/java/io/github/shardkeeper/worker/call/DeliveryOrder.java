@@ -15,9 +15,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.time.MonotonicTime;
-import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
 import io.github.shardkeeper.worker.record.BufferBudget;
 import io.github.shardkeeper.worker.shard.ConsumerSettings;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
 
 /**
  * Deliveries of a shard that are taken up and not done; decides which one may be called

@@ -13,9 +13,9 @@ import io.github.shardkeeper.handler.HandlerCall;
 import io.github.shardkeeper.protocol.MeasuredLoads.ShardWork;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
-import io.github.shardkeeper.worker.shard.OwnedShard;
-import io.github.shardkeeper.worker.shard.FailureLog;
 import io.github.shardkeeper.worker.commit.CallCommit;
+import io.github.shardkeeper.worker.shard.FailureLog;
+import io.github.shardkeeper.worker.shard.OwnedShard;
 
 /**
  * Calls the application for one owned shard, can interrupt these calls, and measures

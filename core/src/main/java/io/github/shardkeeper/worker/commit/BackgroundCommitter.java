@@ -10,8 +10,8 @@ import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.output.CallOutput;
 import io.github.shardkeeper.time.MonotonicClock;
-import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.record.TrackedRecord;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 
 /**

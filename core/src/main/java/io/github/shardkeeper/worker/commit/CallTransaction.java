@@ -14,8 +14,8 @@ import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.StateView;
 import io.github.shardkeeper.output.CallOutput;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
-import io.github.shardkeeper.worker.record.TrackedRecord;
 import io.github.shardkeeper.worker.record.OffsetWindow;
+import io.github.shardkeeper.worker.record.TrackedRecord;
 
 /**
  * A call in a transaction of the application, which contains the commit of its records.

@@ -17,9 +17,9 @@ import io.github.shardkeeper.output.CallOutput;
 import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.record.TrackedRecord;
 import io.github.shardkeeper.worker.shard.ConsumerMeters.TopicMeters;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
-import io.github.shardkeeper.worker.record.TrackedRecord;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 import io.github.shardkeeper.worker.shard.WorkerContext;
 

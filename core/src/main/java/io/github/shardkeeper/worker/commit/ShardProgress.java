@@ -20,13 +20,13 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.record.OffsetWindow;
 import io.github.shardkeeper.worker.record.RecordBuffer;
 import io.github.shardkeeper.worker.record.TrackedRecord;
-import io.github.shardkeeper.worker.record.OffsetWindow;
+import io.github.shardkeeper.worker.retry.RetryQueue;
+import io.github.shardkeeper.worker.shard.ConsumerSettings;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 import io.github.shardkeeper.worker.shard.WorkerContext;
-import io.github.shardkeeper.worker.shard.ConsumerSettings;
-import io.github.shardkeeper.worker.retry.RetryQueue;
 
 /**
  * Progress of an acquired shard since its checkpoint, and the contents of the next

@@ -13,9 +13,9 @@ import io.github.shardkeeper.checkpoint.CommitTurn;
 import io.github.shardkeeper.loop.MeterGuard;
 import io.github.shardkeeper.output.CallOutput;
 import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.record.TrackedRecord;
 import io.github.shardkeeper.worker.shard.ConsumerMeters.TopicMeters;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
-import io.github.shardkeeper.worker.record.TrackedRecord;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 
 /**

@@ -6,10 +6,10 @@ import org.slf4j.Logger;
 
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
-import io.github.shardkeeper.worker.record.TrackedRecord;
-import io.github.shardkeeper.worker.shard.OwnedShard;
-import io.github.shardkeeper.worker.retry.RetryQueue;
 import io.github.shardkeeper.worker.call.Delivery;
+import io.github.shardkeeper.worker.record.TrackedRecord;
+import io.github.shardkeeper.worker.retry.RetryQueue;
+import io.github.shardkeeper.worker.shard.OwnedShard;
 
 /**
  * Halts a shard of which too many records in a row cannot be converted: probably the

@@ -9,10 +9,10 @@ import org.springframework.util.backoff.BackOffExecution;
 
 import io.github.shardkeeper.UnreadableStateException;
 import io.github.shardkeeper.source.PayloadConversionException;
+import io.github.shardkeeper.worker.call.Delivery;
+import io.github.shardkeeper.worker.shard.ConsumerSettings;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.AfterDelays;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
-import io.github.shardkeeper.worker.shard.ConsumerSettings;
-import io.github.shardkeeper.worker.call.Delivery;
 
 /**
  * Decides about failed deliveries: first they are retried in place, according to Spring

@@ -7,10 +7,10 @@ import org.slf4j.event.Level;
 import io.github.shardkeeper.UnreadableStateException;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.source.SourceRecord;
-import io.github.shardkeeper.worker.shard.ConsumerMeters.TopicMeters;
-import io.github.shardkeeper.worker.record.TrackedRecord;
-import io.github.shardkeeper.worker.shard.OwnedShard;
 import io.github.shardkeeper.worker.commit.ShardProgress;
+import io.github.shardkeeper.worker.record.TrackedRecord;
+import io.github.shardkeeper.worker.shard.ConsumerMeters.TopicMeters;
+import io.github.shardkeeper.worker.shard.OwnedShard;
 
 /** The routes of the failed records of a shard. Confined to the shard's worker. */
 public final class FailureRoutes {

@@ -25,13 +25,13 @@ import io.github.shardkeeper.source.PayloadConversionException;
 import io.github.shardkeeper.text.FailureText;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
-import io.github.shardkeeper.worker.shard.OwnedShard;
-import io.github.shardkeeper.worker.shard.WorkerContext;
-import io.github.shardkeeper.worker.shard.ConsumerSettings;
-import io.github.shardkeeper.worker.shard.FailureLog;
-import io.github.shardkeeper.worker.retry.RetryQueue;
 import io.github.shardkeeper.worker.call.HandlerCalls;
 import io.github.shardkeeper.worker.call.ShardTurns;
+import io.github.shardkeeper.worker.retry.RetryQueue;
+import io.github.shardkeeper.worker.shard.ConsumerSettings;
+import io.github.shardkeeper.worker.shard.FailureLog;
+import io.github.shardkeeper.worker.shard.OwnedShard;
+import io.github.shardkeeper.worker.shard.WorkerContext;
 
 /**
  * Problems that keep a shard from being consumed or handed over, and the pauses after

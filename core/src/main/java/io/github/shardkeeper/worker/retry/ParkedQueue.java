@@ -18,8 +18,8 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
-import io.github.shardkeeper.worker.shard.ConsumerMeters.ParkedTotals;
 import io.github.shardkeeper.worker.record.BufferBudget;
+import io.github.shardkeeper.worker.shard.ConsumerMeters.ParkedTotals;
 
 /**
  * Retry queue that keeps the order of keys: while a record of a key waits, later ones

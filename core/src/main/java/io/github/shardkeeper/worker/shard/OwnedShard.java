@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.ShardContext;
-import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.loop.MeterGuard;
+import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;

@@ -23,9 +23,9 @@ import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.record.BufferBudget;
 import io.github.shardkeeper.worker.shard.ConsumerMeters.ParkedTotals;
 import io.github.shardkeeper.worker.shard.ConsumerMeters.TopicMeters;
-import io.github.shardkeeper.worker.record.BufferBudget;
 
 /**
  * Objects that all workers of an instance share. Immutable.

@@ -7,9 +7,9 @@ import java.util.concurrent.ThreadLocalRandom;
 
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.testsupport.MoreInProof;
 import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.testsupport.Schedules;
-import io.github.shardkeeper.testsupport.MoreInProof;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
