@@ -29,9 +29,8 @@ class PlainEnglishTests {
 	private static final Map<Pattern, String> INSTEAD = instead();
 
 	/** Any of them, because most lines have none. */
-	private static final Pattern ANY = Pattern
-		.compile(INSTEAD.keySet().stream().map(Pattern::pattern).collect(Collectors.joining("|")),
-				Pattern.CASE_INSENSITIVE);
+	private static final Pattern ANY = Pattern.compile(
+			INSTEAD.keySet().stream().map(Pattern::pattern).collect(Collectors.joining("|")), Pattern.CASE_INSENSITIVE);
 
 	private static final Pattern BLOCK = Pattern.compile("```.*?```|<!--.*?-->", Pattern.DOTALL);
 

@@ -88,7 +88,12 @@ final class Rehearsal {
 		if (!"off".equals(System.getProperty(SWITCH))) {
 			Thread thread = new Thread(() -> run(context, settings), "shardkeeper-rehearsal");
 			thread.setDaemon(true);
-			thread.start();
+			try {
+				thread.start();
+			}
+			catch (OutOfMemoryError ex) {
+				logger.debug("There is no thread for the rehearsal", ex);
+			}
 		}
 	}
 

@@ -434,6 +434,9 @@ final class CoordinatorLoop {
 		if (answer.reply().lost()) {
 			this.heartbeatObservers.forEach(HeartbeatObserver::writesLost);
 		}
+		// Whatever an observer does: the next join tells the store, which waits for so
+		// long.
+		this.membership.longestLeaseReported(answer.reply().longestLeaseMillis());
 		this.heartbeatObservers.forEach((observer) -> observer.heartbeatAnswered(answer, now));
 	}
 

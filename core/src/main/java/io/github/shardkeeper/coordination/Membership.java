@@ -160,9 +160,13 @@ final class Membership implements HeartbeatObserver {
 		describeAgain();
 	}
 
+	/** Processes how long the longest lease of all members is. */
+	void longestLeaseReported(long millis) {
+		this.longestLease = Duration.ofMillis(millis);
+	}
+
 	@Override
 	public void heartbeatAnswered(HeartbeatAnswered answer, MonotonicTime now) {
-		this.longestLease = Duration.ofMillis(answer.reply().longestLeaseMillis());
 		keepSubscribed(answer.reply().subscribed(), answer.sentAt());
 	}
 

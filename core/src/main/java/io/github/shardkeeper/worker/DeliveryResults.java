@@ -143,8 +143,13 @@ final class DeliveryResults implements CallResults {
 	}
 
 	private void haltForConversions(Delivery delivery, Throwable failure) {
-		this.conversions.haltAt(delivery, failure);
-		this.order.retry(delivery);
+		try {
+			this.conversions.haltAt(delivery, failure);
+		}
+		finally {
+			// Also if the failure cannot be logged: else its call would never end.
+			this.order.retry(delivery);
+		}
 	}
 
 	private void succeeded(DeliveryCalls.Result result, HandlerCalls.Result call) {

@@ -79,12 +79,12 @@ final class WaitingKeyOperation extends Operation {
 	}
 
 	private List<WaitingKey> selected(ShardId shard, OperationRequest request) {
+		List<WaitingKey> keys = this.waiting.of(shard);
 		String id = request.optional("id");
 		String key = request.optional("key");
 		if (id != null && key != null) {
 			throw OperationRefusedException.malformed("Send either 'id' or 'key', not both");
 		}
-		List<WaitingKey> keys = this.waiting.of(shard);
 		if (id == null && key == null) {
 			return keys;
 		}

@@ -44,6 +44,7 @@ final class WaitingKeys {
 	 * @param showValues whether to show what may be confidential
 	 */
 	WaitingKeyReport.Page list(ShardId shard, @Nullable String after, @Nullable String limit, boolean showValues) {
+		this.shards.require(shard);
 		Integer most = OperationRequest.number("limit", limit, DeadLetterPages.LONGEST_PAGE);
 		List<WaitingKey> keys = of(shard);
 		long records = keys.stream().mapToLong((key) -> key.offsets.size()).sum();

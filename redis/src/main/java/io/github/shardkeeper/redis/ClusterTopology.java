@@ -101,8 +101,8 @@ final class ClusterTopology {
 		try {
 			return this.client.refreshPartitionsAsync().toCompletableFuture();
 		}
-		catch (RuntimeException ex) {
-			// The client is being stopped.
+		catch (RuntimeException | OutOfMemoryError ex) {
+			// The client is being stopped, or there is no thread for it.
 			return CompletableFuture.failedFuture(ex);
 		}
 	}

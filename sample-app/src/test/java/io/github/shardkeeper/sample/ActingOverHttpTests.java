@@ -261,6 +261,7 @@ class ActingOverHttpTests {
 			"/visits/9; {\"action\": \"seek\", \"to\": \"earliest\"}; 404; There is no shard visits/9",
 			"/visits/a%0Ab; {\"action\": \"seek\", \"to\": \"earliest\"}; 400; 'a\\u000ab' is no id of a shard",
 			"/visits/9; {\"action\": \"drop\"}; 404; There is no shard visits/9",
+			"/visits/9; {\"action\": \"retry-waiting\", \"id\": \"1\", \"key\": \"k\"}; 404; There is no shard visits/9",
 			"/carts; {\"action\": \"seek\", \"to\": \"earliest\"}; 404; This instance has no topic 'carts'",
 			"/carts; {\"action\": \"send-back\"}; 404; This instance has no topic 'carts'",
 			"/%3Cimg%3E; {\"action\": \"send-back\"}; 400; '<img>' is no topic" })
@@ -290,6 +291,7 @@ class ActingOverHttpTests {
 			"shards/visits/7/deadletters; 404; There is no shard visits/7; the topic has visits/0 to visits/1",
 			"shards/visits/0/deadletters?limit=0; 400; 'limit' is '0', but must be a number from 1 to 100",
 			"shards/visits/0/deadletters?after=a%0Ab; 400; 'a\\u000ab' is not the id of a dead letter; they look like ",
+			"shards/visits/7/waiting?limit=x; 404; There is no shard visits/7",
 			"shards/visits/0/waiting?limit=x; 400; 'limit' is 'x', but must be a number from 1 to 100",
 			"shards/visits/0/waiting?after=a%0Ab; 400; 'after' is 'a\\u000ab', which does not wait any more: begin with",
 			"shards/carts/0/waiting; 404; This instance has no topic 'carts'; its topics are prices, visits",

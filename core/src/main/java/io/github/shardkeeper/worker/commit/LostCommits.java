@@ -115,8 +115,10 @@ final class LostCommits {
 
 	private boolean report(String message, String reason) {
 		try {
+			// Before the store is asked: meanwhile, calls may commit.
+			LastCommit accepted = new LastCommit(this.owned.token(), this.numbers.acknowledged());
 			CommitHistory stored = this.checkpoints.commits(this.owned.shard());
-			if (stored == null || !stored.lacks(new LastCommit(this.owned.token(), this.numbers.acknowledged()))) {
+			if (stored == null || !stored.lacks(accepted)) {
 				return false;
 			}
 			logger.error(message, this.owned, this.numbers.acknowledgedOffset(), this.owned.token(), stored.offset(),
