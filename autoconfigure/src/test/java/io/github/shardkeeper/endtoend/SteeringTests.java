@@ -42,7 +42,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @Tag("proof")
 class SteeringTests {
 
-	private static final String[] PROPERTIES = { "shardkeeper.topics.orders.shards=4" };
+	private static final String[] PROPERTIES = { "shardkeeper.topics.orders.shards=4",
+			"management.endpoints.web.exposure.include=shards" };
 
 	private static void eventually(ThrowingRunnable assertion) {
 		Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(assertion);
