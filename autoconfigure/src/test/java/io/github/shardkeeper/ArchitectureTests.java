@@ -299,7 +299,7 @@ class ArchitectureTests {
 	@Test
 	void theMonotonicClockIsReadInOnePlace() {
 		assertThat(names(callers("java.lang.System", "nanoTime"))).containsExactlyInAnyOrder("MonotonicClock",
-				"PendingAnswers", "RedisCoordinationStore", "ScriptTimes", "ShardCounts", "SlsShardSource",
+				"PendingReplies", "RedisCoordinationStore", "ScriptTimes", "ShardCounts", "SlsShardSource",
 				"StartupTimeout", "StreamFetcher");
 	}
 

@@ -61,7 +61,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
-import io.github.shardkeeper.source.OnceAppender.Batch;
+import io.github.shardkeeper.source.IdempotentAppender.Batch;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
@@ -87,7 +87,7 @@ class NullArgumentsTests {
 
 	/** Implemented by applications and called by Shardkeeper only. */
 	private static final Set<String> IMPLEMENTED_BY_APPLICATIONS = Set.of("ShardSelector", "ShardCatalog",
-			"SendObserver", "SendObserver$Sent", "ShardAppender", "OnceAppender", "ShardTrimmer", "ShardReader",
+			"SendObserver", "SendObserver$Sent", "ShardAppender", "IdempotentAppender", "ShardTrimmer", "ShardReader",
 			"ShardReader$RecordSink", "ShardReadControl", "PollingShardReader$Fetcher", "ShardListPoller$Lister");
 
 	/** Created by the auto-configuration only, and called through their interfaces. */

@@ -12,7 +12,7 @@ import io.github.shardkeeper.shard.ShardId;
 
 /**
  * Lists, sends back and drops the dead letters of this group. Works on every instance,
- * also on one that consumes nothing. Thread-safe. Methods block until the store answers.
+ * also on one that consumes nothing. Thread-safe. Methods block until the store replies.
  * <p>
  * A dead letter that is sent back moves to the retry queue of its shard, where it waits
  * for the owner of the shard. It is handled like a retry that is due, with all attempts
@@ -20,8 +20,8 @@ import io.github.shardkeeper.shard.ShardId;
  * also of its own key, may have been handled before it. If all attempts fail again, it
  * becomes a dead letter again, under a new id.
  * <p>
- * Methods throw {@link StoreUnavailableException} if the store does not answer: repeat
- * the call, which then continues. They throw
+ * Methods throw {@link StoreUnavailableException} if the store does not reply: repeat the
+ * call, which then continues. They throw
  * {@link io.github.shardkeeper.shard.ShardkeeperConfigurationException} if a topic is not
  * configured and {@link IllegalArgumentException} if a shard does not exist or an id is
  * not valid; then a retry does not help.

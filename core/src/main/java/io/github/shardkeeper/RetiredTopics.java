@@ -14,7 +14,7 @@ package io.github.shardkeeper;
  * What is <em>not</em> guaranteed: if a frozen or disconnected instance returns after the
  * end of its session, the topic returns too, as that instance holds it in memory.
  * <p>
- * Methods throw {@link StoreUnavailableException} if the store does not answer. Part of
+ * Methods throw {@link StoreUnavailableException} if the store does not reply. Part of
  * the topic may be removed then; repeat the call until it returns.
  */
 public interface RetiredTopics {
@@ -27,7 +27,7 @@ public interface RetiredTopics {
 	 * @return the number of shards forgotten; 0 if the group knows none of the topic
 	 * @throws IllegalArgumentException if the name of the topic is not valid
 	 * @throws IllegalStateException if members that the message names still use the topic
-	 * @throws StoreUnavailableException if the store did not answer, or while the group
+	 * @throws StoreUnavailableException if the store did not reply, or while the group
 	 * starts and members may still claim shards; a retry makes sense
 	 */
 	int forget(String topic);

@@ -38,8 +38,8 @@ public class SendFailedException extends StoreUnavailableException {
 	 * Returns whether the record may be in its shard, so that a retry may duplicate it.
 	 * @return {@code false} if it was not sent (no connection, the template is closed) or
 	 * the source has refused it (the key holds another type, out of memory, no
-	 * permission); {@code true} if there was no answer in time, or the connection was
-	 * lost while waiting. For several records: whether any may have been appended
+	 * permission); {@code true} if there was no reply in time, or the connection was lost
+	 * while waiting. For several records: whether any may have been appended
 	 */
 	public boolean mayHaveBeenAppended() {
 		return this.mayHaveBeenAppended;

@@ -27,7 +27,7 @@ import io.github.shardkeeper.shard.StartPosition;
  * are due; dead letters stay. Acknowledgments of earlier records have no effect.
  * <p>
  * Methods throw {@link StoreUnavailableException} if the store, or the source of the
- * topic, does not answer; repeat the call. They throw
+ * topic, does not reply; repeat the call. They throw
  * {@link io.github.shardkeeper.shard.ShardkeeperConfigurationException} if a topic is not
  * configured and {@link IllegalArgumentException} if a shard does not exist or an offset
  * is not valid for the source; then a retry does not help.

@@ -6,7 +6,7 @@ import io.github.shardkeeper.shard.MemberId;
 
 /**
  * Application event: the lease of this instance has ended, because the store did not
- * answer in time or the process was paused. No record is passed to a handler any more,
+ * reply in time or the process was paused. No record is passed to a handler any more,
  * running calls were interrupted, and {@link ShardContext#isHeld()} is {@code false} for
  * all shards. A {@link ShardSessionResumedEvent} follows when the lease is held again.
  * Like all application events of Shardkeeper it is published shortly afterwards, on a

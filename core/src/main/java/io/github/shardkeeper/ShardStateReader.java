@@ -27,7 +27,7 @@ public interface ShardStateReader {
 	 * has no such shard and no data of it is stored
 	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if the topic
 	 * is not configured and no data of the shard is stored
-	 * @throws StoreUnavailableException if the store does not answer; a retry makes sense
+	 * @throws StoreUnavailableException if the store does not reply; a retry makes sense
 	 */
 	<T> Map<String, T> read(ShardId shard, Class<T> type);
 
@@ -42,7 +42,7 @@ public interface ShardStateReader {
 	 * @throws IllegalArgumentException as {@link #read(ShardId, Class)} does
 	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException as
 	 * {@link #read(ShardId, Class)} does
-	 * @throws StoreUnavailableException if the store does not answer; a retry makes sense
+	 * @throws StoreUnavailableException if the store does not reply; a retry makes sense
 	 */
 	<T> Map<String, T> read(ShardId shard, Collection<String> keys, Class<T> type);
 

@@ -49,7 +49,7 @@ import io.github.shardkeeper.shard.ShardId;
  * <h2>Limits</h2> The number and size of records sent and not yet answered are limited
  * ({@code shardkeeper.template.max-in-flight} records, {@code max-in-flight-size} bytes).
  * At the limit every sending method waits until earlier records are answered or have
- * failed, at most for the time limit for answers, or for that of all attempts.
+ * failed, at most for the time limit for replies, or for that of all attempts.
  */
 public interface ShardTemplate {
 
@@ -93,9 +93,9 @@ public interface ShardTemplate {
 	List<Appended> sendAll(String topic, Collection<Outgoing> records);
 
 	/**
-	 * Sends one record without waiting for the answer. Waits only at the limits above.
+	 * Sends one record without waiting for the reply. Waits only at the limits above.
 	 * <p>
-	 * Callbacks of the future without an executor run on a thread that receives answers,
+	 * Callbacks of the future without an executor run on a thread that receives replies,
 	 * so they must not block; use the {@code …Async} methods of the future for anything
 	 * longer. On that thread no method waits: at the limits the record fails, and
 	 * {@link #send}, {@link #sendAll} and {@link #flush} throw

@@ -11,7 +11,7 @@ public interface ShardTopics {
 	 * Reads the number of shards of a topic.
 	 * @param topic one of {@code shardkeeper.topics.*}
 	 * @return the number that all instances use
-	 * @throws StoreUnavailableException if the store does not answer; a retry makes sense
+	 * @throws StoreUnavailableException if the store does not reply; a retry makes sense
 	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if the topic
 	 * is not configured
 	 */
@@ -30,7 +30,7 @@ public interface ShardTopics {
 	 * @return the number of shards now
 	 * @throws IllegalArgumentException if the topic has more shards already: the records
 	 * of removed shards would never be read
-	 * @throws StoreUnavailableException if the store did not answer; repeat the call
+	 * @throws StoreUnavailableException if the store did not reply; repeat the call
 	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if the topic
 	 * is not configured
 	 */

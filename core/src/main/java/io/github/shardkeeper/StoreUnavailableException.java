@@ -3,7 +3,7 @@ package io.github.shardkeeper;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown if the store did not answer in time, could not be reached, or refused an
+ * Thrown if the store did not reply in time, could not be reached, or refused an
  * operation. A retry makes sense. Unless it was {@linkplain #isRefusal() refused}, the
  * operation may have taken effect.
  */

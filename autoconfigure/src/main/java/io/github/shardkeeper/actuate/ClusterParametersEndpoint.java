@@ -128,7 +128,7 @@ public final class ClusterParametersEndpoint {
 		}
 	}
 
-	/** Returns the answer to the name of a parameter that this instance does not know. */
+	/** Returns the reply to the name of a parameter that this instance does not know. */
 	String unknown(String name) {
 		List<String> known = this.parameters.get()
 			.map(ClusterParameters::states)
@@ -142,7 +142,7 @@ public final class ClusterParametersEndpoint {
 
 	private static @Nullable Long version(String field, @Nullable String text) {
 		if (text != null && !VERSION.matcher(text).matches()) {
-			throw invalid("'%s' is '%s', but must be a version as in an answer of this endpoint, a number such as "
+			throw invalid("'%s' is '%s', but must be a version as in a reply of this endpoint, a number such as "
 				.formatted(field, PrintableText.quoted(text, LONGEST_QUOTATION))
 					+ "1795234342450619; 0 is that of a parameter that was never set");
 		}

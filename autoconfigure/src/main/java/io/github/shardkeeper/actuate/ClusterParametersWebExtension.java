@@ -17,10 +17,10 @@ import io.github.shardkeeper.actuate.ClusterParametersEndpoint.Version;
 import io.github.shardkeeper.cluster.ParameterConflictException;
 
 /**
- * Answers over HTTP with a status and a reason where {@link ClusterParametersEndpoint}
- * has no answer: {@code 400} for a malformed request or a value that is not valid,
+ * Replies over HTTP with a status and a reason where {@link ClusterParametersEndpoint}
+ * has no reply: {@code 400} for a malformed request or a value that is not valid,
  * {@code 404} for the history of an unknown parameter, {@code 409} if a parameter does
- * not have the expected version, {@code 503} if the store does not answer or refuses the
+ * not have the expected version, {@code 503} if the store does not reply or refuses the
  * change. Thread-safe.
  */
 @EndpointWebExtension(endpoint = ClusterParametersEndpoint.class)
@@ -39,7 +39,7 @@ public final class ClusterParametersWebExtension {
 	/** Returns {@link ClusterParametersEndpoint#parameter}. */
 	@ReadOperation
 	public WebEndpointResponse<Object> parameter(@Selector String name) {
-		return ShardsWebExtension.answer(this.endpoint.unknown(name), () -> this.endpoint.parameter(name));
+		return ShardsWebExtension.reply(this.endpoint.unknown(name), () -> this.endpoint.parameter(name));
 	}
 
 	/**
@@ -49,7 +49,7 @@ public final class ClusterParametersWebExtension {
 	@WriteOperation
 	public WebEndpointResponse<Object> set(SecurityContext security, @Selector String name, @Nullable String value,
 			@Nullable String revertTo, @Nullable String expectedVersion) {
-		return answer(() -> this.endpoint.set(security, name, value, revertTo, expectedVersion));
+		return reply(() -> this.endpoint.set(security, name, value, revertTo, expectedVersion));
 	}
 
 	/**
@@ -59,12 +59,12 @@ public final class ClusterParametersWebExtension {
 	@DeleteOperation
 	public WebEndpointResponse<Object> reset(SecurityContext security, @Selector String name,
 			@Nullable String expectedVersion) {
-		return answer(() -> this.endpoint.reset(security, name, expectedVersion));
+		return reply(() -> this.endpoint.reset(security, name, expectedVersion));
 	}
 
-	private static WebEndpointResponse<Object> answer(Supplier<Version> change) {
+	private static WebEndpointResponse<Object> reply(Supplier<Version> change) {
 		try {
-			return ShardsWebExtension.answer("", change::get);
+			return ShardsWebExtension.reply("", change::get);
 		}
 		catch (ParameterConflictException ex) {
 			return new WebEndpointResponse<>(new Conflict(String.valueOf(ex.getMessage()), ex.version()), CONFLICT);

@@ -46,12 +46,11 @@ public final class ShardMovesEndpoint {
 	 * @param member the id of a member, or of its instance, {@code null} for all
 	 * @param cause the cause, in any case, {@code null} for all
 	 * @param before the id of a move before which to begin, {@code null} for the newest
-	 * @param after the {@code newest} of another answer, to see what is new since then,
+	 * @param after the {@code newest} of another reply, to see what is new since then,
 	 * {@code null} otherwise
 	 * @param limit the maximum number of moves, {@code null} for 100
 	 * @throws InvalidEndpointRequestException if a parameter is malformed
-	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer
+	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not reply
 	 */
 	@ReadOperation
 	public ShardMoves moves(@Nullable String topic, @Nullable String shard, @Nullable String member,
@@ -84,7 +83,7 @@ public final class ShardMovesEndpoint {
 
 	private static void requireId(String name, @Nullable String id) {
 		if (id != null && !ID.matcher(id).matches()) {
-			throw invalid("'" + name + "' has to be the 'id' of a move, or the 'next' or 'newest' of another answer");
+			throw invalid("'" + name + "' has to be the 'id' of a move, or the 'next' or 'newest' of another reply");
 		}
 	}
 

@@ -8,9 +8,9 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
 
 /**
- * Answers over HTTP with a status and a {@link ShardsWebExtension.Refusal} where
- * {@link ShardMovesEndpoint} has no answer: {@code 400} for a malformed request,
- * {@code 503} if the store does not answer. Thread-safe.
+ * Replies over HTTP with a status and a {@link ShardsWebExtension.Refusal} where
+ * {@link ShardMovesEndpoint} has no reply: {@code 400} for a malformed request,
+ * {@code 503} if the store does not reply. Thread-safe.
  */
 @EndpointWebExtension(endpoint = ShardMovesEndpoint.class)
 @RegisterReflectionForBinding(ShardsWebExtension.Refusal.class)
@@ -27,7 +27,7 @@ public final class ShardMovesWebExtension {
 	@ReadOperation
 	public WebEndpointResponse<Object> moves(@Nullable String topic, @Nullable String shard, @Nullable String member,
 			@Nullable String cause, @Nullable String before, @Nullable String after, @Nullable String limit) {
-		return ShardsWebExtension.answer("Nothing",
+		return ShardsWebExtension.reply("Nothing",
 				() -> this.endpoint.moves(topic, shard, member, cause, before, after, limit));
 	}
 

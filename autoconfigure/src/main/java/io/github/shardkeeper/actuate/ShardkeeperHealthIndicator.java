@@ -139,7 +139,7 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 			boolean tolerated = duration.compareTo(this.outageTolerance) < 0 && !this.coordinator.isRefusedByStore();
 			builder.status(tolerated ? Status.UNKNOWN : this.problemStatus)
 				.withDetail("reason",
-						"The lease is not held, so nothing is consumed. Consumption resumes once the store answers: "
+						"The lease is not held, so nothing is consumed. Consumption resumes once the store replies: "
 								+ this.coordinator.storeProblem()
 									.orElse("no heartbeat was answered yet, or not in time"));
 		});

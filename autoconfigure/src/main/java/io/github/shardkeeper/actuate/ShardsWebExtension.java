@@ -24,11 +24,11 @@ import io.github.shardkeeper.report.OperationReport;
 import io.github.shardkeeper.report.WaitingKeyReport;
 
 /**
- * Answers over HTTP with a status and a {@link Refusal} where {@link ShardsEndpoint} has
- * no answer: {@code 400} for a malformed request, {@code 404} for an unknown topic, shard
+ * Replies over HTTP with a status and a {@link Refusal} where {@link ShardsEndpoint} has
+ * no reply: {@code 400} for a malformed request, {@code 404} for an unknown topic, shard
  * or instance, {@code 409} for an operation that is not possible now, {@code 503} if the
- * store does not answer. Dead letters, and operations that change something, are
- * available over HTTP only. Thread-safe.
+ * store does not reply. Dead letters, and operations that change something, are available
+ * over HTTP only. Thread-safe.
  */
 @EndpointWebExtension(endpoint = ShardsEndpoint.class)
 // What is inside of a WebEndpointResponse is not found by itself.
@@ -62,14 +62,14 @@ public final class ShardsWebExtension {
 	@ReadOperation
 	public WebEndpointResponse<Object> groups(@Nullable String topic, @Nullable String member, @Nullable String state,
 			@Nullable String problem, @Nullable String after, @Nullable String limit, @Nullable String deadLetters) {
-		return answer("Nothing", () -> this.endpoint.groups(topic, member, state, problem, after, limit, deadLetters));
+		return reply("Nothing", () -> this.endpoint.groups(topic, member, state, problem, after, limit, deadLetters));
 	}
 
 	/** Returns {@link ShardsEndpoint#topic}. */
 	@ReadOperation
 	public WebEndpointResponse<Object> topic(@Selector String topic, @Nullable String member, @Nullable String state,
 			@Nullable String problem, @Nullable String after, @Nullable String limit, @Nullable String deadLetters) {
-		return answer(
+		return reply(
 				"The group has no topic '%s'; broadcast topics belong to no group: 'broadcast' of GET /actuator/shards has those of this instance"
 					.formatted(topic),
 				() -> this.endpoint.topic(topic, member, state, problem, after, limit, deadLetters));
@@ -78,7 +78,7 @@ public final class ShardsWebExtension {
 	/** Returns {@link ShardsEndpoint#shard}. */
 	@ReadOperation
 	public WebEndpointResponse<Object> shard(@Selector String topic, @Selector String shard) {
-		return answer("The group has no shard %s/%s, or it has never had an owner".formatted(topic, shard),
+		return reply("The group has no shard %s/%s, or it has never had an owner".formatted(topic, shard),
 				() -> this.endpoint.shard(topic, shard));
 	}
 
@@ -91,8 +91,8 @@ public final class ShardsWebExtension {
 			@Selector String part, @Nullable String after, @Nullable String limit) {
 		boolean shown = this.showValues.isShown(security, this.roles);
 		return switch (part) {
-			case "deadletters" -> answer("", () -> this.operations.deadLetters(topic, shard, after, limit, shown));
-			case "waiting" -> answer("", () -> this.operations.waiting(topic, shard, after, limit, shown));
+			case "deadletters" -> reply("", () -> this.operations.deadLetters(topic, shard, after, limit, shown));
+			case "waiting" -> reply("", () -> this.operations.waiting(topic, shard, after, limit, shown));
 			default -> refusal(WebEndpointResponse.STATUS_NOT_FOUND,
 					"A shard has no such part; it has 'deadletters' and 'waiting'");
 		};
@@ -104,24 +104,24 @@ public final class ShardsWebExtension {
 	 */
 	@WriteOperation
 	public WebEndpointResponse<Object> actOnGroup(SecurityContext security, Map<String, @Nullable String> fields) {
-		return answer("", () -> this.operations.onGroup(security.getPrincipal(), fields));
+		return reply("", () -> this.operations.onGroup(security.getPrincipal(), fields));
 	}
 
 	/** Performs an operation on all shards of a topic. */
 	@WriteOperation
 	public WebEndpointResponse<Object> actOnTopic(SecurityContext security, @Selector String topic,
 			Map<String, @Nullable String> fields) {
-		return answer("", () -> this.operations.onTopic(topic, security.getPrincipal(), fields));
+		return reply("", () -> this.operations.onTopic(topic, security.getPrincipal(), fields));
 	}
 
 	/** Performs an operation on a shard. */
 	@WriteOperation
 	public WebEndpointResponse<Object> actOnShard(SecurityContext security, @Selector String topic,
 			@Selector String shard, Map<String, @Nullable String> fields) {
-		return answer("", () -> this.operations.onShard(topic, shard, security.getPrincipal(), fields));
+		return reply("", () -> this.operations.onShard(topic, shard, security.getPrincipal(), fields));
 	}
 
-	static WebEndpointResponse<Object> answer(String unknown, Supplier<@Nullable Object> read) {
+	static WebEndpointResponse<Object> reply(String unknown, Supplier<@Nullable Object> read) {
 		try {
 			Object found = read.get();
 			return (found != null) ? new WebEndpointResponse<>(found)
@@ -146,7 +146,7 @@ public final class ShardsWebExtension {
 		return new WebEndpointResponse<>(new Refusal(String.valueOf(reason)), status);
 	}
 
-	/** Reason for which a request has no answer. */
+	/** Reason for which a request has no reply. */
 	public record Refusal(String reason) {
 
 	}

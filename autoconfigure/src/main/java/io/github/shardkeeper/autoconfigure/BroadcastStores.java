@@ -10,9 +10,9 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
-import io.github.shardkeeper.checkpoint.CheckpointsByTopic;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
-import io.github.shardkeeper.checkpoint.DeadLettersByTopic;
+import io.github.shardkeeper.checkpoint.RoutingCheckpointStore;
+import io.github.shardkeeper.checkpoint.RoutingDeadLetterStore;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
@@ -61,7 +61,7 @@ final class BroadcastStores implements AutoCloseable {
 	CheckpointStore over(CheckpointStore group) {
 		CheckpointStore all = group;
 		for (Part part : this.parts) {
-			all = new CheckpointsByTopic(all, part.topics(), part.stores().checkpoints());
+			all = new RoutingCheckpointStore(all, part.topics(), part.stores().checkpoints());
 		}
 		return all;
 	}
@@ -69,7 +69,7 @@ final class BroadcastStores implements AutoCloseable {
 	DeadLetterStore over(DeadLetterStore group) {
 		DeadLetterStore all = group;
 		for (Part part : this.parts) {
-			all = new DeadLettersByTopic(all, part.topics(), part.stores().letters());
+			all = new RoutingDeadLetterStore(all, part.topics(), part.stores().letters());
 		}
 		return all;
 	}

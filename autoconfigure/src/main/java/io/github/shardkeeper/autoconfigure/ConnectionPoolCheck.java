@@ -11,7 +11,7 @@ import org.springframework.context.event.ContextRefreshedEvent;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.jdbc.TransactionDataSources;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.worker.shard.ConsumerSettings;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
@@ -32,7 +32,7 @@ final class ConnectionPoolCheck implements ApplicationListener<ContextRefreshedE
 
 	private final ShardkeeperSettings settings;
 
-	private final TopicSources sources;
+	private final SourceRegistry sources;
 
 	private final ShardConsumerRunner runner;
 
@@ -40,7 +40,7 @@ final class ConnectionPoolCheck implements ApplicationListener<ContextRefreshedE
 
 	private final boolean virtualThreads;
 
-	ConnectionPoolCheck(ApplicationContext context, ShardkeeperSettings settings, TopicSources sources,
+	ConnectionPoolCheck(ApplicationContext context, ShardkeeperSettings settings, SourceRegistry sources,
 			ShardConsumerRunner runner, JdbcTransactionConfiguration.Database database, boolean virtualThreads) {
 		this.context = context;
 		this.settings = settings;

@@ -34,16 +34,16 @@ import org.springframework.util.StringUtils;
 
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.CallTransaction;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
-import io.github.shardkeeper.checkpoint.CheckpointsByTopic;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
-import io.github.shardkeeper.checkpoint.DeadLettersByTopic;
+import io.github.shardkeeper.checkpoint.RoutingCheckpointStore;
+import io.github.shardkeeper.checkpoint.RoutingDeadLetterStore;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.jdbc.JdbcDataPlane;
 import io.github.shardkeeper.jdbc.TableSettings;
 import io.github.shardkeeper.jdbc.TransactionDataSources;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
 
@@ -190,7 +190,7 @@ class JdbcTransactionConfiguration {
 
 		@Bean
 		ConnectionPoolCheck shardkeeperConnectionPoolCheck(ApplicationContext context, ShardkeeperSettings settings,
-				TopicSources sources, ShardConsumerRunner runner, Database database, Environment environment) {
+				SourceRegistry sources, ShardConsumerRunner runner, Database database, Environment environment) {
 			return new ConnectionPoolCheck(context, settings, sources, runner, database,
 					Threading.VIRTUAL.isActive(environment));
 		}
@@ -282,13 +282,13 @@ class JdbcTransactionConfiguration {
 				@Nullable DeadLetterStore groupLetters, DeadLetterStore databaseLetters) {
 			boolean byDefault = settings.properties().consumer().transaction() == CallTransaction.JDBC;
 			Set<String> others = settings.topics(byDefault ? CallTransaction.NONE : CallTransaction.JDBC);
-			this.checkpoints = byDefault ? new CheckpointsByTopic(database, others, group)
-					: new CheckpointsByTopic(group, others, database);
+			this.checkpoints = byDefault ? new RoutingCheckpointStore(database, others, group)
+					: new RoutingCheckpointStore(group, others, database);
 			this.database = database;
 			this.databaseLetters = databaseLetters;
 			DeadLetterStore ofGroup = (groupLetters != null) ? groupLetters : databaseLetters;
-			this.letters = byDefault ? new DeadLettersByTopic(databaseLetters, others, ofGroup)
-					: new DeadLettersByTopic(ofGroup, others, databaseLetters);
+			this.letters = byDefault ? new RoutingDeadLetterStore(databaseLetters, others, ofGroup)
+					: new RoutingDeadLetterStore(ofGroup, others, databaseLetters);
 		}
 
 		CheckpointStore checkpoints() {

@@ -61,7 +61,7 @@ import io.github.shardkeeper.redis.stream.TopicUsers;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.ShardTrimmer;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 
 /** Stores and source on Redis, reached with {@code spring.data.redis.*}. */
 @Configuration(proxyBeanMethods = false)
@@ -232,7 +232,7 @@ class RedisStoreConfiguration {
 		@Bean
 		@ConditionalOnBean(ShardTrimmer.class)
 		TopicTrimming shardkeeperTopicTrimming(ShardkeeperSettings settings, ShardkeeperProperties properties,
-				ShardConsumerRunner runner, TopicSources sources, ObjectProvider<ShardTrimmer> trimmers,
+				ShardConsumerRunner runner, SourceRegistry sources, ObjectProvider<ShardTrimmer> trimmers,
 				TopicGroups groups, MemberRuntime runtime) {
 			return new TopicTrimming(settings.trimRules(), properties.topics().keySet(), runner::topics, sources,
 					(topic) -> SourceSelection.capability(sources, topic, ShardTrimmer.class, trimmers), groups,
@@ -244,7 +244,7 @@ class RedisStoreConfiguration {
 		@ConditionalOnBean(ShardTrimmer.class)
 		@Conditional(JdbcTransactionConfiguration.OnJdbcTransaction.class)
 		OffsetCopies shardkeeperOffsetCopies(ShardkeeperSettings settings, ShardConsumerRunner runner,
-				CheckpointStore checkpoints, TopicSources sources, ObjectProvider<ShardTrimmer> trimmers,
+				CheckpointStore checkpoints, SourceRegistry sources, ObjectProvider<ShardTrimmer> trimmers,
 				TopicGroups groups, MemberRuntime runtime) {
 			return new OffsetCopies(
 					(topic) -> settings.isInDatabase(topic)

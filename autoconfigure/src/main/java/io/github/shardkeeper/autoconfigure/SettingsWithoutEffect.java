@@ -38,8 +38,8 @@ import io.github.shardkeeper.coordination.AssignmentSettings;
 import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.shard.ApplicationVersion;
-import io.github.shardkeeper.source.OnceAppender;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.IdempotentAppender;
+import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.text.NearestName;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
@@ -158,12 +158,12 @@ final class SettingsWithoutEffect implements ApplicationListener<ContextRefreshe
 
 	private final AssignmentSettings assignment;
 
-	private final TopicSources sources;
+	private final SourceRegistry sources;
 
 	private final ShardConsumerRunner runner;
 
 	SettingsWithoutEffect(ConfigurableApplicationContext context, ShardkeeperProperties properties,
-			AssignmentSettings assignment, TopicSources sources, ShardConsumerRunner runner) {
+			AssignmentSettings assignment, SourceRegistry sources, ShardConsumerRunner runner) {
 		this.context = context;
 		this.properties = properties;
 		this.assignment = assignment;
@@ -308,7 +308,7 @@ final class SettingsWithoutEffect implements ApplicationListener<ContextRefreshe
 	}
 
 	/** What rules about the whole application ask. */
-	private record Application(ShardkeeperProperties set, TopicSources sources, AssignmentSettings assignment,
+	private record Application(ShardkeeperProperties set, SourceRegistry sources, AssignmentSettings assignment,
 			Collection<ShardHandler> handlers, boolean hasVirtualThreads, boolean isObserved) {
 
 		boolean isVersionOrdered() {
@@ -321,7 +321,9 @@ final class SettingsWithoutEffect implements ApplicationListener<ContextRefreshe
 		}
 
 		boolean repeatsNothing() {
-			return this.sources.names().stream().noneMatch((topic) -> this.sources.of(topic) instanceof OnceAppender);
+			return this.sources.names()
+				.stream()
+				.noneMatch((topic) -> this.sources.of(topic) instanceof IdempotentAppender);
 		}
 
 		/** Without any handler, it shares its settings with others that may send. */

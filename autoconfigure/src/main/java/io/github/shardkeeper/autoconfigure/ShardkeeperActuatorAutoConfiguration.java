@@ -74,9 +74,9 @@ import io.github.shardkeeper.operations.GroupReporter;
 import io.github.shardkeeper.operations.OperationAudit;
 import io.github.shardkeeper.operations.ShardOperations;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
+import io.github.shardkeeper.template.DuplicateSendListener;
 import io.github.shardkeeper.template.SendObserver;
-import io.github.shardkeeper.template.SendRepetitions;
 import io.github.shardkeeper.worker.shard.ConsumerMeters;
 
 /** Endpoint, health and meters, each if its library is on the class path. */
@@ -112,7 +112,7 @@ public final class ShardkeeperActuatorAutoConfiguration {
 		@Bean
 		@ConditionalOnBean(ShardsEndpoint.class)
 		ShardOperations shardkeeperShardOperations(CoordinationSettings settings, GroupReporter reporter,
-				TopicSources sources, BroadcastStores broadcast, ShardCoordinator coordinator,
+				SourceRegistry sources, BroadcastStores broadcast, ShardCoordinator coordinator,
 				CoordinationStore coordination, CheckpointStore checkpoints, ShardPositions positions,
 				ObjectProvider<DeadLetters> letters, ShardConsumerRunner runner, ConfigurableApplicationContext context,
 				OperationAudit audit) {
@@ -213,7 +213,7 @@ public final class ShardkeeperActuatorAutoConfiguration {
 	 *
 	 * @param problemStatus Status if a person has to act. With 'UP' or 'UNKNOWN',
 	 * problems are details only.
-	 * @param outageTolerance Time without a lease, or without answers to what a shard
+	 * @param outageTolerance Time without a lease, or without replies to what a shard
 	 * needs, after which a person has to act. Until then the status is 'UNKNOWN' without
 	 * a lease, and 'UP' with one. At least 0s.
 	 * @param loops Health indicator 'shardkeeperLoops', for liveness probes.
@@ -290,7 +290,7 @@ public final class ShardkeeperActuatorAutoConfiguration {
 		MicrometerGroupMeters shardkeeperGroupMeters(MeterRegistry registry, ShardCoordinator coordinator,
 				HeartbeatScheduler heartbeats, MeterProperties properties) {
 			MicrometerGroupMeters meters = new MicrometerGroupMeters(registry, coordinator, properties.perShard());
-			heartbeats.onAnswer(meters::heartbeatAnswered);
+			heartbeats.onReply(meters::heartbeatAnswered);
 			coordinator.onPlan(meters::planComputed);
 			return meters;
 		}
@@ -308,7 +308,7 @@ public final class ShardkeeperActuatorAutoConfiguration {
 		@Bean
 		ConsumptionSampler shardkeeperConsumptionSampler(ShardCoordinator coordinator, CoordinationStore store,
 				CheckpointStore checkpoints, ObjectProvider<DeadLetterStore> letters, BroadcastStores broadcast,
-				TopicSources sources, ShardConsumerRunner runner, ObjectProvider<MoveReporter> history,
+				SourceRegistry sources, ShardConsumerRunner runner, ObjectProvider<MoveReporter> history,
 				MemberRuntime runtime, MeterProperties properties, MicrometerGroupMeters meters) {
 			DeadLetterStore stored = letters.getIfAvailable();
 			MoveReporter moves = history.getIfAvailable();
@@ -338,7 +338,7 @@ public final class ShardkeeperActuatorAutoConfiguration {
 		}
 
 		@Bean
-		@ConditionalOnMissingBean(SendRepetitions.class)
+		@ConditionalOnMissingBean(DuplicateSendListener.class)
 		MicrometerSendRepetitions shardkeeperSendRepetitions(MeterRegistry registry) {
 			return new MicrometerSendRepetitions(registry);
 		}

@@ -26,8 +26,8 @@ import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.ImportRuntimeHints;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Primary;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
@@ -71,24 +71,24 @@ import io.github.shardkeeper.operations.BroadcastReporter;
 import io.github.shardkeeper.operations.CommittedStateReader;
 import io.github.shardkeeper.operations.DeadLetterExpiry;
 import io.github.shardkeeper.operations.GroupReporter;
-import io.github.shardkeeper.operations.RoutedShardTopics;
+import io.github.shardkeeper.operations.RoutingShardTopics;
 import io.github.shardkeeper.operations.StoredDeadLetters;
 import io.github.shardkeeper.operations.StoredRetiredTopics;
 import io.github.shardkeeper.operations.StoredShardPositions;
-import io.github.shardkeeper.output.Outputs;
+import io.github.shardkeeper.output.OutboxSettings;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardSource;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.source.fixed.FixedShardSource;
 import io.github.shardkeeper.source.fixed.ShardNames;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
+import io.github.shardkeeper.template.DuplicateSendListener;
 import io.github.shardkeeper.template.KeyedShardTemplate;
 import io.github.shardkeeper.template.SendObserver;
 import io.github.shardkeeper.template.SendObservers;
-import io.github.shardkeeper.template.SendRepetitions;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.worker.shard.ConsumerEvents;
@@ -143,7 +143,7 @@ public final class ShardkeeperAutoConfiguration {
 	}
 
 	@Bean
-	TopicSources shardkeeperTopicSources(SourceSelection selection, @Nullable Map<String, ShardSource> sources) {
+	SourceRegistry shardkeeperSourceRegistry(SourceSelection selection, @Nullable Map<String, ShardSource> sources) {
 		return selection.sources((sources != null) ? sources : Map.of());
 	}
 
@@ -230,7 +230,7 @@ public final class ShardkeeperAutoConfiguration {
 	}
 
 	@Bean
-	StartPositions shardkeeperStartPositions(ShardkeeperSettings settings, TopicSources sources,
+	StartPositions shardkeeperStartPositions(ShardkeeperSettings settings, SourceRegistry sources,
 			CheckpointStore checkpoints, BroadcastStores broadcast) {
 		return new StartPositions(sources, broadcast.over(checkpoints), settings.startPositions(),
 				MonotonicClock.SYSTEM);
@@ -240,15 +240,15 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	@Primary
 	@ConditionalOnBean(ShardTopics.class)
-	ShardTopics shardkeeperTopics(TopicSources sources, ObjectProvider<ShardTopics> beans) {
-		return new RoutedShardTopics(sources,
+	ShardTopics shardkeeperTopics(SourceRegistry sources, ObjectProvider<ShardTopics> beans) {
+		return new RoutingShardTopics(sources,
 				(topic) -> SourceSelection.capability(sources, topic, ShardTopics.class, beans));
 	}
 
 	/** With a coordination store of the application, nothing may be compared. */
 	@Bean
 	SettingsAgreement shardkeeperSettingsAgreement(CoordinationSettings settings, CoordinationStore store,
-			ShardCoordinator coordinator, MemberRuntime runtime, ShardkeeperSettings all, TopicSources sources,
+			ShardCoordinator coordinator, MemberRuntime runtime, ShardkeeperSettings all, SourceRegistry sources,
 			PayloadConverter converter, ObjectProvider<ShardSelector> selector, ListableBeanFactory beans) {
 		SharedProperties shared = new SharedProperties(all.properties(), sources, converter, selector, beans);
 		SettingsAgreement agreement = new SettingsAgreement(settings, store.settings(), shared::of, runtime);
@@ -258,10 +258,10 @@ public final class ShardkeeperAutoConfiguration {
 
 	@Bean
 	ShardConsumerRunner shardkeeperConsumerRunner(ShardkeeperSettings settings, ShardCoordinator coordinator,
-			SettingsAgreement agreement, ShardHandlerDetector detector, TopicSources sources,
+			SettingsAgreement agreement, ShardHandlerDetector detector, SourceRegistry sources,
 			StartPositions startPositions, CheckpointStore checkpoints, BroadcastStores broadcast, Lease lease,
 			MemberRuntime runtime, JsonMapperSelection json, ObjectProvider<ConsumerMeters> meters,
-			ConsumerEvents events, ObjectProvider<Outputs> outputs, Environment environment) {
+			ConsumerEvents events, ObjectProvider<OutboxSettings> outputs, Environment environment) {
 		ShardkeeperProperties.Consumer consumer = settings.properties().consumer();
 		WorkerThreads threads = new WorkerThreads(Threading.VIRTUAL.isActive(environment), consumer.threads());
 		return new ShardConsumerRunner(coordinator, agreement, detector, sources, startPositions,
@@ -269,7 +269,7 @@ public final class ShardkeeperAutoConfiguration {
 				new ShardConsumerRunner.Settings(settings.consumers(), consumer.buffer().totalSize().toBytes(),
 						settings.broadcastTopics(), consumer.startup() == ShardkeeperProperties.Startup.WITH_CONTEXT),
 				json.mapper(), meters.getIfAvailable(() -> ConsumerMeters.NONE), events,
-				outputs.getIfAvailable(() -> Outputs.NONE), settings.leaveTimeout());
+				outputs.getIfAvailable(() -> OutboxSettings.NONE), settings.leaveTimeout());
 	}
 
 	@Bean
@@ -281,7 +281,7 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	@Lazy(false)
 	SettingsWithoutEffect shardkeeperSettingsWithoutEffect(ConfigurableApplicationContext context,
-			ShardkeeperProperties properties, AssignmentSettings assignment, TopicSources sources,
+			ShardkeeperProperties properties, AssignmentSettings assignment, SourceRegistry sources,
 			ShardConsumerRunner runner) {
 		return new SettingsWithoutEffect(context, properties, assignment, sources, runner);
 	}
@@ -302,7 +302,7 @@ public final class ShardkeeperAutoConfiguration {
 		String group = coordinator.settings().group();
 		boolean kept = settings.history().maxMoves() > 0;
 		PublishedEvents published = new PublishedEvents(group, publisher);
-		MoveRecorder recorder = new MoveRecorder(group, kept ? history.getIfAvailable() : null, store.notes(),
+		MoveRecorder recorder = new MoveRecorder(group, kept ? history.getIfAvailable() : null, store.diagnostics(),
 				kept ? settings.history().maxMoves() : PENDING_MOVES, runtime.loops(), runtime.clock(), (move) -> {
 					published.moved(move);
 					// The meters need the runner, whose events go through this recorder.
@@ -314,7 +314,7 @@ public final class ShardkeeperAutoConfiguration {
 
 	@Bean
 	GroupReporter shardkeeperGroupReporter(ShardCoordinator coordinator, CoordinationStore coordinationStore,
-			CheckpointStore checkpointStore, ObjectProvider<DeadLetterStore> letters, TopicSources sources,
+			CheckpointStore checkpointStore, ObjectProvider<DeadLetterStore> letters, SourceRegistry sources,
 			ShardConsumerRunner runner, ObjectProvider<MoveReporter> moves, BroadcastStores broadcast) {
 		MoveReporter history = moves.getIfAvailable();
 		DeadLetterStore stored = letters.getIfAvailable();
@@ -334,14 +334,14 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	ShardStateReader shardkeeperStateReader(CheckpointStore checkpoints, BroadcastStores broadcast,
-			TopicSources sources, JsonMapperSelection json) {
+			SourceRegistry sources, JsonMapperSelection json) {
 		return new CommittedStateReader(broadcast.over(checkpoints), sources, json.mapper());
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
 	ShardPositions shardkeeperShardPositions(CheckpointStore checkpoints, BroadcastStores broadcast,
-			CoordinationStore coordination, ObjectProvider<ShardConsumerRunner> runner, TopicSources sources) {
+			CoordinationStore coordination, ObjectProvider<ShardConsumerRunner> runner, SourceRegistry sources) {
 		return new StoredShardPositions(broadcast.over(checkpoints),
 				broadcast.owners(coordination::notifyOwners, (shards) -> runner.getObject().attend(shards)), sources);
 	}
@@ -359,7 +359,7 @@ public final class ShardkeeperAutoConfiguration {
 	@ConditionalOnBean(DeadLetterStore.class)
 	DeadLetters shardkeeperDeadLetters(CoordinationSettings settings, DeadLetterStore letters,
 			BroadcastStores broadcast, CoordinationStore coordination, ObjectProvider<ShardConsumerRunner> runner,
-			TopicSources sources) {
+			SourceRegistry sources) {
 		return new StoredDeadLetters(settings.group(), broadcast.over(letters),
 				broadcast.owners(coordination::notifyOwners, (shards) -> runner.getObject().attend(shards)), sources);
 	}
@@ -368,7 +368,7 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	@ConditionalOnBean(DeadLetterStore.class)
 	DeadLetterExpiry shardkeeperDeadLetterExpiry(ShardkeeperSettings settings, ShardCoordinator coordinator,
-			ShardConsumerRunner runner, DeadLetterStore letters, BroadcastStores broadcast, TopicSources sources,
+			ShardConsumerRunner runner, DeadLetterStore letters, BroadcastStores broadcast, SourceRegistry sources,
 			ObjectProvider<ConsumerMeters> meters, MemberRuntime runtime) {
 		Set<String> apart = settings.broadcastTopics();
 		ConsumerMeters counted = meters.getIfAvailable(() -> ConsumerMeters.NONE);
@@ -382,21 +382,21 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	@ConditionalOnBean(ShardAppender.class)
-	ShardTemplate shardkeeperTemplate(ShardkeeperSettings settings, TopicSources sources,
+	ShardTemplate shardkeeperTemplate(ShardkeeperSettings settings, SourceRegistry sources,
 			ObjectProvider<ShardAppender> appenders, PayloadConverter converter, ObjectProvider<TopicPayloads> own,
 			Map<String, ShardSelector> selectors, ObjectProvider<ShardSelector> selector,
-			ObjectProvider<SendObserver> observers, ObjectProvider<SendRepetitions> repetitions) {
+			ObjectProvider<SendObserver> observers, ObjectProvider<DuplicateSendListener> repetitions) {
 		TopicSelectors selected = TopicSelectors.of(settings, sources, appenders, selectors, selector);
 		return new KeyedShardTemplate(new SourceSelection.SendableTopics(sources, appenders),
 				TopicPayloads.over(converter, own), settings.sending(), selected.byTopic(), selected.otherwise(),
 				SendObservers.of(observers.orderedStream().toList()),
-				repetitions.getIfAvailable(() -> SendRepetitions.NONE));
+				repetitions.getIfAvailable(() -> DuplicateSendListener.NONE));
 	}
 
 	/** The template is one of its own: an application may replace the other. */
 	@Bean
 	@ConditionalOnBean(ShardAppender.class)
-	Outputs shardkeeperOutputs(ShardkeeperSettings settings, TopicSources sources,
+	OutboxSettings shardkeeperOutboxSettings(ShardkeeperSettings settings, SourceRegistry sources,
 			ObjectProvider<ShardAppender> appenders, PayloadConverter converter, ObjectProvider<TopicPayloads> own,
 			Map<String, ShardSelector> selectors, ObjectProvider<ShardSelector> selector) {
 		ShardkeeperProperties.Outbox outbox = settings.properties().outbox();
@@ -404,7 +404,7 @@ public final class ShardkeeperAutoConfiguration {
 		KeyedShardTemplate template = new KeyedShardTemplate(new SourceSelection.SendableTopics(sources, appenders),
 				TopicPayloads.over(converter, own), settings.sending(), selected.byTopic(), selected.otherwise(),
 				SendObserver.NONE);
-		return new Outputs(new SourceSelection.SequencedTopics(sources, template), outbox.maxRecords(),
+		return new OutboxSettings(new SourceSelection.SequencedTopics(sources, template), outbox.maxRecords(),
 				outbox.maxSize().toBytes());
 	}
 

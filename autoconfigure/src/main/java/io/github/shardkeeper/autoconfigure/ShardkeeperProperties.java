@@ -210,8 +210,8 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * process still runs. At least the lease. Defaults to 15s, or 7500ms with the profile
 	 * fast-failover.
 	 * @param onLoss Reaction to the end of the lease, which happens if the store does not
-	 * answer in time or the process was paused: suspend stops consumption until the store
-	 * answers, exit ends the process.
+	 * reply in time or the process was paused: suspend stops consumption until the store
+	 * replies, exit ends the process.
 	 * @param onLeave Handling of the shards of an instance that leaves the group in
 	 * order: release gives them to others, keep keeps them for its return within the away
 	 * timeout and requires shardkeeper.instance-id.
@@ -284,7 +284,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 */
 	public enum OnLoss {
 
-		/** Suspends consumption until the store answers. */
+		/** Suspends consumption until the store replies. */
 		SUSPEND,
 
 		/**

@@ -25,7 +25,7 @@ import io.github.shardkeeper.autoconfigure.SlsSourceProperties.SlsTopicPropertie
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.coordination.SharedSettings;
 import io.github.shardkeeper.source.PayloadConverter;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 
 /**
  * The properties in which the instances of a group are compared. The reference lists
@@ -79,7 +79,7 @@ final class SharedProperties {
 
 	private final ShardkeeperProperties properties;
 
-	private final TopicSources sources;
+	private final SourceRegistry sources;
 
 	private final PayloadConverter converter;
 
@@ -87,7 +87,7 @@ final class SharedProperties {
 
 	private final boolean ownCheckpoints;
 
-	SharedProperties(ShardkeeperProperties properties, TopicSources sources, PayloadConverter converter,
+	SharedProperties(ShardkeeperProperties properties, SourceRegistry sources, PayloadConverter converter,
 			ObjectProvider<ShardSelector> selector, ListableBeanFactory beans) {
 		this.properties = properties;
 		this.sources = sources;

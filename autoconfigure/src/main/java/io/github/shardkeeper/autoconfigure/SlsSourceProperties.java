@@ -34,7 +34,7 @@ import io.github.shardkeeper.Internal;
  * @param fetchCount Maximum number of log groups that a request reads. 1 to 1000.
  * @param threads Maximum number of requests at a time that read, and the same for those
  * that append. 1 to 64.
- * @param requestTimeout Maximum time for a connection, and for each part of an answer.
+ * @param requestTimeout Maximum time for a connection, and for each part of a reply.
  * Above 0, at most a day.
  * @param consumerGroup Name of an SLS consumer group that shows the positions of the
  * checkpoints.

@@ -18,19 +18,19 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
-import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Topic;
 import io.github.shardkeeper.ShardTemplate.Outgoing;
-import io.github.shardkeeper.operations.RoutedShardTopics;
-import io.github.shardkeeper.output.OutputTargets;
+import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Topic;
+import io.github.shardkeeper.operations.RoutingShardTopics;
+import io.github.shardkeeper.output.OutboxTargets;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.SequencedAppender;
-import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.ShardAppender;
+import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.ShardSource;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.source.fixed.FixedShardSource;
 import io.github.shardkeeper.source.fixed.ShardNames;
 import io.github.shardkeeper.template.KeyedShardTemplate;
@@ -269,7 +269,7 @@ final class SourceSelection {
 	}
 
 	/** Returns all sources, by the names that properties use. */
-	TopicSources sources(Map<String, ShardSource> beans) {
+	SourceRegistry sources(Map<String, ShardSource> beans) {
 		Map<String, ShardSource> sources = new TreeMap<>(beans);
 		BUILT_IN.keySet().forEach((source) -> {
 			ShardSource bean = sources.remove(beanName(source));
@@ -284,7 +284,7 @@ final class SourceSelection {
 				configured.put(name, source);
 			}
 		});
-		return new TopicSources(sources, configured);
+		return new SourceRegistry(sources, configured);
 	}
 
 	/**
@@ -292,13 +292,13 @@ final class SourceSelection {
 	 * has the type, else the application's only bean of the type that is no source.
 	 * @throws ShardkeeperConfigurationException if there are several such beans
 	 */
-	static <T> @Nullable T capability(TopicSources sources, String topic, Class<T> type, ObjectProvider<T> beans) {
+	static <T> @Nullable T capability(SourceRegistry sources, String topic, Class<T> type, ObjectProvider<T> beans) {
 		ShardSource source = sources.of(topic);
 		if (type.isInstance(source)) {
 			return type.cast(source);
 		}
 		List<T> others = beans.stream()
-			.filter((bean) -> !(bean instanceof ShardSource) && !(bean instanceof RoutedShardTopics))
+			.filter((bean) -> !(bean instanceof ShardSource) && !(bean instanceof RoutingShardTopics))
 			.toList();
 		if (others.size() > 1) {
 			throw new ShardkeeperConfigurationException(
@@ -313,13 +313,13 @@ final class SourceSelection {
 	/** Topics to which a template sends. Thread-safe. */
 	static final class SendableTopics implements SendTopics {
 
-		private final TopicSources sources;
+		private final SourceRegistry sources;
 
 		private final ObjectProvider<ShardAppender> beans;
 
 		private final Map<String, ShardAppender> appenders = new ConcurrentHashMap<>();
 
-		SendableTopics(TopicSources sources, ObjectProvider<ShardAppender> beans) {
+		SendableTopics(SourceRegistry sources, ObjectProvider<ShardAppender> beans) {
 			this.sources = sources;
 			this.beans = beans;
 		}
@@ -354,15 +354,15 @@ final class SourceSelection {
 	 * Topics to which handlers send as parts of their calls: those whose sources append a
 	 * numbered record once. Records are prepared as those of a template. Thread-safe.
 	 */
-	static final class SequencedTopics implements OutputTargets {
+	static final class SequencedTopics implements OutboxTargets {
 
-		private final TopicSources sources;
+		private final SourceRegistry sources;
 
 		private final KeyedShardTemplate template;
 
 		private final Map<String, SequencedAppender> appenders = new ConcurrentHashMap<>();
 
-		SequencedTopics(TopicSources sources, KeyedShardTemplate template) {
+		SequencedTopics(SourceRegistry sources, KeyedShardTemplate template) {
 			this.sources = sources;
 			this.template = template;
 		}

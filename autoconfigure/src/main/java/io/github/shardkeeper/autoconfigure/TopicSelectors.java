@@ -12,7 +12,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import io.github.shardkeeper.ShardSelector;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.ShardAppender;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 
 /**
  * The selectors of the shards of records that are sent.
@@ -27,7 +27,7 @@ record TopicSelectors(Map<String, ShardSelector> byTopic, @Nullable ShardSelecto
 	 * @throws ShardkeeperConfigurationException if none of several is primary, and a
 	 * topic that takes records names none: a second bean would change its shards
 	 */
-	static TopicSelectors of(ShardkeeperSettings settings, TopicSources sources,
+	static TopicSelectors of(ShardkeeperSettings settings, SourceRegistry sources,
 			ObjectProvider<ShardAppender> appenders, Map<String, ShardSelector> beans,
 			ObjectProvider<ShardSelector> selector) {
 		Map<String, ShardSelector> byTopic = settings.selectors(beans);

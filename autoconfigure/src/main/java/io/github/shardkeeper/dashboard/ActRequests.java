@@ -54,7 +54,7 @@ final class ActRequests {
 	}
 
 	/**
-	 * Returns the body of the answer. The texts are those above, without quotation marks.
+	 * Returns the body of the reply. The texts are those above, without quotation marks.
 	 */
 	static String json(String refusal) {
 		return "{\"reason\":\"" + refusal + "\"}";

@@ -62,7 +62,7 @@ public final class DashboardPaths {
 		HEADERS.forEach(header);
 		boolean page = known.page.stream().anyMatch((pattern) -> pattern.matches(path));
 		boolean events = known.events.stream().anyMatch((pattern) -> pattern.matches(path));
-		// A new version is seen soon after a deploy, whichever instance answers.
+		// A new version is seen soon after a deploy, whichever instance replies.
 		header.accept("Cache-Control", (page || events) ? "no-store" : "private, max-age=60");
 		if (events) {
 			header.accept("X-Accel-Buffering", "no");

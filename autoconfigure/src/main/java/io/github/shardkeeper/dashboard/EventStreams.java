@@ -16,7 +16,7 @@ public interface EventStreams {
 	 */
 	Object open();
 
-	/** Returns the answer to a viewer for whom there is no room. */
+	/** Returns the reply to a viewer for whom there is no room. */
 	static WebEndpointResponse<Object> noRoom() {
 		return new WebEndpointResponse<>(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
 	}

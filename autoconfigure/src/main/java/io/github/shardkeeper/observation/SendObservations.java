@@ -13,7 +13,7 @@ import io.github.shardkeeper.template.SendObserver;
 /**
  * Makes an observation {@code shardkeeper.send} of each record that is sent, as a child
  * of the sender's current observation, and writes its trace into the record's headers. It
- * opens no scope, because the answer arrives on another thread. Thread-safe.
+ * opens no scope, because the reply arrives on another thread. Thread-safe.
  */
 @Internal
 public final class SendObservations implements SendObserver {

@@ -12,7 +12,7 @@ import io.github.shardkeeper.shard.ShardId;
 /**
  * Context of the observation of one record that is sent. Its carrier holds the headers of
  * the record, into which the trace is written. The observation starts on the sender's
- * thread and stops on the thread on which the answer arrives. Thread-safe.
+ * thread and stops on the thread on which the reply arrives. Thread-safe.
  */
 public final class ShardSendContext extends SenderContext<Map<String, String>> {
 
@@ -52,7 +52,7 @@ public final class ShardSendContext extends SenderContext<Map<String, String>> {
 	}
 
 	/**
-	 * {@return the record's offset, {@code null} before the answer or if not known}
+	 * {@return the record's offset, {@code null} before the reply or if not known}
 	 */
 	public @Nullable Offset offset() {
 		return this.offset;

@@ -91,12 +91,12 @@ function body() {
 	return { ...current.act.body, ...values };
 }
 
-function show(answer, lead) {
-	const effects = answer.effects?.length > 0 ? answer.effects : ["Nothing changes."];
+function show(reply, lead) {
+	const effects = reply.effects?.length > 0 ? reply.effects : ["Nothing changes."];
 	byId("effects").replaceChildren(element("p", "soft", lead),
 			element("ul", "", ...effects.map((effect) => element("li", "", effect))));
-	if (answer.refused) {
-		byId("effects").append(element("p", "banner bad", `Refused: ${answer.refused}`));
+	if (reply.refused) {
+		byId("effects").append(element("p", "banner bad", `Refused: ${reply.refused}`));
 	}
 }
 
@@ -129,10 +129,10 @@ async function preview() {
 	}
 	byId("effects").replaceChildren(element("p", "soft", "Asking what would happen …"));
 	try {
-		const answer = await post(of.act.path, { ...body(), dryRun: true });
+		const reply = await post(of.act.path, { ...body(), dryRun: true });
 		if (of === current && mine === of.run) {
-			show(answer, "This would happen:");
-			byId("do").disabled = Boolean(answer.refused);
+			show(reply, "This would happen:");
+			byId("do").disabled = Boolean(reply.refused);
 		}
 	} catch (failure) {
 		if (of === current && mine === of.run) {
@@ -151,12 +151,12 @@ async function perform(event) {
 	of.run++;
 	of.done = true;
 	try {
-		const answer = await post(of.act.path, body());
+		const reply = await post(of.act.path, body());
 		if (of !== current) {
 			return;
 		}
-		show(answer, answer.done ? "Done." : "Not done.");
-		say(answer.done ? `Done. ${(answer.effects ?? []).join(" ")}` : `Not done. ${answer.refused ?? ""}`);
+		show(reply, reply.done ? "Done." : "Not done.");
+		say(reply.done ? `Done. ${(reply.effects ?? []).join(" ")}` : `Not done. ${reply.refused ?? ""}`);
 		leaveOnlyClose();
 		document.dispatchEvent(new CustomEvent("acted"));
 	} catch (failure) {

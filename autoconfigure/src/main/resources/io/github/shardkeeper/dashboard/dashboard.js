@@ -97,7 +97,7 @@ function showMembers() {
 		const shards = `${number(member.shards)} ${member.shards === 1 ? "shard" : "shards"}`;
 		keepingFocus(item, () => item.replaceChildren(element("div", "row", dot(member.id), name,
 				member.silentSince ? tag("silent", "bad") : null, member.leader ? tag("leader") : null,
-				member.id === self ? tag("answers") : null, member.leaving ? tag("leaving", "warn") : null,
+				member.id === self ? tag("replies") : null, member.leaving ? tag("leaving", "warn") : null,
 				member.draining ? tag("draining", "warn") : null, member.zone ? tag(`zone ${member.zone}`) : null,
 				member.version ? element("span", "soft", member.version) : null,
 				element("span", "push acts", ...memberActs(member)),
@@ -112,7 +112,7 @@ function showMembers() {
 		place.hidden = !outside;
 		place.dataset.version = version;
 		place.replaceChildren(...[
-			element("span", "", `${instance}, which answers, is not in the group${apart ? ", and consumes broadcast topics for itself" : ""}.`),
+			element("span", "", `${instance}, which replies, is not in the group${apart ? ", and consumes broadcast topics for itself" : ""}.`),
 			apart ? null : acts.actButton(onInstance("join", "Join", instance))].filter(Boolean));
 	}
 	byId("rebalance").hidden = !settings.acts || members.length === 0;
@@ -169,7 +169,7 @@ function showBroadcastTopic(item, topic) {
 		return;
 	}
 	item.dataset.version = version;
-	item.title = `Every instance consumes all shards of this topic for itself. The numbers are those of ${topic.instance}, which answers`;
+	item.title = `Every instance consumes all shards of this topic for itself. The numbers are those of ${topic.instance}, which replies`;
 	keepingFocus(item, () => item.replaceChildren(...[
 		element("span", "name", button(topic.topic, "link", () => openTopic(topic.topic)), " ",
 				element("span", "soft", `${number(topic.shards)} on ${topic.instance}`)),
@@ -211,7 +211,7 @@ function showTopic() {
 /** Returns the number of dead letters. */
 function broadcastFacts(list, topic) {
 	fact(list, "Consumed by", "every instance, for itself");
-	fact(list, "What follows is of", `${topic.instance}, which answers`);
+	fact(list, "What follows is of", `${topic.instance}, which replies`);
 	fact(list, "Shards", number(topic.shards));
 	Object.entries(topic.problems).forEach(([id, problem]) => fact(list, `Problem of ${id}`, problem));
 	fact(list, "Dead letters", topic.deadLetters === null ? "not known" : number(topic.deadLetters));
@@ -659,7 +659,7 @@ async function read() {
 		}
 	} catch (failure) {
 		const away = failure instanceof TypeError || failure.name === "TimeoutError";
-		const text = away ? "This instance does not answer" : failure.message.replace(/\.$/, "");
+		const text = away ? "This instance does not reply" : failure.message.replace(/\.$/, "");
 		live(`${text}. Trying again …`, true);
 		byId("trouble").classList.add("bad");
 		if (failure.status === 401) {

@@ -58,7 +58,7 @@ function ofShard(shard) {
 		acts: shard.paused ? acts : [...acts, onShard("pause", "Pause", "Pause", shard)] };
 }
 
-/** What the instance that answers knows of topics that every instance consumes for itself. */
+/** What the instance that replies knows of topics that every instance consumes for itself. */
 function ofBroadcast(topic) {
 	const on = ` on ${topic.instance}`;
 	return [
@@ -180,7 +180,7 @@ export function issues(model) {
 		...(group.leader ? [] : [{ level: "bad", of: "group", name: "leader", where: "The whole group", acts: [],
 			text: "It has no leader, so nobody takes over the shards of an instance that stops" }]),
 		...(group.self && !group.connected ? [{ level: "bad", of: "member", name: "lease", where: brief(group.self), acts: [],
-			text: "This instance, which answers, has no lease at the moment and consumes nothing" }] : []),
+			text: "This instance, which replies, has no lease at the moment and consumes nothing" }] : []),
 		...group.members.filter((member) => member.silentSince).map((member) => silent(member, waiting)),
 		...group.problems.filter((problem) => !told.has(problem.kind)).map((problem) => ({
 			level: problem.serious ? "bad" : "note", of: "group", name: `${problem.kind} ${problem.concerned} ${problem.problem}`,

@@ -1,6 +1,6 @@
-/** What is known of the group, put together from answers of any instance. No DOM here. */
+/** What is known of the group, put together from replies of any instance. No DOM here. */
 
-/** Answers of instances that are behind are left out for so long; then the group really is at that state. */
+/** Replies of instances that are behind are left out for so long; then the group really is at that state. */
 const BEHIND_MILLIS = 10_000;
 const PAGE = 1000;
 /** Dead letters are counted so often: it is a command or a query per shard. */
@@ -33,7 +33,7 @@ export class Failure extends Error {
 export async function request(path, options = {}) {
 	const response = await fetch(path, {
 		cache: "no-store", credentials: "same-origin", signal: AbortSignal.timeout(15_000), redirect: "manual", ...options,
-		// Spring Security answers with a status then, and not with a form or a dialog of the browser.
+		// Spring Security replies with a status then, and not with a form or a dialog of the browser.
 		headers: { "X-Requested-With": "XMLHttpRequest", ...options.headers },
 	});
 	if (response.type === "opaqueredirect" || response.status === 401) {
@@ -45,18 +45,18 @@ export async function request(path, options = {}) {
 		body = JSON.parse(text);
 	} catch (error) {
 		if (response.ok) {
-			throw new Failure("The answer is not JSON; is there a proxy or a sign-in page?", response.status);
+			throw new Failure("The reply is not JSON; is there a proxy or a sign-in page?", response.status);
 		}
 	}
 	if (!response.ok) {
 		throw new Failure(body?.reason ?? refusal(path.split("?")[0], response.status, options.method === "POST")
-				?? String(body?.detail ?? body?.message ?? body?.error ?? `${path.split("?")[0]} answers ${response.status}`),
+				?? String(body?.detail ?? body?.message ?? body?.error ?? `${path.split("?")[0]} replies ${response.status}`),
 				response.status, Boolean(body?.reason));
 	}
 	return body;
 }
 
-/** Answers that come from before the endpoint, in plain words; it has a reason for its own. */
+/** Replies that come from before the endpoint, in plain words; it has a reason for its own. */
 function refusal(path, status, act) {
 	const where = path.split("/").find((part) => part !== "..");
 	return {
@@ -140,7 +140,7 @@ export class Model {
 		this.#counted = -Infinity;
 	}
 
-	/** Returns whether an instance answers that has not seen what another one told. */
+	/** Returns whether an instance replies that has not seen what another one told. */
 	#isBehind(group, now) {
 		const older = group.epoch < this.#seen.epoch
 				|| (group.epoch === this.#seen.epoch && group.generation < this.#seen.generation);
@@ -168,7 +168,7 @@ export class Model {
 		this.#store(name, shard);
 	}
 
-	/** Broadcast topics are those of the instance that answers. */
+	/** Broadcast topics are those of the instance that replies. */
 	#withLetters({ instance, broadcast }) {
 		return (broadcast ?? []).map((topic) => {
 			const name = `${instance} ${topic.topic}`;
@@ -210,13 +210,13 @@ export class Model {
 		this.advances.clear();
 	}
 
-	#markProblems(answer) {
-		this.problems = new Map(answer.shards.map((shard) => [key(shard), shard]));
+	#markProblems(reply) {
+		this.problems = new Map(reply.shards.map((shard) => [key(shard), shard]));
 		for (const [name, shard] of this.shards) {
 			const found = this.problems.get(name);
 			if (found) {
 				this.#store(name, found);
-			} else if (shard.problem && !answer.next) {
+			} else if (shard.problem && !reply.next) {
 				this.shards.set(name, { ...shard, problem: null });
 			}
 		}
@@ -235,22 +235,22 @@ export class Model {
 		const known = new Set(this.moves.map((move) => move.id));
 		const since = Date.now() - RECENT_MINUTES * 60_000;
 		const fresh = [];
-		let answer = await request(`${settings.moves}?limit=${MOVES_PAGE}`);
+		let reply = await request(`${settings.moves}?limit=${MOVES_PAGE}`);
 		let meets = false;
 		for (;;) {
-			fresh.push(...answer.moves.filter((move) => !known.has(move.id)));
-			meets = answer.moves.some((move) => known.has(move.id));
+			fresh.push(...reply.moves.filter((move) => !known.has(move.id)));
+			meets = reply.moves.some((move) => known.has(move.id));
 			// A move may have been planned long before it was over.
-			const old = answer.moves.slice(-20).every((move) => Date.parse(move.planned) < since);
-			if (meets || old || !answer.next || fresh.length >= MOST_MOVES) {
+			const old = reply.moves.slice(-20).every((move) => Date.parse(move.planned) < since);
+			if (meets || old || !reply.next || fresh.length >= MOST_MOVES) {
 				break;
 			}
-			answer = await request(`${settings.moves}?limit=${MORE_MOVES_PAGE}&before=${encodeURIComponent(answer.next)}`);
+			reply = await request(`${settings.moves}?limit=${MORE_MOVES_PAGE}&before=${encodeURIComponent(reply.next)}`);
 		}
 		this.movesError = null;
 		fresh.forEach((move) => this.#apply(move, first));
 		const all = (meets ? [...fresh, ...this.moves] : fresh).sort((one, other) => compareIds(other.id, one.id));
-		this.#moreMoves = all.length > MOST_MOVES || (meets ? this.#moreMoves : Boolean(answer.next));
+		this.#moreMoves = all.length > MOST_MOVES || (meets ? this.#moreMoves : Boolean(reply.next));
 		this.moves = all.slice(0, MOST_MOVES);
 		this.listed = Math.min(first ? MOVES_PAGE : this.listed + fresh.length, MOST_LISTED, this.moves.length);
 		return first ? 0 : fresh.length;
@@ -263,9 +263,9 @@ export class Model {
 	/** Lists more moves, and reads them if they are not known. */
 	async readEarlier() {
 		if (this.listed === this.moves.length) {
-			const answer = await request(`${settings.moves}?limit=${MOVES_PAGE}&before=${encodeURIComponent(this.moves.at(-1).id)}`);
-			this.moves = [...this.moves, ...answer.moves];
-			this.#moreMoves = Boolean(answer.next);
+			const reply = await request(`${settings.moves}?limit=${MOVES_PAGE}&before=${encodeURIComponent(this.moves.at(-1).id)}`);
+			this.moves = [...this.moves, ...reply.moves];
+			this.#moreMoves = Boolean(reply.next);
 		}
 		this.listed = Math.min(this.listed + MOVES_PAGE, MOST_LISTED, this.moves.length);
 	}

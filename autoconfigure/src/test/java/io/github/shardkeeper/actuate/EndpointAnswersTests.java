@@ -35,8 +35,8 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
 /**
- * Answers of all endpoints: a native image can write each of them as JSON, and one that
- * the store does not answer is not a failure of the application.
+ * Replies of all endpoints: a native image can write each of them as JSON, and one that
+ * the store does not reply is not a failure of the application.
  */
 class EndpointAnswersTests {
 
@@ -56,16 +56,16 @@ class EndpointAnswersTests {
 		new ReflectiveRuntimeHintsRegistrar().registerRuntimeHints(hints,
 				endpoints.stream().map(JavaClass::reflect).toArray(Class<?>[]::new));
 
-		Set<Class<?>> answers = new LinkedHashSet<>();
-		endpoints.forEach((endpoint) -> answersOf(endpoint).forEach((answer) -> addWithParts(answer, answers)));
+		Set<Class<?>> replies = new LinkedHashSet<>();
+		endpoints.forEach((endpoint) -> answersOf(endpoint).forEach((reply) -> addWithParts(reply, replies)));
 
 		assertThat(endpoints).hasSizeGreaterThanOrEqualTo(7);
-		assertThat(answers).contains(GroupReport.class, OperationReport.class, DeadLetterReport.class,
+		assertThat(replies).contains(GroupReport.class, OperationReport.class, DeadLetterReport.class,
 				ShardsWebExtension.Refusal.class, ClusterParametersWebExtension.Conflict.class);
-		assertThat(answers).allSatisfy((answer) -> {
-			assertThat(RuntimeHintsPredicates.reflection().onType(answer)).as("%s", answer)
+		assertThat(replies).allSatisfy((reply) -> {
+			assertThat(RuntimeHintsPredicates.reflection().onType(reply)).as("%s", reply)
 				.matches((hinted) -> hinted.test(hints));
-			for (RecordComponent component : Optional.ofNullable(answer.getRecordComponents())
+			for (RecordComponent component : Optional.ofNullable(reply.getRecordComponents())
 				.orElse(new RecordComponent[0])) {
 				assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(component.getAccessor()))
 					.as("%s", component.getAccessor())
@@ -92,11 +92,11 @@ class EndpointAnswersTests {
 			.collect(Collectors.toCollection(LinkedHashSet::new));
 	}
 
-	private static void addWithParts(Class<?> answer, Set<Class<?>> all) {
-		if (!isOurs(answer) || !all.add(answer) || answer.getRecordComponents() == null) {
+	private static void addWithParts(Class<?> reply, Set<Class<?>> all) {
+		if (!isOurs(reply) || !all.add(reply) || reply.getRecordComponents() == null) {
 			return;
 		}
-		for (RecordComponent component : answer.getRecordComponents()) {
+		for (RecordComponent component : reply.getRecordComponents()) {
 			addWithParts(ResolvableType.forMethodReturnType(component.getAccessor()), all);
 		}
 	}
@@ -121,10 +121,10 @@ class EndpointAnswersTests {
 		ClusterParametersWebExtension extension = new ClusterParametersWebExtension(
 				new ClusterParametersEndpoint(() -> Optional.of(parameters)));
 
-		for (WebEndpointResponse<Object> answer : List.of(extension.set(SecurityContext.NONE, "speed", "1", null, null),
+		for (WebEndpointResponse<Object> reply : List.of(extension.set(SecurityContext.NONE, "speed", "1", null, null),
 				extension.reset(SecurityContext.NONE, "speed", null))) {
-			assertThat(answer.getStatus()).isEqualTo(503);
-			assertThat(answer.getBody()).isEqualTo(new ShardsWebExtension.Refusal("Redis: gone"));
+			assertThat(reply.getStatus()).isEqualTo(503);
+			assertThat(reply.getBody()).isEqualTo(new ShardsWebExtension.Refusal("Redis: gone"));
 		}
 	}
 

@@ -45,12 +45,12 @@ class ShardMovesWebExtensionTests {
 	}
 
 	private static void assertAnswer(MoveHistory history, @Nullable String limit, int status, Object body) {
-		WebEndpointResponse<Object> answer = new ShardMovesWebExtension(
+		WebEndpointResponse<Object> reply = new ShardMovesWebExtension(
 				new ShardMovesEndpoint(new MoveReporter(history)))
 			.moves(null, null, null, null, null, null, limit);
 
-		assertThat(answer.getStatus()).isEqualTo(status);
-		assertThat(answer.getBody()).isEqualTo(body);
+		assertThat(reply.getStatus()).isEqualTo(status);
+		assertThat(reply.getBody()).isEqualTo(body);
 	}
 
 }

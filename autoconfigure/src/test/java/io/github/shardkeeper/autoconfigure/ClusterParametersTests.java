@@ -251,13 +251,13 @@ class ClusterParametersTests {
 			long second = parameters.set(name, "200", Update.ALWAYS);
 			String expected = String.valueOf(first);
 
-			for (Object answer : Arrays.asList(
+			for (Object reply : Arrays.asList(
 					invoke(context, OperationType.WRITE, "ann",
 							Map.of("name", name, "value", "1", "expectedVersion", expected)),
 					invoke(context, OperationType.WRITE, "ann",
 							Map.of("name", name, "revertTo", expected, "expectedVersion", expected)),
 					invoke(context, OperationType.DELETE, "ann", Map.of("name", name, "expectedVersion", expected)))) {
-				WebEndpointResponse<?> response = (WebEndpointResponse<?>) answer;
+				WebEndpointResponse<?> response = (WebEndpointResponse<?>) reply;
 				assertThat(response.getStatus()).isEqualTo(409);
 				assertThat(response.getBody())
 					.isEqualTo(new Conflict("The parameter 'index.batch-size' has version " + second + ", not " + first
@@ -267,12 +267,12 @@ class ClusterParametersTests {
 		});
 	}
 
-	private static Version version(@Nullable Object answer) {
-		return (Version) body(answer);
+	private static Version version(@Nullable Object reply) {
+		return (Version) body(reply);
 	}
 
-	private static Object body(@Nullable Object answer) {
-		WebEndpointResponse<?> response = (WebEndpointResponse<?>) answer;
+	private static Object body(@Nullable Object reply) {
+		WebEndpointResponse<?> response = (WebEndpointResponse<?>) reply;
 		assertThat(response.getStatus()).isEqualTo(200);
 		return response.getBody();
 	}
@@ -351,7 +351,7 @@ class ClusterParametersTests {
 		persist(() -> instance.getBean(ClusterParameters.class).set(name, value, Update.ALWAYS));
 	}
 
-	/** On a busy machine, Redis may not answer in time. */
+	/** On a busy machine, Redis may not reply in time. */
 	private static void persist(Runnable change) {
 		await().ignoreExceptionsInstanceOf(StoreUnavailableException.class).until(() -> {
 			change.run();

@@ -39,7 +39,7 @@ import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.kafka.KafkaShardSource;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.test.EmbeddedKafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -67,7 +67,7 @@ class KafkaSourceConfigurationTests {
 					"spring.kafka.consumer.group-id=ignored", "spring.kafka.consumer.auto-offset-reset=latest",
 					"spring.kafka.consumer.enable-auto-commit=true")
 			.run((context) -> {
-				assertThat(context.getBean(TopicSources.class).of("orders")).isInstanceOf(KafkaShardSource.class);
+				assertThat(context.getBean(SourceRegistry.class).of("orders")).isInstanceOf(KafkaShardSource.class);
 				context.getBean(ShardTemplate.class).send("orders", "key", "an order");
 
 				ShardRecord<String> received = recorder.records.poll(20, TimeUnit.SECONDS);
@@ -240,7 +240,7 @@ class KafkaSourceConfigurationTests {
 					assertThat(received.payload()).isEqualTo("an order");
 				});
 			overTls.run((context) -> await().untilAsserted(
-					() -> assertThat(context.getBean(TopicSources.class).of("orders").problems().get("orders"))
+					() -> assertThat(context.getBean(SourceRegistry.class).of("orders").problems().get("orders"))
 						.contains("no TLS connection to " + secured.bootstrapServers())
 						.contains("'spring.kafka.ssl.*'")));
 		}

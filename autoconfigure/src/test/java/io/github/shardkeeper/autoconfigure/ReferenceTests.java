@@ -100,10 +100,10 @@ class ReferenceTests {
 		assertThat(rows("endpoint.md", "| outbox | |")).containsOnlyKeys(documented.path("outbox").propertyNames());
 	}
 
-	private static void assertFields(JsonNode documented, Class<? extends Record> answer) {
-		assertThat(documented.propertyNames()).as("%s", answer)
+	private static void assertFields(JsonNode documented, Class<? extends Record> reply) {
+		assertThat(documented.propertyNames()).as("%s", reply)
 			.containsExactlyElementsOf(
-					Arrays.stream(answer.getRecordComponents()).map(RecordComponent::getName).toList());
+					Arrays.stream(reply.getRecordComponents()).map(RecordComponent::getName).toList());
 	}
 
 	private static Set<String> keys(String section, String cardinality) {

@@ -57,7 +57,7 @@ import io.github.shardkeeper.observation.ShardSendConvention;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.ShardSource;
-import io.github.shardkeeper.template.SendRepetitions;
+import io.github.shardkeeper.template.DuplicateSendListener;
 import io.github.shardkeeper.test.EmbeddedRedis;
 import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.worker.shard.ConsumerMeters;
@@ -75,7 +75,7 @@ class ReplacedBeansTests {
 			ShardCatalog.class, CoordinationStore.class, CheckpointStore.class, DeadLetterStore.class,
 			DeadLetters.class, ShardPositions.class, RetiredTopics.class, ShardStateReader.class, ShardTemplate.class,
 			ShardSelector.class, PayloadConverter.class, MessageArguments.class, ConsumerMeters.class, LoopMeters.class,
-			SendRepetitions.class, ShardConsumeConvention.class, ShardSendConvention.class, ClusterView.class,
+			DuplicateSendListener.class, ShardConsumeConvention.class, ShardSendConvention.class, ClusterView.class,
 			ClusterLocks.class, DoubleBarriers.class, ClusterSignals.class, ClusterParameters.class);
 
 	private static final List<Class<?>> CONFIGURATIONS = List.of(ShardkeeperAutoConfiguration.class,
@@ -226,10 +226,10 @@ class ReplacedBeansTests {
 	private static <T> ApplicationContextRunner withBean(ApplicationContextRunner runner, String name, Class<T> type) {
 		return runner.withBean(name, type,
 				() -> type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
-						(proxy, method, args) -> answer(method.getName(), method.getReturnType(), proxy))));
+						(proxy, method, args) -> reply(method.getName(), method.getReturnType(), proxy))));
 	}
 
-	private static Object answer(String method, Class<?> type, Object proxy) {
+	private static Object reply(String method, Class<?> type, Object proxy) {
 		return switch (method) {
 			case "hashCode" -> System.identityHashCode(proxy);
 			case "equals" -> false;

@@ -472,7 +472,7 @@ class ShardkeeperAutoConfigurationTests {
 		}
 	}
 
-	/** The kernel accepts connections, but nothing answers. */
+	/** The kernel accepts connections, but nothing replies. */
 	@Test
 	@Tag("proof")
 	@Promise("Clear errors")

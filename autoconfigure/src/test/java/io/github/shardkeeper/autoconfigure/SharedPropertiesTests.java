@@ -24,7 +24,7 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
 import io.github.shardkeeper.ShardSelector;
 import io.github.shardkeeper.coordination.SharedSettings;
 import io.github.shardkeeper.source.JsonPayloadConverter;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.ArgumentMatchers.any;
@@ -152,7 +152,7 @@ class SharedPropertiesTests {
 		values.putAll(changed);
 		ShardkeeperProperties properties = new Binder(new MapConfigurationPropertySource(values))
 			.bindOrCreate("shardkeeper", ShardkeeperProperties.class);
-		TopicSources sources = mock(TopicSources.class);
+		SourceRegistry sources = mock(SourceRegistry.class);
 		given(sources.name(any())).willReturn(source);
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		return new SharedProperties(properties, sources, new JsonPayloadConverter(new JsonMapper()),

@@ -25,7 +25,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardSource;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.source.fixed.ShardNames;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 import io.github.shardkeeper.test.EmbeddedRedis;
@@ -47,7 +47,7 @@ class SourceSelectionTests {
 	@Test
 	void storeIsTheDefault() {
 		this.runner.run((context) -> assertThat(
-				context.getBean(TopicSources.class).having(context.getBean(TopicSources.class).names()))
+				context.getBean(SourceRegistry.class).having(context.getBean(SourceRegistry.class).names()))
 			.containsOnlyKeys("redis"));
 	}
 
@@ -81,7 +81,7 @@ class SourceSelectionTests {
 		this.runner.withPropertyValues("shardkeeper.topics.visits.source=memory")
 			.withBean(Recorder.class, () -> recorder)
 			.run((context) -> {
-				TopicSources sources = context.getBean(TopicSources.class);
+				SourceRegistry sources = context.getBean(SourceRegistry.class);
 				assertThat(sources.of("orders")).isInstanceOf(RedisStreamSource.class);
 				assertThat(sources.of("visits")).isInstanceOf(MemoryStreamSource.class);
 				assertThat(sources.topics()).containsOnlyKeys("orders", "visits");
@@ -99,7 +99,7 @@ class SourceSelectionTests {
 		this.runner.withBean("files", ShardSource.class, () -> own)
 			.withPropertyValues("shardkeeper.topics.visits.source=redis")
 			.run((context) -> {
-				TopicSources sources = context.getBean(TopicSources.class);
+				SourceRegistry sources = context.getBean(SourceRegistry.class);
 				assertThat(sources.of("orders")).isSameAs(own);
 				assertThat(sources.name("orders")).isEqualTo("files");
 				assertThat(sources.of("visits")).isInstanceOf(RedisStreamSource.class);
@@ -115,7 +115,7 @@ class SourceSelectionTests {
 					"shardkeeper.topics.orders.weights.17=2", "shardkeeper.topics.orders.zones.eu-1=eu")
 			.run((context) -> {
 				assertThat(context).doesNotHaveBean(RedisStreamSource.class);
-				assertThat(context.getBean(TopicSources.class).names()).containsExactly("orders");
+				assertThat(context.getBean(SourceRegistry.class).names()).containsExactly("orders");
 			});
 	}
 
@@ -185,7 +185,7 @@ class SourceSelectionTests {
 					"shardkeeper.topics.mails.names-bean=mailboxes", "shardkeeper.topics.mails.weights.inbox=2")
 			.withBean("mailboxes", ShardNames.class, () -> (topic) -> Set.of(topic + "-1"))
 			.run((context) -> {
-				TopicSources sources = context.getBean(TopicSources.class);
+				SourceRegistry sources = context.getBean(SourceRegistry.class);
 				assertThat(sources.topics()).containsOnly(Map.entry("orders", TopicShards.count(2).exactly()),
 						Map.entry("visits", TopicShards.ids(Set.of("acme", "globex")).exactly()),
 						Map.entry("mails", TopicShards.ids(Set.of("mails-1")).exactly()));

@@ -57,7 +57,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * topic, at least one if the database has lost commits.
  * <p>
  * A PostgreSQL fails over, again and again, to a copy that lacks what it has acknowledged
- * since, while owners are killed and frozen, and while it does not answer commits. The
+ * since, while owners are killed and frozen, and while it does not reply commits. The
  * seed {@value #SEED}, which the run prints, decides their order and the victims.
  * <p>
  * {@code -Dshardkeeper.accounts=all} runs every combination.

@@ -42,7 +42,7 @@ import io.github.shardkeeper.operations.TopicTrimming;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.source.ShardTrimmer;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.source.TrimRule;
 
 /**
@@ -103,7 +103,7 @@ final class AllOperations {
 			barrier.leave(Duration.ofMillis(100));
 		}
 		catch (TimeoutException | BarrierBrokenException ex) {
-			// The store does not answer, or the session has ended.
+			// The store does not reply, or the session has ended.
 		}
 		catch (InterruptedException ex) {
 			throw new IllegalStateException(ex);
@@ -179,7 +179,7 @@ final class AllOperations {
 		}
 
 		@Bean
-		TopicTrimming trimming(ShardConsumerRunner runner, TopicSources sources, ShardTrimmer trimmer,
+		TopicTrimming trimming(ShardConsumerRunner runner, SourceRegistry sources, ShardTrimmer trimmer,
 				TopicGroups groups, MemberRuntime runtime) {
 			return new TopicTrimming(Map.of("orders", new TrimRule(1000L, Duration.ofHours(1), false)), Set.of(),
 					runner::topics, sources, (topic) -> trimmer, groups, runtime, Duration.ofMillis(100),

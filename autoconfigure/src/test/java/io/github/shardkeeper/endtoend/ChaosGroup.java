@@ -18,8 +18,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.endtoend.TraceChecker.State;
 import io.github.shardkeeper.protocol.GroupChanges;
-import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
+import io.github.shardkeeper.protocol.GroupChanges.RestartingInstance;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.redis.RedisConnector;
@@ -133,7 +133,7 @@ final class ChaosGroup implements AutoCloseable {
 				() -> this.store.readChanges(0, -1)
 					.ownerships()
 					.stream()
-					.noneMatch((ownership) -> instance.equals(AwayInstance.keptFor(ownership))));
+					.noneMatch((ownership) -> instance.equals(RestartingInstance.keptFor(ownership))));
 	}
 
 	/**

@@ -127,7 +127,7 @@ class ChaosTests {
 	void start() throws IOException {
 		FileSystemUtils.deleteRecursively(this.directory);
 		Path data = Files.createDirectories(this.directory.resolve("redis"));
-		// Not fsynced: Redis writes before it answers, and the data survives a killed
+		// Not fsynced: Redis writes before it replies, and the data survives a killed
 		// process. With "everysec" a write may be up to two seconds late, while an fsync
 		// is running: then Redis would lose acknowledged writes, which no test here
 		// promises to survive unnoticed.

@@ -28,7 +28,7 @@ import io.github.shardkeeper.test.EmbeddedGroup;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/** What depends on the offsets of a source whose answers begin anywhere. */
+/** What depends on the offsets of a source whose replies begin anywhere. */
 @Tag("proof")
 class HandlersOnSlsTests {
 
@@ -56,7 +56,7 @@ class HandlersOnSlsTests {
 		this.server.close();
 	}
 
-	/** The next owner reads in one answer what the first one has read in several. */
+	/** The next owner reads in one reply what the first one has read in several. */
 	@Test
 	void logsDoneOutOfOrderAreNotHandledAgainAfterACrash() {
 		Orders first = new Orders("two");

@@ -321,7 +321,7 @@ class HandoverTests {
 	@Test
 	@Tag("proof")
 	void stopIsQuickAndSilent(CapturedOutput output) {
-		// Long enough that a busy machine does not warn of slow answers.
+		// Long enough that a busy machine does not warn of slow replies.
 		this.lease = Duration.ofSeconds(4);
 		ConfigurableApplicationContext one = start("one");
 		ConfigurableApplicationContext two = start("two");

@@ -21,14 +21,14 @@ import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.operations.GroupReporter;
 import io.github.shardkeeper.report.ShardReport;
-import io.github.shardkeeper.test.Disturbance.Role;
 import io.github.shardkeeper.test.Disturbance;
+import io.github.shardkeeper.test.Disturbance.Role;
 import io.github.shardkeeper.test.EmbeddedGroup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What does not answer turns health down once it has lasted, and not before: neither a
+ * What does not reply turns health down once it has lasted, and not before: neither a
  * connection that is cut nor a short outage.
  */
 @Tag("proof")

@@ -213,7 +213,7 @@ class IndexingInstance {
 			}
 		}
 
-		/** On a busy machine, Redis may not answer in time. */
+		/** On a busy machine, Redis may not reply in time. */
 		private static void untilTheStoreAnswers(Runnable call) {
 			while (true) {
 				try {

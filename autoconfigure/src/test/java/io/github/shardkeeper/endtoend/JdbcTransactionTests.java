@@ -338,7 +338,7 @@ class JdbcTransactionTests {
 		assertThat(output).doesNotContain("The database of group");
 	}
 
-	/** PostgreSQL refuses it, and HikariCP closes the connection after that answer. */
+	/** PostgreSQL refuses it, and HikariCP closes the connection after that reply. */
 	@Test
 	@Tag("proof")
 	void statementThatPostgresqlDoesNotSupportBecomesADeadLetter() {

@@ -73,7 +73,7 @@ final class KafkaFaults implements AutoCloseable {
 		try (Admin admin = this.kafka.admin()) {
 			Awaitility.await()
 				.atMost(PATIENCE)
-				.until(() -> answer(admin.listOffsets(Map.of(which, OffsetSpec.latest())).partitionResult(which))
+				.until(() -> reply(admin.listOffsets(Map.of(which, OffsetSpec.latest())).partitionResult(which))
 					.offset() >= end);
 		}
 	}
@@ -83,7 +83,7 @@ final class KafkaFaults implements AutoCloseable {
 		this.feeder.stop();
 		this.feeder.close();
 		try (Admin admin = this.kafka.admin()) {
-			answer(admin.deleteTopics(List.of(this.topic)).all());
+			reply(admin.deleteTopics(List.of(this.topic)).all());
 		}
 	}
 
@@ -141,10 +141,10 @@ final class KafkaFaults implements AutoCloseable {
 	void abortTransactions(int partition) {
 		TopicPartition which = new TopicPartition(this.topic, partition);
 		try (Admin admin = this.kafka.admin()) {
-			answer(admin.describeProducers(List.of(which)).partitionResult(which)).activeProducers()
+			reply(admin.describeProducers(List.of(which)).partitionResult(which)).activeProducers()
 				.stream()
 				.filter((producer) -> producer.currentTransactionStartOffset().isPresent())
-				.forEach((producer) -> answer(admin.abortTransaction(abort(which, producer)).all()));
+				.forEach((producer) -> reply(admin.abortTransaction(abort(which, producer)).all()));
 		}
 	}
 
@@ -157,7 +157,7 @@ final class KafkaFaults implements AutoCloseable {
 	void limitReading(String clientId, @Nullable Double bytesPerSecond) {
 		ClientQuotaEntity client = new ClientQuotaEntity(Map.of(ClientQuotaEntity.CLIENT_ID, clientId));
 		try (Admin admin = this.kafka.admin()) {
-			answer(admin.alterClientQuotas(List.of(new ClientQuotaAlteration(client,
+			reply(admin.alterClientQuotas(List.of(new ClientQuotaAlteration(client,
 					List.of(new ClientQuotaAlteration.Op("consumer_byte_rate", bytesPerSecond)))))
 				.all());
 		}
@@ -181,7 +181,7 @@ final class KafkaFaults implements AutoCloseable {
 		}
 	}
 
-	private static <T> T answer(KafkaFuture<T> future) {
+	private static <T> T reply(KafkaFuture<T> future) {
 		try {
 			return future.get();
 		}

@@ -96,7 +96,7 @@ class LocksOfProcessesTests {
 		while (true) {
 			await().until(() -> isInside("one"));
 			signal("STOP");
-			// The second answer comes after all that it had sent.
+			// The second reply comes after all that it had sent.
 			if (isInside("one") && isInside("one")) {
 				break;
 			}

@@ -129,7 +129,7 @@ class LostAccessTests {
 	private static void awaitOver(CapturedOutput output) {
 		Awaitility.await()
 			.atMost(PATIENCE)
-			.untilAsserted(() -> assertThat(output.getOut()).containsOnlyOnce("The store answers again"));
+			.untilAsserted(() -> assertThat(output.getOut()).containsOnlyOnce("The store replies again"));
 	}
 
 	private static Health health(ConfigurableApplicationContext instance) {

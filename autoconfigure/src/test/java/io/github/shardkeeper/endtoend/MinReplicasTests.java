@@ -222,7 +222,7 @@ class MinReplicasTests {
 		assertThat(output.getOut()).containsOnlyOnce(TOO_LATE).doesNotContain(UNGUARDED, SENTINEL_UNREADABLE);
 	}
 
-	/** With the user that is configured for them; without one they would answer. */
+	/** With the user that is configured for them; without one they would reply. */
 	@Test
 	void forbiddenReadOfSentinelsIsReportedOnce(CapturedOutput output) {
 		EmbeddedRedisSentinel sentinels = guardedBySentinels();
@@ -251,7 +251,7 @@ class MinReplicasTests {
 			.call((commands) -> commands.dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8), arguments));
 	}
 
-	/** They do answer the first question, for the master. */
+	/** They do reply the first question, for the master. */
 	@Test
 	void silentSentinelsDelayNothing(CapturedOutput output) {
 		EmbeddedRedisSentinel sentinels = guardedBySentinels();

@@ -138,10 +138,10 @@ class MisplacedKeysTests {
 		assertThat(output.getOut().lines().filter((line) -> line.contains("cannot be used; retrying")))
 			.allMatch((line) -> line.contains(key))
 			.hasSizeBetween(1, 2);
-		assertThat(output).doesNotContain("The store answers again");
+		assertThat(output).doesNotContain("The store replies again");
 		// Without its records the group begins again.
 		this.redis.delete(key);
-		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(output).contains("The store answers again"));
+		Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(output).contains("The store replies again"));
 		awaitOwned(one, 5);
 		Awaitility.await()
 			.atMost(PATIENCE)

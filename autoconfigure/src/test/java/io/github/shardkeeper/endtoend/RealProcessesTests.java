@@ -21,8 +21,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import io.github.shardkeeper.coordination.InstanceInUseException;
 import io.github.shardkeeper.protocol.GroupChanges;
-import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
+import io.github.shardkeeper.protocol.GroupChanges.RestartingInstance;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.redis.RedisConnector;
@@ -187,7 +187,7 @@ class RealProcessesTests {
 
 		this.instances.terminate("one");
 		this.instances.awaitEnd("one");
-		assertThat(ownerships().values()).filteredOn((shard) -> "one".equals(AwayInstance.keptFor(shard)))
+		assertThat(ownerships().values()).filteredOn((shard) -> "one".equals(RestartingInstance.keptFor(shard)))
 			.as("shards that are kept")
 			.hasSize(SHARDS / 2);
 		this.instances.start("one", KEEP);

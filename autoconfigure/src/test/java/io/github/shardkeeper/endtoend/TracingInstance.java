@@ -23,7 +23,7 @@ import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardSessionLostEvent;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
-import io.github.shardkeeper.checkpoint.CheckpointsByTopic;
+import io.github.shardkeeper.checkpoint.RoutingCheckpointStore;
 
 /**
  * An application that writes a trace of each record that its handler sees, and of the
@@ -93,7 +93,7 @@ public final class TracingInstance {
 				@Override
 				public Object postProcessAfterInitialization(Object bean, String name) {
 					// That by topic contains the traced one.
-					return (bean instanceof CheckpointStore store && !(bean instanceof CheckpointsByTopic))
+					return (bean instanceof CheckpointStore store && !(bean instanceof RoutingCheckpointStore))
 							? new TracedCheckpoints(store, trace.getObject()) : bean;
 				}
 			};

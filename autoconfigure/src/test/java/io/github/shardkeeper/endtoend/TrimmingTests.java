@@ -37,7 +37,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.source.TrimRule;
 import io.github.shardkeeper.test.EmbeddedRedis;
 import io.github.shardkeeper.testsupport.Appends;
@@ -429,7 +429,7 @@ class TrimmingTests {
 	private void start(String group, TrimRule rule) {
 		RedisTopicGroups ofGroup = groups((group != null) ? group : "nobody");
 		TopicTrimming trimming = new TopicTrimming((rule != null) ? Map.of("orders", rule) : Map.of(), Set.of(),
-				() -> (group != null) ? Set.of("orders") : Set.of(), TopicSources.of(this.source),
+				() -> (group != null) ? Set.of("orders") : Set.of(), SourceRegistry.of(this.source),
 				(topic) -> this.source, ofGroup,
 				MemberRuntime
 					.of(new LoopThreads(MonotonicClock.SYSTEM, LoopMeters.NONE, LoopThreads.DEFAULT_STALL_LIMIT)),

@@ -18,7 +18,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * A JVM of its own that answers each line on its standard input with a
+ * A JVM of its own that replies each line on its standard input with a
  * {@linkplain Figures line of figures}. It ends when its input is closed, and with this
  * JVM at the latest. Thread-safe.
  */
@@ -32,7 +32,7 @@ public final class ChildProcess implements AutoCloseable {
 
 	private final PrintStream requests;
 
-	private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
+	private final BlockingQueue<String> replies = new LinkedBlockingQueue<>();
 
 	private final List<String> output = new ArrayList<>();
 
@@ -67,7 +67,7 @@ public final class ChildProcess implements AutoCloseable {
 				new InputStreamReader(this.process.getInputStream(), StandardCharsets.UTF_8))) {
 			for (String line = reader.readLine(); line != null; line = reader.readLine()) {
 				if (line.startsWith(Figures.MARK)) {
-					this.answers.add(line);
+					this.replies.add(line);
 				}
 				else {
 					synchronized (this.output) {
@@ -79,12 +79,12 @@ public final class ChildProcess implements AutoCloseable {
 		catch (IOException ex) {
 			// It was killed.
 		}
-		this.answers.add("");
+		this.replies.add("");
 	}
 
 	/** Waits for the next line of figures, and returns them by their names. */
 	public Map<String, Double> await() throws InterruptedException {
-		String line = this.answers.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
+		String line = this.replies.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
 		if (line == null || line.isEmpty()) {
 			synchronized (this.output) {
 				throw new IllegalStateException("No figures, but this output: " + String.join("\n", this.output));
@@ -153,13 +153,13 @@ public final class ChildProcess implements AutoCloseable {
 		}
 
 		/**
-		 * Answers every request until the input is closed, then ends the JVM in order.
-		 * @param answer prints figures for the text of a request
+		 * Replies every request until the input is closed, then ends the JVM in order.
+		 * @param reply prints figures for the text of a request
 		 */
-		public static void serve(Consumer<String> answer) throws IOException {
+		public static void serve(Consumer<String> reply) throws IOException {
 			BufferedReader requests = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
 			for (String request = requests.readLine(); request != null; request = requests.readLine()) {
-				answer.accept(request);
+				reply.accept(request);
 			}
 			System.exit(0);
 		}

@@ -14,7 +14,7 @@ public final class KafkaProcess {
 	}
 
 	/**
-	 * Starts a broker, and waits until it answers.
+	 * Starts a broker, and waits until it replies.
 	 * @param settings those that are not at their defaults
 	 * @return the running broker; the caller closes it
 	 */

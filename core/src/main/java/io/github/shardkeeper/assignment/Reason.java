@@ -33,8 +33,8 @@ public enum Reason {
 	/** The application's own strategy decides. */
 	CHOSEN("the application's own strategy assigns it to this member"),
 
-	/** The last assignment holds until the strategy answers for the current group. */
-	LAST("the last assignment holds until the strategy answers for the current group");
+	/** The last assignment holds until the strategy replies for the current group. */
+	LAST("the last assignment holds until the strategy replies for the current group");
 
 	private final String text;
 

@@ -114,12 +114,12 @@ public interface CallTransactions {
 		}
 
 		/**
-		 * There was no answer to the end of the transaction: everything is stored, or
+		 * There was no reply to the end of the transaction: everything is stored, or
 		 * nothing. {@link CheckpointStore#acquire} under the same token tells, by the
 		 * number of the last commit.
 		 *
 		 * @param failure the failure
-		 * @param connectionLost whether the answer is missing because the connection was
+		 * @param connectionLost whether the reply is missing because the connection was
 		 * lost, and not because the end was refused
 		 */
 		record Unknown(Throwable failure, boolean connectionLost) implements Result {

@@ -62,7 +62,7 @@ public final class CarriedCheckpoint {
 	/**
 	 * Reads what goes with a shard.
 	 * @param source the store that it is in
-	 * @param acquired the answer to its acquisition there
+	 * @param acquired the reply to its acquisition there
 	 * @throws StoreUnavailableException as a refusal if the shard cannot go yet
 	 */
 	public static CarriedCheckpoint of(CheckpointStore source, ShardId shard, Acquisition.Acquired acquired,

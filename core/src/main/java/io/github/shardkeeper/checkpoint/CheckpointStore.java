@@ -37,7 +37,7 @@ import io.github.shardkeeper.shard.Token;
  * </pre>
  * <p>
  * <b>Not guaranteed.</b> The store may lose writes that it has answered, for example in a
- * failover. It must then answer {@code GONE} to a commit that rests on them, never write
+ * failover. It must then reply {@code GONE} to a commit that rests on them, never write
  * it. Steps on different shards are not atomic together. {@link #read}, {@link #offsets}
  * and {@link #seeks} may be outdated when they return.
  * <p>
@@ -48,8 +48,8 @@ import io.github.shardkeeper.shard.Token;
  * exceptions.
  * <p>
  * <b>Threads.</b> Thread-safe. {@link #acquire} and {@link #commit} return before the
- * answer; their futures may complete on any thread, which callers must not block. All
- * other methods block until the answer or the store's time limit.
+ * reply; their futures may complete on any thread, which callers must not block. All
+ * other methods block until the reply or the store's time limit.
  */
 public interface CheckpointStore extends AutoCloseable {
 
@@ -61,26 +61,26 @@ public interface CheckpointStore extends AutoCloseable {
 	 * @param shard the shard
 	 * @param token the new owner's token
 	 * @return the checkpoint, or that a newer token exists. Completes with
-	 * {@link StoreUnavailableException} when there is no answer in time, or, without
+	 * {@link StoreUnavailableException} when there is no reply in time, or, without
 	 * raising the fence, when the store finds that a part of the data is missing: nobody
 	 * may consume from the rest
 	 */
 	CompletableFuture<Acquisition> acquire(ShardId shard, Token token);
 
 	/**
-	 * Acquires a shard and waits for the answer.
+	 * Acquires a shard and waits for the reply.
 	 * @param shard the shard
 	 * @param token the new owner's token
 	 * @return the checkpoint, or that a newer token exists
 	 */
 	default Acquisition acquireNow(ShardId shard, Token token) {
-		return Answers.await(acquire(shard, token));
+		return Replies.await(acquire(shard, token));
 	}
 
 	/**
 	 * Does what {@link #acquire} does, for an owner that has all of the data in memory
 	 * and writes it back with its next commit, so that no part of it has to be there;
-	 * waits for the answer.
+	 * waits for the reply.
 	 * @param shard the shard
 	 * @param token the owner's token
 	 * @return what is left, or that a newer token exists
@@ -121,13 +121,13 @@ public interface CheckpointStore extends AutoCloseable {
 	 * throws {@link StoreUnavailableException}, so that commits of many shards can be in
 	 * flight together. Two commits of one shard may overtake each other; the one that
 	 * arrives late is {@link CommitReply#STALE}. A caller therefore sends the next commit
-	 * of a shard after the answer to the last.
+	 * of a shard after the reply to the last.
 	 * @param shard the shard
 	 * @param token the token under which it was acquired
 	 * @param commit the changes to write
 	 * @return whether the commit was written; repeating a written commit has no effect
 	 * and is {@link CommitReply#COMMITTED}. Completes with
-	 * {@link StoreUnavailableException} when there is no answer in time
+	 * {@link StoreUnavailableException} when there is no reply in time
 	 */
 	CompletableFuture<CommitReply> commit(ShardId shard, Token token, Commit commit);
 
@@ -315,10 +315,10 @@ public interface CheckpointStore extends AutoCloseable {
 
 	/**
 	 * Returns since when the group consumes a topic, for a caller that has asked before.
-	 * If the store has lost its answer, it takes over the caller's; the earlier one
+	 * If the store has lost its reply, it takes over the caller's; the earlier one
 	 * counts.
 	 * @param topic the topic
-	 * @param known the answer to an earlier call, {@code null} for none
+	 * @param known the reply to an earlier call, {@code null} for none
 	 * @return the time, in milliseconds
 	 */
 	Instant consumedSince(String topic, @Nullable Instant known);
@@ -424,7 +424,7 @@ public interface CheckpointStore extends AutoCloseable {
 
 	}
 
-	/** The answer to an acquisition. */
+	/** The reply to an acquisition. */
 	sealed interface Acquisition {
 
 		/**
@@ -470,7 +470,7 @@ public interface CheckpointStore extends AutoCloseable {
 
 	}
 
-	/** The answer to a commit. */
+	/** The reply to a commit. */
 	enum CommitReply {
 
 		/** Everything was written. */
@@ -488,7 +488,7 @@ public interface CheckpointStore extends AutoCloseable {
 
 	}
 
-	/** The answer to a completion. */
+	/** The reply to a completion. */
 	enum CompletionReply {
 
 		/** The shard is closed: its retry queue is empty and stays empty. */

@@ -36,7 +36,7 @@ public interface CommitPart {
 		return true;
 	}
 
-	/** Moves what it has into a commit; returns what to tell about its answer. */
+	/** Moves what it has into a commit; returns what to tell about its reply. */
 	Added addTo(Commit.Builder commit);
 
 	/**
@@ -50,7 +50,7 @@ public interface CommitPart {
 	/** What a part has added to a commit. */
 	interface Added {
 
-		/** Nothing that an answer would matter for. */
+		/** Nothing that a reply would matter for. */
 		Added NOTHING = new Added() {
 		};
 

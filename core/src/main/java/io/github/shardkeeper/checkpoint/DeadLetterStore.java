@@ -15,7 +15,7 @@ import io.github.shardkeeper.shard.ShardId;
  * method needs a token. A store of its own, so that reading many dead letters never
  * delays commits.
  * <p>
- * Every method blocks until the answer and may throw {@link StoreUnavailableException};
+ * Every method blocks until the reply and may throw {@link StoreUnavailableException};
  * each may be repeated with the same arguments. Thread-safe.
  */
 public interface DeadLetterStore extends AutoCloseable {

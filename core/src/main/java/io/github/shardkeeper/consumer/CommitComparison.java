@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.checkpoint.Answers;
+import io.github.shardkeeper.checkpoint.Replies;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -15,9 +15,9 @@ import io.github.shardkeeper.time.MonotonicTime;
 /**
  * Finds commits that the application's database has accepted and lost, as in a failover
  * to a replica that lacked them, of shards that have no records: with a record, the next
- * transaction finds them. Compares every 10 s, and as soon as the database answers after
+ * transaction finds them. Compares every 10 s, and as soon as the database replies after
  * an outage that it has met. Each comparison has a thread of its own: the loop would
- * count as hanging while a connection or an answer is waited for. Confined to its loop.
+ * count as hanging while a connection or a reply is waited for. Confined to its loop.
  */
 final class CommitComparison {
 
@@ -51,7 +51,7 @@ final class CommitComparison {
 		}
 		this.comparison = null;
 		try {
-			Answers.await(current);
+			Replies.await(current);
 		}
 		catch (StoreUnavailableException ex) {
 			logger.debug("What the database has of the owned shards cannot be compared now", ex);

@@ -31,15 +31,15 @@ import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.loop.Loops;
+import io.github.shardkeeper.output.OutboxSettings;
 import io.github.shardkeeper.output.OutboxUsage;
-import io.github.shardkeeper.output.Outputs;
 import io.github.shardkeeper.protocol.LeaderEvent.ListedShards;
 import io.github.shardkeeper.shard.OutboxReport;
 import io.github.shardkeeper.shard.ShardActivity;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardSource;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -52,7 +52,7 @@ import io.github.shardkeeper.worker.shard.WorkerContext;
 
 /**
  * Runs the application's handlers: one reader for each source, and one worker for each
- * shard of the instance. It starts after the web server, so that the server answers
+ * shard of the instance. It starts after the web server, so that the server replies
  * before the first record is handled. It stops before the web server, while the
  * connections to Redis are open. Beans in later phases, including the default phase,
  * start after it and stop before it. Thread-safe.
@@ -78,7 +78,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private final ShardHandlerDetector detector;
 
-	private final TopicSources sources;
+	private final SourceRegistry sources;
 
 	private final StartPositions startPositions;
 
@@ -98,7 +98,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private final ConsumerEvents events;
 
-	private final Outputs outputs;
+	private final OutboxSettings outputs;
 
 	private final Duration stopTimeout;
 
@@ -127,9 +127,9 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	 * @param stopTimeout the maximum duration of a stop
 	 */
 	public ShardConsumerRunner(ShardCoordinator coordinator, SettingsAgreement agreement, ShardHandlerDetector detector,
-			TopicSources sources, StartPositions startPositions, CheckpointStore checkpoints, Lease lease,
+			SourceRegistry sources, StartPositions startPositions, CheckpointStore checkpoints, Lease lease,
 			MemberRuntime runtime, WorkerThreads threads, Settings settings, JsonMapper mapper, ConsumerMeters meters,
-			ConsumerEvents events, Outputs outputs, Duration stopTimeout) {
+			ConsumerEvents events, OutboxSettings outputs, Duration stopTimeout) {
 		this.coordinator = coordinator;
 		this.agreement = agreement;
 		this.detector = detector;
@@ -229,7 +229,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 				}
 			};
 			this.agreement.begin(handlers.keySet(), onChange);
-			Rehearsal.begin(context, this.settings.consumers().apply(handlers.keySet().iterator().next()));
+			WarmUp.begin(context, this.settings.consumers().apply(handlers.keySet().iterator().next()));
 			warmUp(handlers.keySet());
 			if (current.coordinated) {
 				this.coordinator.start(topics(coordinated), workers);

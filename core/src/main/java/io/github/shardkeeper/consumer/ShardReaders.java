@@ -208,7 +208,7 @@ final class ShardReaders implements ShardReadControl, AutoCloseable {
 			}
 		}
 
-		/** Health and endpoint answer, even if one source does not. */
+		/** Health and endpoint reply, even if one source does not. */
 		void addProblems(Map<ShardId, String> problems) {
 			this.starts.addProblems(problems);
 			try {
@@ -251,7 +251,7 @@ final class ShardReaders implements ShardReadControl, AutoCloseable {
 	/**
 	 * Polls that have failed in a row.
 	 *
-	 * @param refused whether the source answers, and refuses the last one
+	 * @param refused whether the source replies, and refuses the last one
 	 */
 	private record FailedPolls(String problem, boolean refused, MonotonicTime since) {
 

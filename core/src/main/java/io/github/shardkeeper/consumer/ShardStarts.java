@@ -12,15 +12,15 @@ import org.slf4j.Logger;
 import io.github.shardkeeper.loop.ProblemLog;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.source.ShardReader.RecordSink;
 import io.github.shardkeeper.source.ShardReader;
+import io.github.shardkeeper.source.ShardReader.RecordSink;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * Shards of one source that have no offset and wait for their start position. It is
- * resolved by a loop, not by the workers: a source that does not answer would block the
+ * resolved by a loop, not by the workers: a source that does not reply would block the
  * threads that handle the records of others. Thread-safe.
  */
 final class ShardStarts {

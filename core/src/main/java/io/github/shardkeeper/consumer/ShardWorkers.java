@@ -254,7 +254,7 @@ final class ShardWorkers implements ShardConsumption {
 
 	/**
 	 * Ends the workers whose accepted commits the application's database has lost.
-	 * @throws io.github.shardkeeper.StoreUnavailableException if it does not answer
+	 * @throws io.github.shardkeeper.StoreUnavailableException if it does not reply
 	 */
 	void compareCommits() {
 		Map<ShardId, ShardWorker> compared = new TreeMap<>();

@@ -15,7 +15,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -27,10 +27,10 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 public final class StartPositions implements ShardStarts.Positions {
 
-	/** Time during which an answer of the store is reused: many shards start together. */
+	/** Time during which a reply of the store is reused: many shards start together. */
 	private static final Duration FRESH = Duration.ofSeconds(1);
 
-	private final TopicSources sources;
+	private final SourceRegistry sources;
 
 	private final CheckpointStore checkpoints;
 
@@ -47,7 +47,7 @@ public final class StartPositions implements ShardStarts.Positions {
 	 * @param positions the positions by topic; others start with the first record
 	 * @throws ShardkeeperConfigurationException if the source cannot read an offset
 	 */
-	public StartPositions(TopicSources sources, CheckpointStore checkpoints, Map<String, StartPosition> positions,
+	public StartPositions(SourceRegistry sources, CheckpointStore checkpoints, Map<String, StartPosition> positions,
 			MonotonicClock clock) {
 		this.clock = clock;
 		this.sources = sources;
@@ -74,7 +74,7 @@ public final class StartPositions implements ShardStarts.Positions {
 
 	/**
 	 * Stores since when the topics are consumed; called again if that may be lost.
-	 * @throws StoreUnavailableException if the store does not answer, or refuses it for a
+	 * @throws StoreUnavailableException if the store does not reply, or refuses it for a
 	 * topic; then the start of the first shard counts
 	 */
 	void consume(Collection<String> topics) {

@@ -14,13 +14,13 @@ import io.github.shardkeeper.protocol.MeasuredLoads.LoadReporting;
  * @param catalog the traits of shards that cannot be measured
  * @param foreign whether code of the application takes part, which may hang: it runs on a
  * thread of its own
- * @param timeout the time limit of foreign code for one answer
+ * @param timeout the time limit of foreign code for one reply
  * @param loads the settings of load measuring, for strategies that use loads
  */
 public record AssignmentSettings(String name, AssignmentStrategy strategy, ShardCatalog catalog, boolean foreign,
 		Duration timeout, LoadReporting loads) {
 
-	/** Default time limit of foreign code for one answer. */
+	/** Default time limit of foreign code for one reply. */
 	public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(5);
 
 	/** Creates settings with the defaults of load measuring. */

@@ -67,8 +67,8 @@ public interface CoordinationStore extends AutoCloseable {
 	}
 
 	/** Returns the texts for people that the members of the group share. */
-	default GroupNotes notes() {
-		return GroupNotes.NONE;
+	default GroupDiagnostics diagnostics() {
+		return GroupDiagnostics.NONE;
 	}
 
 	/** Returns the store of what operators want of the group. */
@@ -155,7 +155,7 @@ public interface CoordinationStore extends AutoCloseable {
 
 	/**
 	 * Reads the changes of the whole group, like {@link #readChanges(long, long)}.
-	 * @param onStep called on the caller's thread after the answer to each step
+	 * @param onStep called on the caller's thread after the reply to each step
 	 */
 	default GroupChanges readChanges(long afterGeneration, long seenMembership, Runnable onStep) {
 		return readChanges(afterGeneration, seenMembership);
@@ -321,7 +321,7 @@ public interface CoordinationStore extends AutoCloseable {
 	}
 
 	/**
-	 * The answer to claimed or presented shards. Immutable.
+	 * The reply to claimed or presented shards. Immutable.
 	 *
 	 * @param granted the shards that the member owns now, under its tokens
 	 * @param superseded the shards that the store had lost and has assigned to another

@@ -305,7 +305,7 @@ final class CoordinatorLoop {
 		}
 		catch (StoreUnavailableException ex) {
 			if (this.membership.member() == null) {
-				// No heartbeats are sent, so their last answer is out of date.
+				// No heartbeats are sent, so their last reply is out of date.
 				this.storeProblem.unavailable(ex, this.clock.now());
 			}
 			else {
@@ -426,18 +426,18 @@ final class CoordinatorLoop {
 				&& !this.leader.isFailing(this.settings.lease());
 	}
 
-	private void heartbeatAnswered(HeartbeatAnswered answer) {
-		if (!this.membership.is(answer.self())) {
+	private void heartbeatAnswered(HeartbeatAnswered reply) {
+		if (!this.membership.is(reply.self())) {
 			return;
 		}
 		MonotonicTime now = this.clock.now();
-		if (answer.reply().lost()) {
+		if (reply.reply().lost()) {
 			this.heartbeatObservers.forEach(HeartbeatObserver::writesLost);
 		}
 		// Whatever an observer does: the next join tells the store, which waits for so
 		// long.
-		this.membership.longestLeaseReported(answer.reply().longestLeaseMillis());
-		this.heartbeatObservers.forEach((observer) -> observer.heartbeatAnswered(answer, now));
+		this.membership.longestLeaseReported(reply.reply().longestLeaseMillis());
+		this.heartbeatObservers.forEach((observer) -> observer.heartbeatAnswered(reply, now));
 	}
 
 	private void sessionExpired(MemberId member) {

@@ -12,7 +12,7 @@ import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Reads the directives of the group once per session, and again when the answer to a
+ * Reads the directives of the group once per session, and again when the reply to a
  * heartbeat shows another version. Confined to the coordinator's loop, except
  * {@link #known} and {@link #problem}.
  */
@@ -77,8 +77,8 @@ final class DirectiveFollower implements HeartbeatObserver {
 	}
 
 	@Override
-	public void heartbeatAnswered(HeartbeatAnswered answer, MonotonicTime now) {
-		this.due |= answer.reply().directives() != this.known.version();
+	public void heartbeatAnswered(HeartbeatAnswered reply, MonotonicTime now) {
+		this.due |= reply.reply().directives() != this.known.version();
 	}
 
 	/**

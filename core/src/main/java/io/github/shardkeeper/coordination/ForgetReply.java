@@ -10,9 +10,9 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
+import io.github.shardkeeper.protocol.GroupChanges.RestartingInstance;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -52,7 +52,7 @@ public record ForgetReply(int forgotten, Token newest, SortedSet<MemberId> users
 		for (GroupMember member : members) {
 			(member.description().topicShards().containsKey(topic) ? users : others).add(member.id());
 		}
-		for (AwayInstance away : group.away()) {
+		for (RestartingInstance away : group.away()) {
 			if (away.description().topicShards().containsKey(topic)) {
 				users.add(away.id());
 			}

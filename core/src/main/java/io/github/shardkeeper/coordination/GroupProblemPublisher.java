@@ -35,10 +35,10 @@ final class GroupProblemPublisher implements HeartbeatObserver {
 
 	private final Duration pause;
 
-	/** Problems in the store, by the last answer. */
+	/** Problems in the store, by the last reply. */
 	private GroupStatus told = GroupStatus.NONE;
 
-	/** Time of the answer: heartbeats sent earlier may not have read it. */
+	/** Time of the reply: heartbeats sent earlier may not have read it. */
 	private @Nullable MonotonicTime publishedAt;
 
 	private boolean versionLogged;
@@ -53,14 +53,14 @@ final class GroupProblemPublisher implements HeartbeatObserver {
 	}
 
 	@Override
-	public void heartbeatAnswered(HeartbeatAnswered answer, MonotonicTime now) {
-		if (this.publishedAt == null || this.publishedAt.isBefore(answer.sentAt())) {
-			this.told = answer.reply().status();
+	public void heartbeatAnswered(HeartbeatAnswered reply, MonotonicTime now) {
+		if (this.publishedAt == null || this.publishedAt.isBefore(reply.sentAt())) {
+			this.told = reply.reply().status();
 		}
-		this.known = this.watch.heartbeatAnswered(answer.reply(), now);
+		this.known = this.watch.heartbeatAnswered(reply.reply(), now);
 		boolean passedOver = this.known.stream()
 			.anyMatch((problem) -> problem.kind().equals("versions")
-					&& problem.concerned().contains(answer.self().value()));
+					&& problem.concerned().contains(reply.self().value()));
 		if (passedOver && !this.versionLogged) {
 			logger
 				.warn("This instance gets no shards that others can take: its version cannot be compared with theirs, "
@@ -108,7 +108,7 @@ final class GroupProblemPublisher implements HeartbeatObserver {
 		this.publishedAt = null;
 	}
 
-	/** Returns the problems of the group by the last answer. */
+	/** Returns the problems of the group by the last reply. */
 	List<GroupProblem> known() {
 		return this.known;
 	}

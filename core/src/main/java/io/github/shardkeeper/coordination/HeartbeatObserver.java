@@ -6,14 +6,14 @@ import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * Observer of the heartbeats of the current session. {@link CoordinatorLoop} declares all
- * observers in the order in which they are called. One that throws keeps an answer from
+ * observers in the order in which they are called. One that throws keeps a reply from
  * those behind it. Confined to the coordinator's loop.
  */
 interface HeartbeatObserver {
 
 	/**
 	 * Called if the store has lost writes of the group, for all observers before the
-	 * first one gets the answer that says so.
+	 * first one gets the reply that says so.
 	 */
 	default void writesLost() {
 	}
@@ -22,8 +22,8 @@ interface HeartbeatObserver {
 	default void heartbeatFailed(StoreUnavailableException failure, MonotonicTime now) {
 	}
 
-	/** Takes in an answer. */
-	default void heartbeatAnswered(HeartbeatAnswered answer, MonotonicTime now) {
+	/** Takes in a reply. */
+	default void heartbeatAnswered(HeartbeatAnswered reply, MonotonicTime now) {
 	}
 
 }

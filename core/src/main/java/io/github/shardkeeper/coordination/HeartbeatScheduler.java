@@ -25,7 +25,7 @@ import io.github.shardkeeper.time.StoreClock;
 /**
  * Sends the heartbeats of a session: one per interval, one at once after a notification,
  * and one exactly when the leader's lease ends, so that a dead leader is replaced without
- * delay. Each answer renews the {@link Lease} before it is processed further. Heartbeats
+ * delay. Each reply renews the {@link Lease} before it is processed further. Heartbeats
  * and the {@link LeaseGuard} have loops of their own that nothing else can delay.
  * Thread-safe.
  */
@@ -75,10 +75,10 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	/**
-	 * Sets who receives the time from each heartbeat to its answer, on the thread of the
+	 * Sets who receives the time from each heartbeat to its reply, on the thread of the
 	 * heartbeats; must not block.
 	 */
-	public void onAnswer(Consumer<Duration> listener) {
+	public void onReply(Consumer<Duration> listener) {
 		this.latency = new MeterGuard<>(listener,
 				(failure) -> logger.warn("Heartbeats cannot be timed; they continue. Logged once", failure));
 	}
@@ -124,7 +124,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	/**
-	 * Has the store confirm its answers: the next heartbeat carries the last seen
+	 * Has the store confirm its replies: the next heartbeat carries the last seen
 	 * generation, by which the store notices a loss, and the one after it requests all
 	 * shards.
 	 */
@@ -151,7 +151,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 	}
 
 	/**
-	 * Lets answers renew the lease again: the store has confirmed the shards after so
+	 * Lets replies renew the lease again: the store has confirmed the shards after so
 	 * many losses of writes in this session.
 	 */
 	void confirmed(int losses) {
@@ -249,7 +249,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 			Duration took = sentAt.until(this.clock.now());
 			answered(beating, alive, sentAt, hears);
 			if (seenUnconfirmed) {
-				// This answer only confirmed; the next one contains everything.
+				// This reply only confirmed; the next one contains everything.
 				requestAllChanges();
 			}
 			else {
@@ -388,7 +388,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 
 		private int forgetRequestsAnswered;
 
-		/** Position from which the next answer continues. */
+		/** Position from which the next reply continues. */
 		private Seen seen = Seen.NOTHING;
 
 		private long longestLeaseMillis;
@@ -461,7 +461,7 @@ public final class HeartbeatScheduler implements AutoCloseable {
 		}
 
 		/**
-		 * {@return the position to send} Changes no state before the answer: if the
+		 * {@return the position to send} Changes no state before the reply: if the
 		 * heartbeat fails because of a failover, only the newest position shows whether
 		 * that has lost writes.
 		 */

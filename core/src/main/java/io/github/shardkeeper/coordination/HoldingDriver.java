@@ -96,10 +96,10 @@ final class HoldingDriver implements HeartbeatObserver {
 	}
 
 	@Override
-	public void heartbeatAnswered(HeartbeatAnswered answer, MonotonicTime now) {
-		HeartbeatReply.Alive reply = answer.reply();
+	public void heartbeatAnswered(HeartbeatAnswered event, MonotonicTime now) {
+		HeartbeatReply.Alive reply = event.reply();
 		try {
-			ownershipsChanged(reply.changes(), answer.self());
+			ownershipsChanged(reply.changes(), event.self());
 		}
 		catch (Throwable ex) {
 			// The store counts these changes as delivered: request them again.

@@ -152,12 +152,12 @@ final class LeaderDriver implements HeartbeatObserver {
 	}
 
 	@Override
-	public void heartbeatAnswered(HeartbeatAnswered answer, MonotonicTime now) {
-		on(answer);
+	public void heartbeatAnswered(HeartbeatAnswered reply, MonotonicTime now) {
+		on(reply);
 		if (this.elected != leads()) {
 			this.elected = leads();
 			logger.info(this.elected ? "Leads group '{}' (epoch {})" : "No longer leads group '{}' (epoch {})",
-					this.group, answer.reply().epoch());
+					this.group, reply.reply().epoch());
 		}
 	}
 
@@ -295,7 +295,7 @@ final class LeaderDriver implements HeartbeatObserver {
 		return changed;
 	}
 
-	/** Returns once whether requests were completed, also if there was no answer. */
+	/** Returns once whether requests were completed, also if there was no reply. */
 	boolean takeCompletedRequests() {
 		boolean completed = this.completedRequests;
 		this.completedRequests = false;
@@ -332,7 +332,7 @@ final class LeaderDriver implements HeartbeatObserver {
 	}
 
 	private LeaderEvent perform(List<LeaderAction> actions, MemberId self) {
-		LeaderEvent answer = new LeaderEvent.TimePassed();
+		LeaderEvent reply = new LeaderEvent.TimePassed();
 		for (LeaderAction action : actions) {
 			if (action instanceof LeaderAction.ComputeAssignment compute) {
 				this.calls.begin(compute.request());
@@ -344,10 +344,10 @@ final class LeaderDriver implements HeartbeatObserver {
 				logger.warn(warn.text());
 			}
 			else {
-				answer = call(action, self);
+				reply = call(action, self);
 			}
 		}
-		return answer;
+		return reply;
 	}
 
 	private LeaderEvent call(LeaderAction action, MemberId self) {
@@ -426,13 +426,13 @@ final class LeaderDriver implements HeartbeatObserver {
 		return new LeaderEvent.PlanAnswered(reply);
 	}
 
-	private void computed(AssignmentRequest request, StrategyCalls.Answer answer) {
-		if (answer instanceof StrategyCalls.Computed computed) {
+	private void computed(AssignmentRequest request, StrategyCalls.Reply reply) {
+		if (reply instanceof StrategyCalls.Computed computed) {
 			this.planTimes.count((times) -> times.accept(computed.duration()));
 			this.strategyFailures.worked();
 			on(new LeaderEvent.AssignmentComputed(request, computed.assignment()));
 		}
-		else if (answer instanceof StrategyCalls.Failed failed) {
+		else if (reply instanceof StrategyCalls.Failed failed) {
 			if (leads()) {
 				this.strategyFailures.failed(failed, this.clock.now());
 			}

@@ -31,7 +31,7 @@ final class Membership implements HeartbeatObserver {
 
 	private static final Logger logger = PrintableLogger.of(Membership.class);
 
-	/** One answer may have been in flight when the subscription was opened. */
+	/** One reply may have been in flight when the subscription was opened. */
 	private static final int UNSUBSCRIBED_ANSWERS = 2;
 
 	/** Length of the pause after a failed attempt to subscribe, in durations of it. */
@@ -66,7 +66,7 @@ final class Membership implements HeartbeatObserver {
 
 	private volatile @Nullable MemberId member;
 
-	/** Longest lease of all members that may hold shards, by the last answer. */
+	/** Longest lease of all members that may hold shards, by the last reply. */
 	private Duration longestLease = Duration.ZERO;
 
 	private @Nullable MemberId joining;
@@ -96,8 +96,8 @@ final class Membership implements HeartbeatObserver {
 
 	private boolean described;
 
-	/** Number of answers in a row that did not see the open subscription. */
-	private int answersWithoutSubscription;
+	/** Number of replies in a row that did not see the open subscription. */
+	private int repliesWithoutSubscription;
 
 	Membership(CoordinationSettings settings, String strategy, CoordinationStore store, HeartbeatScheduler heartbeats,
 			RandomGenerator random, MonotonicClock clock, Consumer<MemberId> onEnd) {
@@ -127,7 +127,7 @@ final class Membership implements HeartbeatObserver {
 	}
 
 	/**
-	 * Joins under an id that was never used before. An attempt without an answer may have
+	 * Joins under an id that was never used before. An attempt without a reply may have
 	 * been carried out, so the next one uses the same id.
 	 * @return the id to {@linkplain #begin begin} a session with
 	 */
@@ -166,8 +166,8 @@ final class Membership implements HeartbeatObserver {
 	}
 
 	@Override
-	public void heartbeatAnswered(HeartbeatAnswered answer, MonotonicTime now) {
-		keepSubscribed(answer.reply().subscribed(), answer.sentAt());
+	public void heartbeatAnswered(HeartbeatAnswered reply, MonotonicTime now) {
+		keepSubscribed(reply.reply().subscribed(), reply.sentAt());
 	}
 
 	/** Updates the topics, if the store does not know them. */
@@ -221,7 +221,7 @@ final class Membership implements HeartbeatObserver {
 			}
 			this.subscription = this.store.subscribe(id, this.heartbeats::beatNow);
 			this.subscribedAt = this.clock.now();
-			this.answersWithoutSubscription = 0;
+			this.repliesWithoutSubscription = 0;
 			this.recentSubscriptions++;
 		}
 	}
@@ -237,7 +237,7 @@ final class Membership implements HeartbeatObserver {
 		boolean deaf = false;
 		if (current != null && open) {
 			if (sentAt.isBefore(this.subscribedAt)) {
-				// This answer is older than the subscription.
+				// This reply is older than the subscription.
 				return;
 			}
 			Hearing hearing = subscribed ? current.hearing() : Hearing.UNKNOWN;
@@ -246,8 +246,8 @@ final class Membership implements HeartbeatObserver {
 				seen(id, sentAt, hearing);
 				return;
 			}
-			this.answersWithoutSubscription++;
-			if (!deaf && this.answersWithoutSubscription < UNSUBSCRIBED_ANSWERS) {
+			this.repliesWithoutSubscription++;
+			if (!deaf && this.repliesWithoutSubscription < UNSUBSCRIBED_ANSWERS) {
 				return;
 			}
 		}
@@ -266,7 +266,7 @@ final class Membership implements HeartbeatObserver {
 	}
 
 	private void seen(MemberId id, MonotonicTime sentAt, Hearing hearing) {
-		this.answersWithoutSubscription = 0;
+		this.repliesWithoutSubscription = 0;
 		if (this.deafSubscriptions > 0) {
 			if (hearing != Hearing.HEARS) {
 				return;

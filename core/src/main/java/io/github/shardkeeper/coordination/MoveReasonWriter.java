@@ -9,14 +9,14 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.assignment.Assignment;
-import io.github.shardkeeper.coordination.GroupNotes.Kind;
+import io.github.shardkeeper.coordination.GroupDiagnostics.Kind;
 import io.github.shardkeeper.protocol.MoveReason;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * Writes the reasons of the moves that this member has planned, so that every instance
- * can report them. Does not wait for answers, and has one write under way. Confined to
+ * can report them. Does not wait for replies, and has one write under way. Confined to
  * the coordinator's loop.
  */
 final class MoveReasonWriter {
@@ -48,7 +48,7 @@ final class MoveReasonWriter {
 
 	/**
 	 * Creates a writer.
-	 * @param wake called after an answer, on any thread, if there is more to write
+	 * @param wake called after a reply, on any thread, if there is more to write
 	 */
 	MoveReasonWriter(CoordinationStore store, Runnable wake) {
 		this.store = store;
@@ -72,11 +72,11 @@ final class MoveReasonWriter {
 	/** Writes reasons if there are any and no write is under way. */
 	void run(MonotonicTime now) {
 		Write last = this.write;
-		if (last != null && !last.answer.isDone()) {
+		if (last != null && !last.reply.isDone()) {
 			return;
 		}
 		this.write = null;
-		if (last != null && last.answer.isCompletedExceptionally()) {
+		if (last != null && last.reply.isCompletedExceptionally()) {
 			this.notBefore = now.plus(PAUSE_AFTER_FAILURE);
 			last.texts.forEach(this.pending::putIfAbsent);
 			this.fillFrom = Math.min(this.fillFrom, last.fillFrom);
@@ -87,13 +87,13 @@ final class MoveReasonWriter {
 		this.notBefore = null;
 		if (!this.pending.isEmpty()) {
 			Map<String, String> texts = nextPending();
-			send(new Write(texts, this.fillFrom, this.store.notes().write(Kind.REASONS, texts)));
+			send(new Write(texts, this.fillFrom, this.store.diagnostics().write(Kind.REASONS, texts)));
 		}
 		else if (this.filled != null) {
 			int from = this.fillFrom;
 			Map<String, String> texts = nextKept(this.filled);
 			if (!texts.isEmpty()) {
-				send(new Write(Map.of(), from, this.store.notes().writeMissing(Kind.REASONS, texts)));
+				send(new Write(Map.of(), from, this.store.diagnostics().writeMissing(Kind.REASONS, texts)));
 			}
 		}
 	}
@@ -101,7 +101,7 @@ final class MoveReasonWriter {
 	private void send(Write sent) {
 		this.write = sent;
 		if (!this.pending.isEmpty() || this.filled != null) {
-			sent.answer.whenComplete((nothing, failure) -> this.wake.run());
+			sent.reply.whenComplete((nothing, failure) -> this.wake.run());
 		}
 	}
 
@@ -142,7 +142,7 @@ final class MoveReasonWriter {
 	 *
 	 * @param fillFrom the number of the first shard to fill in if it fails
 	 */
-	private record Write(Map<String, String> texts, int fillFrom, CompletableFuture<Void> answer) {
+	private record Write(Map<String, String> texts, int fillFrom, CompletableFuture<Void> reply) {
 
 	}
 

@@ -20,9 +20,9 @@ final class SessionListeners implements HeartbeatObserver {
 	}
 
 	@Override
-	public void heartbeatAnswered(HeartbeatAnswered answer, MonotonicTime now) {
-		this.listeners.forEach((listener) -> listener.heartbeatAnswered(answer.self(), answer.reply().membership(),
-				answer.reply().lost()));
+	public void heartbeatAnswered(HeartbeatAnswered reply, MonotonicTime now) {
+		this.listeners.forEach((listener) -> listener.heartbeatAnswered(reply.self(), reply.reply().membership(),
+				reply.reply().lost()));
 	}
 
 	void leaseEnded() {

@@ -113,7 +113,7 @@ public final class SettingsAgreement {
 	/** Ends it: an instance with other settings may run from now on. */
 	public void end() {
 		Loops.@Nullable Loop running;
-		// Without a last answer the store may be away, and the entry ends by itself.
+		// Without a last reply the store may be away, and the entry ends by itself.
 		@Nullable String withdrawn;
 		synchronized (this) {
 			running = this.loop;
@@ -151,7 +151,7 @@ public final class SettingsAgreement {
 	/**
 	 * Asks before the coordinator joins, unless that was done a short time ago.
 	 * @throws SettingsConflictException if an instance that runs has other settings
-	 * @throws StoreUnavailableException if the store did not answer
+	 * @throws StoreUnavailableException if the store did not reply
 	 */
 	public synchronized void beforeJoin() {
 		this.coordinated = true;

@@ -37,7 +37,7 @@ public interface SettingsStore {
 	 * nothing while the entry is there.
 	 * @param instance the name of the instance, unique among all runs of all instances
 	 * @param lease the time for which the instance counts as running from now on
-	 * @return the answer
+	 * @return the reply
 	 */
 	Reply announce(String instance, SharedSettings settings, Duration lease);
 
@@ -45,7 +45,7 @@ public interface SettingsStore {
 	void withdraw(String instance);
 
 	/**
-	 * The answer to an announcement. Immutable.
+	 * The reply to an announcement. Immutable.
 	 *
 	 * @param accepted whether the settings are stored
 	 * @param others the different settings of the instances that run

@@ -230,7 +230,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		return this.loop.leader().isElected() && isConnected();
 	}
 
-	/** Returns whether the lease is held: the store answers, and shards are consumed. */
+	/** Returns whether the lease is held: the store replies, and shards are consumed. */
 	public boolean isConnected() {
 		return this.loop.isConnected();
 	}
@@ -263,7 +263,7 @@ public final class ShardCoordinator implements AutoCloseable {
 	/**
 	 * Shares the problems of this member's shards, so that every instance can report
 	 * them. Call it about once per second: it writes only what has changed, and waits for
-	 * no answer. Does nothing outside a session. Confined to one thread at a time.
+	 * no reply. Does nothing outside a session. Confined to one thread at a time.
 	 */
 	public void shareProblems(Map<ShardId, String> problems) {
 		this.loop.shareProblems(problems);
@@ -328,7 +328,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		return !isConnected() && this.loop.storeProblem().refusesMember(this.clock.now());
 	}
 
-	/** Returns the last failure of the store since its last answer. */
+	/** Returns the last failure of the store since its last reply. */
 	public Optional<String> storeProblem() {
 		return Optional.ofNullable(this.loop.storeProblem().text());
 	}
@@ -346,7 +346,7 @@ public final class ShardCoordinator implements AutoCloseable {
 		return isConnected() ? Optional.ofNullable(this.loop.subscriptionProblem()) : Optional.empty();
 	}
 
-	/** Returns the answer of {@link CoordinationStore#refusedOperations()}. */
+	/** Returns the reply of {@link CoordinationStore#refusedOperations()}. */
 	public Map<String, String> refusedOperations() {
 		return this.store.refusedOperations();
 	}

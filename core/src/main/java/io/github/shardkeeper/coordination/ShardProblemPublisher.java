@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-import io.github.shardkeeper.coordination.GroupNotes.Kind;
+import io.github.shardkeeper.coordination.GroupDiagnostics.Kind;
 import io.github.shardkeeper.protocol.MemberProblems;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -20,7 +20,7 @@ import io.github.shardkeeper.time.MonotonicTime;
 /**
  * Writes the problems of this member's shards when they have changed, so that every
  * instance can report them. Costs nothing in the store while there are none. Does not
- * wait for answers. {@link #publish} is confined to one thread at a time, the other
+ * wait for replies. {@link #publish} is confined to one thread at a time, the other
  * methods are thread-safe.
  */
 final class ShardProblemPublisher implements HeartbeatObserver {
@@ -87,17 +87,18 @@ final class ShardProblemPublisher implements HeartbeatObserver {
 			this.notBefore = now.plus(this.pause);
 			Duration doubled = this.pause.multipliedBy(2);
 			this.pause = (doubled.compareTo(LONGEST_PAUSE) < 0) ? doubled : LONGEST_PAUSE;
-			this.write = new Write(text, changed, this.store.notes().write(Kind.PROBLEMS, Map.of(self.value(), text)));
+			this.write = new Write(text, changed,
+					this.store.diagnostics().write(Kind.PROBLEMS, Map.of(self.value(), text)));
 		}
 	}
 
-	/** Returns whether the answer is there. */
+	/** Returns whether the reply is there. */
 	private boolean answered(Write sent, MonotonicTime now) {
-		if (!sent.answer.isDone()) {
+		if (!sent.reply.isDone()) {
 			return false;
 		}
 		this.write = null;
-		if (sent.answer.isCompletedExceptionally()) {
+		if (sent.reply.isCompletedExceptionally()) {
 			this.stored = null;
 			this.notBefore = now.plus(LONGEST_PAUSE);
 			return true;
@@ -117,18 +118,19 @@ final class ShardProblemPublisher implements HeartbeatObserver {
 	/** Removes the problems of a member that leaves, without waiting for it. */
 	void leaves(MemberId self) {
 		if (self.equals(this.writer)) {
-			this.store.notes().write(Kind.PROBLEMS, Map.of(self.value(), ""));
+			this.store.diagnostics().write(Kind.PROBLEMS, Map.of(self.value(), ""));
 		}
 	}
 
 	/** Removes the problems of all but the members, without waiting for it. */
 	void retain(Set<MemberId> members) {
-		GroupNotes notes = this.store.notes();
-		notes.names(Kind.PROBLEMS).thenCompose((names) -> {
+		GroupDiagnostics diagnostics = this.store.diagnostics();
+		diagnostics.names(Kind.PROBLEMS).thenCompose((names) -> {
 			Map<String, String> gone = new HashMap<>();
 			Set<String> ids = members.stream().map(MemberId::value).collect(Collectors.toSet());
 			names.stream().filter((name) -> !ids.contains(name)).forEach((name) -> gone.put(name, ""));
-			return gone.isEmpty() ? CompletableFuture.<Void>completedFuture(null) : notes.write(Kind.PROBLEMS, gone);
+			return gone.isEmpty() ? CompletableFuture.<Void>completedFuture(null)
+					: diagnostics.write(Kind.PROBLEMS, gone);
 		}).whenComplete((nothing, failure) -> {
 			if (failure != null) {
 				logger.debug("Problems of former members may be left", failure);
@@ -137,7 +139,7 @@ final class ShardProblemPublisher implements HeartbeatObserver {
 	}
 
 	/** A write under way. */
-	private record Write(String text, boolean changed, CompletableFuture<Void> answer) {
+	private record Write(String text, boolean changed, CompletableFuture<Void> reply) {
 
 	}
 

@@ -47,7 +47,7 @@ final class StoreAvailability implements HeartbeatObserver {
 
 	private volatile @Nullable FailingStep step;
 
-	/** First of the heartbeats and joins that the store has refused since its answer. */
+	/** First of the heartbeats and joins that the store has refused since its reply. */
 	private volatile @Nullable MonotonicTime refusedSince;
 
 	private volatile boolean misconfigured;
@@ -109,9 +109,9 @@ final class StoreAvailability implements HeartbeatObserver {
 	}
 
 	@Override
-	public void heartbeatAnswered(HeartbeatAnswered answer, MonotonicTime now) {
+	public void heartbeatAnswered(HeartbeatAnswered reply, MonotonicTime now) {
 		answered(now);
-		sessionAnswered(answer.self(), now);
+		sessionAnswered(reply.self(), now);
 	}
 
 	void answered(MonotonicTime now) {
@@ -123,7 +123,7 @@ final class StoreAvailability implements HeartbeatObserver {
 			this.step = null;
 		}
 		if (this.step == null && this.log.resolved()) {
-			logger.info("The store answers again; group '{}' continues", this.group);
+			logger.info("The store replies again; group '{}' continues", this.group);
 		}
 	}
 
@@ -151,7 +151,7 @@ final class StoreAvailability implements HeartbeatObserver {
 		this.lostSessions = 0;
 	}
 
-	/** Returns the last failure since the store's last answer, {@code null} for none. */
+	/** Returns the last failure since the store's last reply, {@code null} for none. */
 	@Nullable String text() {
 		String current = this.text;
 		FailingStep failing = this.step;
@@ -159,7 +159,7 @@ final class StoreAvailability implements HeartbeatObserver {
 	}
 
 	/**
-	 * Returns whether the store answers but refuses this member's heartbeats or joins,
+	 * Returns whether the store replies but refuses this member's heartbeats or joins,
 	 * for longer than a failover lasts: somebody has to change something.
 	 */
 	boolean refusesMember(MonotonicTime now) {

@@ -33,7 +33,7 @@ final class StrategyCalls implements AutoCloseable {
 
 	private final MonotonicClock clock;
 
-	private final BiConsumer<AssignmentRequest, Answer> listener;
+	private final BiConsumer<AssignmentRequest, Reply> listener;
 
 	/** Wakes the loop, which calls {@link #run}. */
 	private final Runnable wake;
@@ -43,7 +43,7 @@ final class StrategyCalls implements AutoCloseable {
 	/** Next request, which came during the call for an older one. */
 	private @Nullable AssignmentRequest waiting;
 
-	StrategyCalls(AssignmentSettings settings, MonotonicClock clock, BiConsumer<AssignmentRequest, Answer> listener,
+	StrategyCalls(AssignmentSettings settings, MonotonicClock clock, BiConsumer<AssignmentRequest, Reply> listener,
 			Runnable wake) {
 		this.settings = settings;
 		this.traits = new ShardTraitsCache(settings.catalog());
@@ -70,19 +70,19 @@ final class StrategyCalls implements AutoCloseable {
 		}
 	}
 
-	/** Takes the answer of the call, or interrupts the call after its timeout. */
+	/** Takes the reply of the call, or interrupts the call after its timeout. */
 	void run() {
 		Call call = this.current;
 		if (call == null) {
 			return;
 		}
-		Answer answer = call.answer();
-		if (answer != null) {
+		Reply reply = call.reply();
+		if (reply != null) {
 			this.current = null;
 			AssignmentRequest next = this.waiting;
 			this.waiting = null;
 			if (!call.isOverdue) {
-				this.listener.accept(call.request, answer);
+				this.listener.accept(call.request, reply);
 			}
 			if (next != null) {
 				start(next);
@@ -134,17 +134,17 @@ final class StrategyCalls implements AutoCloseable {
 		return this.settings.foreign() ? this.settings.timeout() : BUILT_IN_TIMEOUT;
 	}
 
-	private Answer compute(AssignmentRequest plain) {
+	private Reply compute(AssignmentRequest plain) {
 		MonotonicTime begun = this.clock.now();
 		try {
 			AssignmentRequest request = this.traits.addTo(plain);
 			Assignment assignment = this.settings.strategy().assign(request);
 			if (assignment == null) {
-				return failed("null", "answers null: it has to answer Assignment.builder(request)…build()", null);
+				return failed("null", "replies null: it has to reply Assignment.builder(request)…build()", null);
 			}
 			if (assignment.request() != request) {
 				return failed("request",
-						"answers with an assignment for another request: "
+						"replies with an assignment for another request: "
 								+ "it has to be built with Assignment.builder(…) from the request that it was given",
 						null);
 			}
@@ -173,7 +173,7 @@ final class StrategyCalls implements AutoCloseable {
 	private Failed overdue(String kind, String what) {
 		ShardId asked = this.traits.asked();
 		return (asked != null) ? new Failed(kind + " catalog",
-				"The ShardCatalog, which was asked for the traits of %s, %s. Have it answer from memory: it is asked for all shards within that time."
+				"The ShardCatalog, which was asked for the traits of %s, %s. Have it reply from memory: it is asked for all shards within that time."
 					.formatted(asked, what),
 				null) : failed(kind, what, null);
 	}
@@ -204,7 +204,7 @@ final class StrategyCalls implements AutoCloseable {
 		/** Confined to the loop. */
 		private boolean isOverdue;
 
-		private volatile @Nullable Answer answer;
+		private volatile @Nullable Reply reply;
 
 		private Call(AssignmentRequest request, MonotonicTime deadline) {
 			this.request = request;
@@ -216,28 +216,28 @@ final class StrategyCalls implements AutoCloseable {
 		@Override
 		public void run() {
 			try {
-				this.answer = compute(this.request);
+				this.reply = compute(this.request);
 			}
 			catch (Throwable ex) {
 				// The exception's own toString fails.
-				this.answer = failed("unprintable", "throws an exception whose toString() fails", null);
+				this.reply = failed("unprintable", "throws an exception whose toString() fails", null);
 			}
 			finally {
 				StrategyCalls.this.wake.run();
 			}
 		}
 
-		/** Returns the answer, {@code null} while the call runs. */
-		private @Nullable Answer answer() {
-			// Read in this order: the thread sets the answer before it ends.
+		/** Returns the reply, {@code null} while the call runs. */
+		private @Nullable Reply reply() {
+			// Read in this order: the thread sets the reply before it ends.
 			boolean hasEnded = !this.thread.isAlive();
-			Answer given = this.answer;
-			return (given == null && hasEnded) ? failed("died", "has ended its thread without an answer", null) : given;
+			Reply given = this.reply;
+			return (given == null && hasEnded) ? failed("died", "has ended its thread without a reply", null) : given;
 		}
 
 	}
 
-	sealed interface Answer {
+	sealed interface Reply {
 
 	}
 
@@ -246,7 +246,7 @@ final class StrategyCalls implements AutoCloseable {
 	 *
 	 * @param duration the time that the strategy took
 	 */
-	record Computed(Assignment assignment, Duration duration) implements Answer {
+	record Computed(Assignment assignment, Duration duration) implements Reply {
 
 	}
 
@@ -256,7 +256,7 @@ final class StrategyCalls implements AutoCloseable {
 	 * @param kind the kind of the problem, equal for equal problems
 	 * @param text the problem and how to fix it, one or two sentences
 	 */
-	record Failed(String kind, String text, @Nullable Throwable cause) implements Answer {
+	record Failed(String kind, String text, @Nullable Throwable cause) implements Reply {
 
 	}
 

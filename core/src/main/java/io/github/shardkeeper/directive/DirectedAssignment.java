@@ -24,7 +24,7 @@ public record DirectedAssignment(Assignment assignment, Map<ShardId, Directive> 
 
 	/**
 	 * Applies directives to an assignment.
-	 * @param assignment the answer to a request with the {@linkplain #pins pins} of the
+	 * @param assignment the reply to a request with the {@linkplain #pins pins} of the
 	 * directives
 	 * @param owners by number of the shard the member that holds it now
 	 */

@@ -11,7 +11,7 @@ import io.github.shardkeeper.shard.MemberId;
 /**
  * Store of the directives of one group, in the same place as its control plane and lost
  * together with it. Each method is one atomic step, and each change notifies all members;
- * the answer to a heartbeat has the version of the last change. A directive outlives its
+ * the reply to a heartbeat has the version of the last change. A directive outlives its
  * subject: a pin is followed again when its instance comes back. Thread-safe.
  * <p>
  * Every method may throw {@link StoreUnavailableException}. A retry with the same

@@ -51,7 +51,7 @@ public final class HandlerCall {
 
 	/**
 	 * Interrupts the running user code, if any, on a condition.
-	 * @param condition asked only if some runs, and no other begins before the answer
+	 * @param condition asked only if some runs, and no other begins before the reply
 	 */
 	public synchronized void interruptIf(BooleanSupplier condition) {
 		if (this.running != null && condition.getAsBoolean()) {

@@ -35,9 +35,9 @@ import io.github.shardkeeper.time.MonotonicTime;
 /**
  * Outbox of an owned shard. A record of a call gets its number when the call is done,
  * goes into the next commit, and is forwarded to its target once that commit is answered:
- * for each target in order, one request at a time. A request without an answer is
- * repeated before any later one is sent, so "all before the first record are there" is
- * true of every request, also of one that arrives late. The next commit removes what was
+ * for each target in order, one request at a time. A request without a reply is repeated
+ * before any later one is sent, so "all before the first record are there" is true of
+ * every request, also of one that arrives late. The next commit removes what was
  * forwarded.
  * <p>
  * Calls in transactions of the application commit what they send themselves, one after
@@ -64,7 +64,7 @@ public final class ShardOutbox implements CommitPart {
 
 	private final Token token;
 
-	private final Outputs outputs;
+	private final OutboxSettings outputs;
 
 	private final Runnable wake;
 
@@ -74,7 +74,7 @@ public final class ShardOutbox implements CommitPart {
 
 	private final Map<ShardId, Target> targets = new LinkedHashMap<>();
 
-	private final SentNumbers numbers;
+	private final OutboxSequences numbers;
 
 	/** Records for the next commit. */
 	private final List<Entry> fresh = new ArrayList<>();
@@ -108,19 +108,20 @@ public final class ShardOutbox implements CommitPart {
 	/** Whether that is because of a new era: known to be true once it is written. */
 	private boolean begunAnew;
 
-	/** Whether there may be something to send; answers set it on their threads. */
+	/** Whether there may be something to send; replies set it on their threads. */
 	private volatile boolean attentionDue;
 
 	/**
 	 * Creates the outbox of a shard under a token.
 	 * @param usage what waits in all outboxes of the topic
-	 * @param wake wakes the worker after an answer
+	 * @param wake wakes the worker after a reply
 	 */
-	public ShardOutbox(String group, ShardId shard, Token token, Outputs outputs, OutboxUsage usage, Runnable wake) {
+	public ShardOutbox(String group, ShardId shard, Token token, OutboxSettings outputs, OutboxUsage usage,
+			Runnable wake) {
 		this.shard = shard;
 		this.sender = group + "/" + shard;
 		this.token = token;
-		this.numbers = new SentNumbers(token);
+		this.numbers = new OutboxSequences(token);
 		this.outputs = outputs;
 		this.wake = wake;
 		this.usage = usage;
@@ -141,7 +142,7 @@ public final class ShardOutbox implements CommitPart {
 	/**
 	 * Reads the records that earlier owners have left. Does nothing once they are read.
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer; the next call continues
+	 * reply; the next call continues
 	 */
 	public void load(CheckpointStore store) {
 		while (this.unread > 0) {
@@ -366,7 +367,7 @@ public final class ShardOutbox implements CommitPart {
 	}
 
 	/**
-	 * Processes answers, and sends what may be sent. Does not block.
+	 * Processes replies, and sends what may be sent. Does not block.
 	 * @return whether there is something to commit that was not there before
 	 */
 	public boolean forward(MonotonicTime now) {
@@ -590,7 +591,7 @@ public final class ShardOutbox implements CommitPart {
 			this.notBefore = null;
 			this.request = reply;
 			if (!reply.isDone()) {
-				reply.whenComplete((answer, failure) -> {
+				reply.whenComplete((forwarded, failure) -> {
 					ShardOutbox.this.attentionDue = true;
 					ShardOutbox.this.wake.run();
 				});

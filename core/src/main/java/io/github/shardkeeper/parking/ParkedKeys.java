@@ -255,7 +255,7 @@ public final class ParkedKeys {
 		arrange(sequence);
 	}
 
-	/** Processes the answer to a commit. */
+	/** Processes the reply to a commit. */
 	public void committed(Collection<Offset> removed, Collection<Offset> put) {
 		this.removals.removeAll(removed);
 		for (Offset offset : put) {
@@ -268,7 +268,7 @@ public final class ParkedKeys {
 		}
 	}
 
-	/** Returns whether the answer to a commit may change what is known of the store. */
+	/** Returns whether the reply to a commit may change what is known of the store. */
 	public boolean awaitsCommit() {
 		return !this.removals.isEmpty() || this.entries.values().stream().anyMatch((entry) -> !entry.stored)
 				|| this.sequences.values().stream().anyMatch((sequence) -> sequence.running != null);

@@ -12,11 +12,11 @@ import io.github.shardkeeper.protocol.GroupPicture.Roster;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * The leader's requests to a strategy that may be slow or fail, and its answers.
+ * The leader's requests to a strategy that may be slow or fail, and its replies.
  * <p>
- * An answer for other members or shards than the current ones is dropped, and the
- * strategy is asked again. If the next answer is outdated too, it is used as far as it
- * still holds: a slow strategy in a busy group is late but not ignored.
+ * A reply for other members or shards than the current ones is dropped, and the strategy
+ * is asked again. If the next reply is outdated too, it is used as far as it still holds:
+ * a slow strategy in a busy group is late but not ignored.
  * <p>
  * While the strategy fails, the leader plans by a {@link FallbackAssignment} and asks
  * again after a pause that grows from 1 s to 30 s. Confined to the coordinator's loop.
@@ -31,9 +31,9 @@ final class AssignmentExchange {
 
 	private Roster askedRoster = Roster.EMPTY;
 
-	private @Nullable Assignment answer;
+	private @Nullable Assignment reply;
 
-	/** Whether the leader plans by a fallback before the answer comes. */
+	/** Whether the leader plans by a fallback before the reply comes. */
 	private boolean fallbackDue;
 
 	private boolean outdatedBefore;
@@ -69,17 +69,17 @@ final class AssignmentExchange {
 	LeaderAction.ComputeAssignment ask(AssignmentRequest request, GroupPicture picture) {
 		this.asked = request;
 		this.askedRoster = picture.roster();
-		this.answer = null;
+		this.reply = null;
 		// Shards without an owner must not wait for another failure.
 		this.fallbackDue = isFailing();
 		return new LeaderAction.ComputeAssignment(request);
 	}
 
-	/** Ignores the answer to an older request. */
+	/** Ignores the reply to an older request. */
 	void assignmentComputed(AssignmentRequest request, Assignment assignment) {
 		if (request == this.asked) {
 			this.asked = null;
-			this.answer = assignment;
+			this.reply = assignment;
 			this.fallbackDue = false;
 			this.pause = Duration.ZERO;
 			this.askAgainAt = null;
@@ -100,20 +100,20 @@ final class AssignmentExchange {
 	}
 
 	boolean isAnswered() {
-		return this.answer != null;
+		return this.reply != null;
 	}
 
-	/** Returns whether the unused answer is for other members or shards. */
+	/** Returns whether the unused reply is for other members or shards. */
 	boolean isOutdated(GroupPicture picture) {
-		return this.answer != null
-				&& (this.askedRoster != picture.roster() || this.answer.request().shards() != picture.shards());
+		return this.reply != null
+				&& (this.askedRoster != picture.roster() || this.reply.request().shards() != picture.shards());
 	}
 
-	/** Returns the assignment to plan; {@code null} when the answer cannot be used. */
+	/** Returns the assignment to plan; {@code null} when the reply cannot be used. */
 	@Nullable Assignment take(GroupPicture picture, Supplier<AssignmentRequest> request) {
 		boolean outdated = isOutdated(picture);
-		Assignment taken = this.answer;
-		this.answer = null;
+		Assignment taken = this.reply;
+		this.reply = null;
 		boolean usable = !outdated || this.outdatedBefore;
 		this.outdatedBefore = outdated;
 		if (taken == null || !usable) {
@@ -131,7 +131,7 @@ final class AssignmentExchange {
 
 	void reset() {
 		this.asked = null;
-		this.answer = null;
+		this.reply = null;
 		this.fallbackDue = false;
 		this.outdatedBefore = false;
 		this.lastGood = null;

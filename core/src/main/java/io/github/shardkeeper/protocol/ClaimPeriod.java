@@ -25,7 +25,7 @@ final class ClaimPeriod {
 	/** End by this process' clock: the store's clock may be set forward meanwhile. */
 	private @Nullable MonotonicTime end;
 
-	/** Whether the last answer was recent when the period could have ended. */
+	/** Whether the last reply was recent when the period could have ended. */
 	private boolean watched;
 
 	/** End of the time in which an owner unknown to the store may still consume. */
@@ -36,10 +36,10 @@ final class ClaimPeriod {
 		this.longestLease = lease;
 	}
 
-	void heartbeatAnswered(HeartbeatReply.Alive reply, StoreContact.Finding finding, Duration sinceLastAnswer,
+	void heartbeatAnswered(HeartbeatReply.Alive reply, StoreContinuity.Finding finding, Duration sinceLastReply,
 			MonotonicTime now) {
 		this.longestLease = Duration.ofMillis(Math.max(this.lease.toMillis(), reply.longestLeaseMillis()));
-		if (finding == StoreContact.Finding.FORGOTTEN) {
+		if (finding == StoreContinuity.Finding.FORGOTTEN) {
 			// The store may have restarted on an old snapshot between two heartbeats.
 			writesLost(now);
 		}
@@ -52,12 +52,12 @@ final class ClaimPeriod {
 		}
 		MonotonicTime whole = now.plus(this.longestLease);
 		this.end = latest(before, now.plus(Duration.ofMillis(this.endMillis - reply.serverTimeMillis())));
-		if (finding == StoreContact.Finding.GAP && wasOpen && before != null) {
+		if (finding == StoreContinuity.Finding.GAP && wasOpen && before != null) {
 			// The store may have been unavailable, so that nobody could claim.
-			MonotonicTime later = before.plus(sinceLastAnswer);
+			MonotonicTime later = before.plus(sinceLastReply);
 			this.end = latest(this.end, MonotonicTime.earliest(later, whole));
 		}
-		else if (finding != StoreContact.Finding.STEADY) {
+		else if (finding != StoreContinuity.Finding.STEADY) {
 			// The store's clock may have stepped over a part of the period.
 			this.end = latest(this.end, whole);
 		}
@@ -71,7 +71,7 @@ final class ClaimPeriod {
 		this.lostWritesUntil = null;
 	}
 
-	/** Waits for the next answer: members may be unable to claim now. */
+	/** Waits for the next reply: members may be unable to claim now. */
 	void storeUnavailable() {
 		this.watched = false;
 	}
@@ -89,19 +89,19 @@ final class ClaimPeriod {
 		this.endMillis = 0;
 	}
 
-	/** Notes that the period has restarted; the next answer contains its end. */
+	/** Notes that the period has restarted; the next reply contains its end. */
 	void restarted(MonotonicTime now) {
 		this.end = now.plus(this.longestLease);
 	}
 
 	/** Returns when a free shard may be assigned, in the store's time; 0 for now. */
-	long assignableMillis(MonotonicTime now, StoreContact contact) {
+	long assignableMillis(MonotonicTime now, StoreContinuity continuity) {
 		MonotonicTime until = latest(this.lostWritesUntil, this.end);
 		if (until != null && now.isBefore(until)) {
-			return Math.max(this.endMillis, contact.storeMillis(until));
+			return Math.max(this.endMillis, continuity.storeMillis(until));
 		}
 		// The end of the period causes a plan immediately.
-		return (this.endMillis != 0) ? contact.storeMillis(now.plus(this.longestLease)) : 0;
+		return (this.endMillis != 0) ? continuity.storeMillis(now.plus(this.longestLease)) : 0;
 	}
 
 	private static @Nullable MonotonicTime latest(@Nullable MonotonicTime one, @Nullable MonotonicTime other) {

@@ -10,7 +10,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * What a member learns of its leadership by the answers to its heartbeats: whether it
+ * What a member learns of its leadership by the replies to its heartbeats: whether it
  * leads, whether the store has lost writes, when a claim period ends, and when to look
  * for dead members. Confined to the coordinator's loop.
  */
@@ -18,7 +18,7 @@ final class Election {
 
 	private static final Duration REAP_PAUSE = Duration.ofMillis(5);
 
-	private final StoreContact contact;
+	private final StoreContinuity continuity;
 
 	private final ClaimPeriod claims;
 
@@ -41,15 +41,15 @@ final class Election {
 	private boolean freeing;
 
 	Election(Duration heartbeatInterval, Duration lease) {
-		this.contact = new StoreContact(heartbeatInterval, lease);
+		this.continuity = new StoreContinuity(heartbeatInterval, lease);
 		this.claims = new ClaimPeriod(lease);
 	}
 
-	/** Takes in an answer, and returns what follows for the picture of the group. */
+	/** Takes in a reply, and returns what follows for the picture of the group. */
 	Finding heartbeatAnswered(HeartbeatReply.Alive reply, MemberId self, MonotonicTime sentAt, MonotonicTime now) {
-		StoreContact.Finding found = this.contact.heartbeatAnswered(reply, sentAt, now);
-		this.lossSuspected |= found == StoreContact.Finding.FORGOTTEN;
-		this.claims.heartbeatAnswered(reply, found, this.contact.sinceLastAnswer(), now);
+		StoreContinuity.Finding found = this.continuity.heartbeatAnswered(reply, sentAt, now);
+		this.lossSuspected |= found == StoreContinuity.Finding.FORGOTTEN;
+		this.claims.heartbeatAnswered(reply, found, this.continuity.sinceLastReply(), now);
 		if (!self.equals(reply.leader())) {
 			return Finding.DEPOSED;
 		}
@@ -63,7 +63,7 @@ final class Election {
 			finding = Finding.PICTURE_OUTDATED;
 		}
 		else if (reply.generation() < this.generationSeen && this.readAt != null && this.readAt.isBefore(sentAt)) {
-			// The picture already contains the answers to heartbeats sent before it was
+			// The picture already contains the replies to heartbeats sent before it was
 			// read.
 			writesLost(reply.generation(), now);
 			finding = Finding.WRITES_LOST;
@@ -71,7 +71,7 @@ final class Election {
 		this.generationSeen = (reply.history() == this.history) ? Math.max(this.generationSeen, reply.generation())
 				: reply.generation();
 		this.history = reply.history();
-		this.reapAt = this.contact.reaches(reply.earliestLeaseEndMillis());
+		this.reapAt = this.continuity.reaches(reply.earliestLeaseEndMillis());
 		return finding;
 	}
 
@@ -114,13 +114,13 @@ final class Election {
 		deposed();
 		this.claims.sessionLost();
 		this.generationSeen = 0;
-		this.contact.sessionLost();
+		this.continuity.sessionLost();
 	}
 
 	/** Returns whether shards of dead members are free now, and can be planned. */
 	boolean reaped(ReapReply.Looked looked, MonotonicTime now) {
 		boolean found = !looked.dead().isEmpty() || !looked.timedOut().isEmpty();
-		this.reapAt = (looked.nextLookMillis() != 0) ? this.contact.reaches(looked.nextLookMillis()) : null;
+		this.reapAt = (looked.nextLookMillis() != 0) ? this.continuity.reaches(looked.nextLookMillis()) : null;
 		boolean more = MonotonicTime.isReached(this.reapAt, now);
 		if (more && !found) {
 			// Shards of dead members remain, or the store's clock was set back a little.
@@ -131,7 +131,7 @@ final class Election {
 		return freed;
 	}
 
-	/** Takes in an answer unless the member was deposed; returns whether it has ended. */
+	/** Takes in a reply unless the member was deposed; returns whether it has ended. */
 	boolean claimsEnded(EndClaimsReply reply, MonotonicTime now) {
 		if (reply == EndClaimsReply.ENDED) {
 			this.claims.ended();
@@ -143,15 +143,15 @@ final class Election {
 
 	/** Returns the action that is due; {@code null} for none. */
 	@Nullable LeaderAction next(MonotonicTime now) {
-		if (!this.contact.isRecent(now)) {
-			// The store may be unavailable: the next answer ends the wait.
+		if (!this.continuity.isRecent(now)) {
+			// The store may be unavailable: the next reply ends the wait.
 			waitForContact(now);
 		}
 		if (MonotonicTime.isReached(this.claims.endsAt(), now)) {
 			return new LeaderAction.EndClaims(this.epoch, this.claims.endMillis());
 		}
 		return MonotonicTime.isReached(this.reapAt, now)
-				? new LeaderAction.ReapDeadMembers(this.epoch, this.contact.steadyTime(now)) : null;
+				? new LeaderAction.ReapDeadMembers(this.epoch, this.continuity.steadyTime(now)) : null;
 	}
 
 	private void waitForContact(MonotonicTime now) {
@@ -186,20 +186,20 @@ final class Election {
 
 	/** Returns when a free shard may be assigned, in the store's time; 0 for now. */
 	long assignableMillis(MonotonicTime now) {
-		return this.claims.assignableMillis(now, this.contact);
+		return this.claims.assignableMillis(now, this.continuity);
 	}
 
-	StoreContact contact() {
-		return this.contact;
+	StoreContinuity continuity() {
+		return this.continuity;
 	}
 
-	/** What an answer to a heartbeat means for the picture of the group. */
+	/** What a reply to a heartbeat means for the picture of the group. */
 	enum Finding {
 
 		/** Another member leads. */
 		DEPOSED,
 
-		/** The member leads since this answer. */
+		/** The member leads since this reply. */
 		ELECTED,
 
 		/** The store has lost writes, which another member has noticed. */

@@ -26,7 +26,7 @@ import io.github.shardkeeper.shard.MemberId;
  */
 public record GroupChanges(@Nullable MemberId leader, long epoch, long generation, long membership, boolean whole,
 		@Nullable List<GroupMember> members, List<Ownership> ownerships, Map<MemberId, Long> silent,
-		List<AwayInstance> away) {
+		List<RestartingInstance> away) {
 
 	public GroupChanges {
 		silent = Map.copyOf(silent);
@@ -73,13 +73,14 @@ public record GroupChanges(@Nullable MemberId leader, long epoch, long generatio
 	 * @param untilMillis the time until which its shards are kept, in milliseconds of the
 	 * store's time
 	 */
-	public record AwayInstance(String instance, MemberDescription description, long sinceMillis, long untilMillis) {
+	public record RestartingInstance(String instance, MemberDescription description, long sinceMillis,
+			long untilMillis) {
 
 		/** Sessions have names of small letters and digits: none has this one. */
 		private static final String SESSION = "AWAY";
 
 		/** Refuses a name that no instance can have. */
-		public AwayInstance {
+		public RestartingInstance {
 			idOf(instance);
 		}
 

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.assignment.Assignee;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.Shards;
-import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
+import io.github.shardkeeper.protocol.GroupChanges.RestartingInstance;
 import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
@@ -73,7 +73,7 @@ public final class GroupPicture {
 
 	private List<GroupMember> members = List.of();
 
-	private List<AwayInstance> away = List.of();
+	private List<RestartingInstance> away = List.of();
 
 	/** The store's time by which instances are away, or no longer. */
 	private long asOfMillis;
@@ -155,7 +155,7 @@ public final class GroupPicture {
 	long keptUntilMillis(String instance) {
 		return this.away.stream()
 			.filter((one) -> one.instance().equals(instance))
-			.mapToLong(AwayInstance::untilMillis)
+			.mapToLong(RestartingInstance::untilMillis)
 			.findFirst()
 			.orElse(0);
 	}
@@ -163,7 +163,7 @@ public final class GroupPicture {
 	/** Returns the first time at which an instance is no longer away; 0 for none. */
 	long nextReturnMillis() {
 		return this.away.stream()
-			.mapToLong(AwayInstance::untilMillis)
+			.mapToLong(RestartingInstance::untilMillis)
 			.filter((until) -> until > this.asOfMillis)
 			.min()
 			.orElse(0);
@@ -172,7 +172,7 @@ public final class GroupPicture {
 	/** Returns whether a shard is still kept, but for no instance that is away. */
 	boolean hasKeptShardsToAssign() {
 		for (Ownership ownership : this.ownerships) {
-			String instance = AwayInstance.keptFor(ownership);
+			String instance = RestartingInstance.keptFor(ownership);
 			if (instance != null && !this.roster.awaits(instance)) {
 				return true;
 			}
@@ -181,16 +181,16 @@ public final class GroupPicture {
 	}
 
 	/**
-	 * Keeps a roster that stays the same, so that an answer of the strategy stays valid.
+	 * Keeps a roster that stays the same, so that a reply of the strategy stays valid.
 	 */
 	private void updateRoster() {
-		List<AwayInstance> stillAway = this.away.stream().filter(this::isAway).toList();
+		List<RestartingInstance> stillAway = this.away.stream().filter(this::isAway).toList();
 		Roster changed = new Roster(this.members, stillAway, this.drained);
 		this.roster = changed.isSameAs(this.roster) ? this.roster : changed;
 	}
 
 	/** A clock that was set back would prolong the time by as much. */
-	private boolean isAway(AwayInstance one) {
+	private boolean isAway(RestartingInstance one) {
 		return this.asOfMillis < one.untilMillis()
 				&& (this.asOfMillis == 0 || this.asOfMillis >= one.sinceMillis() - CLOCK_DISAGREEMENT_MILLIS);
 	}
@@ -451,7 +451,7 @@ public final class GroupPicture {
 		 * Creates a roster. A drained instance is in it only with the topics that no
 		 * other member consumes: their shards stay with it instead of being unowned.
 		 */
-		Roster(List<GroupMember> members, List<AwayInstance> away, Set<String> drained) {
+		Roster(List<GroupMember> members, List<RestartingInstance> away, Set<String> drained) {
 			Set<String> served = new HashSet<>();
 			for (GroupMember member : members) {
 				if (!member.leaving() && !drained.contains(member.id().instance())) {
@@ -465,7 +465,7 @@ public final class GroupPicture {
 					add(member.id(), member.description(), member.restarting(), drained, served);
 				}
 			}
-			for (AwayInstance one : away) {
+			for (RestartingInstance one : away) {
 				if (!present.contains(one.instance())) {
 					add(one.id(), one.description(), true, drained, served);
 				}

@@ -8,7 +8,7 @@ import java.util.List;
  * The problems of a group that its leader publishes, as text that members of different
  * versions understand: a line for each problem, its parts separated by tabs, for example
  * {@code 1 ⇥ unattended ⇥ Nobody owns it: … ⇥ orders/0, orders/1}. Its length is limited,
- * because each answer to a heartbeat contains it: problems that do not fit are counted.
+ * because each reply to a heartbeat contains it: problems that do not fit are counted.
  * Immutable.
  *
  * @param text the text; empty without problems
@@ -67,7 +67,7 @@ public record GroupProblems(String text) {
 	}
 
 	/**
-	 * The problems in an answer to a heartbeat. Immutable.
+	 * The problems in a reply to a heartbeat. Immutable.
 	 *
 	 * @param epoch the leadership whose leader published them; 0 for none
 	 */

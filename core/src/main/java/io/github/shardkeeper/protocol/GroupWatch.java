@@ -28,7 +28,7 @@ public final class GroupWatch {
 		this.patience = lease.multipliedBy(2);
 	}
 
-	/** Returns the current problems after the answer to a heartbeat. */
+	/** Returns the current problems after the reply to a heartbeat. */
 	public List<GroupProblem> heartbeatAnswered(HeartbeatReply.Alive reply, MonotonicTime now) {
 		List<GroupProblem> problems = new ArrayList<>(reply.status().problems().problems());
 		if (reply.leader() != null && reply.status().epoch() == reply.epoch()) {

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.protocol.GroupProblems.GroupStatus;
 import io.github.shardkeeper.shard.MemberId;
 
-/** The answer to a heartbeat. Immutable. */
+/** The reply to a heartbeat. Immutable. */
 public sealed interface HeartbeatReply {
 
 	/**
@@ -31,8 +31,8 @@ public sealed interface HeartbeatReply {
 	 * @param loads the number of load reports so far
 	 * @param setBacks the number of times that the store's clock was set back
 	 * @param ownLeaseEndMillis the end of the member's lease before this heartbeat
-	 * renewed it, in the store's time; earlier than the previous answer made it if the
-	 * store has lost that answer
+	 * renewed it, in the store's time; earlier than the previous reply made it if the
+	 * store has lost that reply
 	 * @param longestLeaseMillis the longest lease of all members that may hold a shard,
 	 * as far as the group remembers
 	 * @param directives the version of the group's directives; 0 if there were never any
@@ -43,7 +43,7 @@ public sealed interface HeartbeatReply {
 			long ownLeaseEndMillis, long longestLeaseMillis, GroupStatus status,
 			long directives) implements HeartbeatReply {
 
-		/** Creates the answer of a group without leases and directives. */
+		/** Creates the reply of a group without leases and directives. */
 		public Alive(long serverTimeMillis, @Nullable MemberId leader, long epoch, long leaderLeaseEndMillis,
 				long earliestLeaseEndMillis, long generation, long membership, long through, List<Ownership> changes,
 				long history, boolean lost, boolean subscribed, long claimsUntilMillis, long loads, long setBacks,

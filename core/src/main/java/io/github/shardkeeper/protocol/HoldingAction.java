@@ -79,7 +79,7 @@ public sealed interface HoldingAction {
 	}
 
 	/**
-	 * Claim the unconfirmed shards, perhaps none, and report the answer. Never comes with
+	 * Claim the unconfirmed shards, perhaps none, and report the reply. Never comes with
 	 * another action.
 	 */
 	record Claim(SortedMap<ShardId, Token> held) implements HoldingAction {
@@ -88,7 +88,7 @@ public sealed interface HoldingAction {
 
 	/**
 	 * Present the unconfirmed shards whose offset and state are in memory, because the
-	 * lease has ended and claims are not possible. Report the answer. Never comes with
+	 * lease has ended and claims are not possible. Report the reply. Never comes with
 	 * another action.
 	 */
 	record Present(SortedMap<ShardId, Token> held) implements HoldingAction {
@@ -100,7 +100,7 @@ public sealed interface HoldingAction {
 
 	}
 
-	/** Send a heartbeat now; its answer reports the granted shards. */
+	/** Send a heartbeat now; its reply reports the granted shards. */
 	record SendHeartbeat() implements HoldingAction {
 
 	}

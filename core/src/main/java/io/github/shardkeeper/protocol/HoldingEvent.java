@@ -55,16 +55,16 @@ public sealed interface HoldingEvent {
 
 	/**
 	 * The store has lost writes that this member saw. Reported before the shards in the
-	 * answer.
+	 * reply.
 	 */
 	record WritesLost() implements HoldingEvent {
 
 	}
 
 	/**
-	 * All shards in the answer to a heartbeat were reported.
+	 * All shards in the reply to a heartbeat were reported.
 	 *
-	 * @param hasMore whether the next answer contains more
+	 * @param hasMore whether the next reply contains more
 	 * @param claimsOpen whether members may still claim and present shards
 	 */
 	record HeartbeatAnswered(boolean hasMore, boolean claimsOpen, boolean leaseHeld) implements HoldingEvent {
@@ -81,7 +81,7 @@ public sealed interface HoldingEvent {
 
 	}
 
-	/** The store did not answer a claim. */
+	/** The store did not reply a claim. */
 	record ClaimFailed() implements HoldingEvent {
 
 	}

@@ -137,8 +137,8 @@ final class KnownGroup {
 		this.unattended.listed(listed);
 	}
 
-	UnattendedShards unattended(StoreContact contact) {
-		return this.unattended.find(this.picture, contact.lastStoreMillis(), contact.lastAnswered());
+	UnattendedShards unattended(StoreContinuity continuity) {
+		return this.unattended.find(this.picture, continuity.lastStoreMillis(), continuity.lastAnswered());
 	}
 
 }

@@ -15,8 +15,8 @@ import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * An event of a member that leads or may lead. {@link Leadership} answers
- * {@link TimePassed} and the answers to its actions with the next action. It only takes
+ * An event of a member that leads or may lead. {@link Leadership} replies
+ * {@link TimePassed} and the replies to its actions with the next action. It only takes
  * in all other events, so that the effects of several are decided together. Immutable.
  */
 public sealed interface LeaderEvent {
@@ -40,7 +40,7 @@ public sealed interface LeaderEvent {
 
 	}
 
-	/** The session ended: its answers prove nothing about other members any more. */
+	/** The session ended: its replies prove nothing about other members any more. */
 	record SessionLost() implements LeaderEvent {
 
 	}
@@ -99,7 +99,7 @@ public sealed interface LeaderEvent {
 
 	}
 
-	/** The strategy failed, or did not answer in time. */
+	/** The strategy failed, or did not reply in time. */
 	record AssignmentFailed(AssignmentRequest request) implements LeaderEvent {
 
 	}

@@ -190,7 +190,7 @@ public final class Leadership {
 
 	private void elected(MemberId self, MonotonicTime now) {
 		this.view = View.elected(this.election.epoch(), self);
-		this.group.elected(this.election.contact().lastStoreMillis());
+		this.group.elected(this.election.continuity().lastStoreMillis());
 		this.planning.elected(now);
 		forgetPicture();
 	}
@@ -242,7 +242,7 @@ public final class Leadership {
 	}
 
 	private void inform() {
-		this.view = this.view.informed(this.group.picture(), this.group.unattended(this.election.contact()));
+		this.view = this.view.informed(this.group.picture(), this.group.unattended(this.election.continuity()));
 	}
 
 	private List<ShardMove> groupRead(GroupChanges changes, MonotonicTime now) {
@@ -252,7 +252,7 @@ public final class Leadership {
 		}
 		boolean first = !this.group.picture().isRead();
 		List<ShardMove> found = this.group.changesRead(changes, this.election.isClaiming(),
-				this.election.contact().storeMillis(now));
+				this.election.continuity().storeMillis(now));
 		this.planning.changesRead(changes, first, now);
 		inform();
 		return found;
@@ -351,7 +351,7 @@ public final class Leadership {
 			return new View(epoch, self, false, false, UnattendedShards.NONE, List.of(), null);
 		}
 
-		/** Returns whether the last answer names this member as the leader. */
+		/** Returns whether the last reply names this member as the leader. */
 		public boolean leads() {
 			return this.epoch != 0;
 		}

@@ -35,7 +35,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * reports it: only then does the store know that the member has seen it, and notice if it
  * loses the claim too.
  * <p>
- * Invariant: answers do not renew the lease before {@link Confirm}, so nothing is
+ * Invariant: replies do not renew the lease before {@link Confirm}, so nothing is
  * consumed for longer than others wait for claims. Presented shards are not consumed
  * before the claim period has ended either, because other members may return with newer
  * tokens. Not thread-safe: confined to the coordinator's loop.
@@ -67,7 +67,7 @@ final class LostWrites {
 	/** Whether shards were presented, and the lease is not held again yet. */
 	private boolean presented;
 
-	/** Whether members may claim, according to the last answer. */
+	/** Whether members may claim, according to the last reply. */
 	private boolean claimsOpen;
 
 	LostWrites(Supplier<SortedMap<ShardId, Token>> unconfirmedShards) {
@@ -91,10 +91,10 @@ final class LostWrites {
 		this.claimAt = null;
 	}
 
-	void heartbeatAnswered(HeartbeatAnswered answer, MonotonicTime now) {
-		this.claimsOpen = answer.claimsOpen();
-		this.presented &= this.unconfirmed || !answer.leaseHeld();
-		if (this.unconfirmed && this.claimAt == null && !answer.hasMore()) {
+	void heartbeatAnswered(HeartbeatAnswered reply, MonotonicTime now) {
+		this.claimsOpen = reply.claimsOpen();
+		this.presented &= this.unconfirmed || !reply.leaseHeld();
+		if (this.unconfirmed && this.claimAt == null && !reply.hasMore()) {
 			this.claimAt = now;
 		}
 	}

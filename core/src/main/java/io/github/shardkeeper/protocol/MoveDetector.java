@@ -15,8 +15,8 @@ import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
+import io.github.shardkeeper.protocol.GroupChanges.RestartingInstance;
 import io.github.shardkeeper.protocol.HandoverRules.OnTimeout;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.MoveCause;
@@ -253,7 +253,7 @@ final class MoveDetector {
 	private MoveCause cause(@Nullable Ownership before, Departure departure, MemberId to, @Nullable MoveReason reason,
 			@Nullable String by) {
 		MemberId from = departure.from();
-		if (before != null && to.instance().equals(AwayInstance.keptFor(before))) {
+		if (before != null && to.instance().equals(RestartingInstance.keptFor(before))) {
 			return MoveCause.RESTART;
 		}
 		MoveCause planned = (reason != null) ? reason.cause() : null;

@@ -14,9 +14,9 @@ import io.github.shardkeeper.shard.Token;
  * @param owner the member that holds it; {@code null} for none
  * @param target the member that gets it after its release; {@code null} if undecided; of
  * a quiet shard that is kept for an instance the
- * {@linkplain GroupChanges.AwayInstance#idOf id} that stands for that
+ * {@linkplain GroupChanges.RestartingInstance#idOf id} that stands for that
  * @param generation the generation of the group at the last change of the shard, with
- * which planned changes are compared; in the answer to an owner's heartbeat possibly a
+ * which planned changes are compared; in the reply to an owner's heartbeat possibly a
  * later one
  * @param sinceMillis the time of the last change, in milliseconds of the store's time
  * @param untilMillis the end of the quiet period, in milliseconds of the store's time; 0

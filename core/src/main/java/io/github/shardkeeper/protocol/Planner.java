@@ -19,7 +19,7 @@ import io.github.shardkeeper.assignment.sticky.StickyAssignment;
 import io.github.shardkeeper.directive.DirectedAssignment;
 import io.github.shardkeeper.directive.Directive.Kind;
 import io.github.shardkeeper.directive.Directives;
-import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
+import io.github.shardkeeper.protocol.GroupChanges.RestartingInstance;
 import io.github.shardkeeper.protocol.GroupPicture.Roster;
 import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition.Assign;
@@ -161,7 +161,7 @@ public final class Planner {
 
 	private static boolean isKeptBy(MemberId member, @Nullable Ownership ownership) {
 		return ownership != null && (member.equals(ownership.owner()) && ownership.phase() == Phase.OWNED
-				|| member.instance().equals(AwayInstance.keptFor(ownership)));
+				|| member.instance().equals(RestartingInstance.keptFor(ownership)));
 	}
 
 	private static int leastLoaded(String topic, List<Assignee> members, Roster roster, int[] loads) {
@@ -181,7 +181,7 @@ public final class Planner {
 		if (ownership == null) {
 			return AssignmentRequest.NOBODY;
 		}
-		String kept = AwayInstance.keptFor(ownership);
+		String kept = RestartingInstance.keptFor(ownership);
 		int destination = (kept != null) ? roster.heir(kept) : roster.place(ownership.destination());
 		boolean reachable = destination != AssignmentRequest.NOBODY
 				&& roster.assignees().get(destination).topics().contains(ownership.shard().topic());

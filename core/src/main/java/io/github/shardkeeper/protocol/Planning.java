@@ -153,9 +153,9 @@ final class Planning {
 			if (this.exchange.isOutdated(this.group.picture()) && this.planAt == null) {
 				this.planAt = now;
 			}
-			Assignment answer = this.exchange.take(this.group.picture(), () -> request(now));
-			if (answer != null) {
-				return plan(answer, now);
+			Assignment reply = this.exchange.take(this.group.picture(), () -> request(now));
+			if (reply != null) {
+				return plan(reply, now);
 			}
 		}
 		if (MonotonicTime.isReached(this.planAt, now) && this.exchange.mayAsk(now)) {
@@ -171,21 +171,21 @@ final class Planning {
 	}
 
 	private AssignmentRequest request(MonotonicTime now) {
-		long storeMillis = this.election.contact().storeMillis(now);
+		long storeMillis = this.election.continuity().storeMillis(now);
 		return this.planner.request(this.group.pictureAt(storeMillis), this.group.loads(), this.requests.directives(),
 				storeMillis);
 	}
 
-	private @Nullable LeaderAction plan(Assignment answer, MonotonicTime now) {
+	private @Nullable LeaderAction plan(Assignment reply, MonotonicTime now) {
 		GroupPicture picture = this.group.picture();
-		DirectedAssignment directed = Planner.direct(answer, picture, this.requests.directives());
+		DirectedAssignment directed = Planner.direct(reply, picture, this.requests.directives());
 		Assignment planned = directed.assignment();
 		this.assignment = planned;
-		StoreContact contact = this.election.contact();
-		Planner.Plan plan = this.planner.plan(picture, planned, contact.storeMillis(now),
+		StoreContinuity continuity = this.election.continuity();
+		Planner.Plan plan = this.planner.plan(picture, planned, continuity.storeMillis(now),
 				this.election.assignableMillis(now));
 		if (plan.nextMillis() != 0) {
-			planBy(contact.at(plan.nextMillis()));
+			planBy(continuity.at(plan.nextMillis()));
 		}
 		MonotonicTime askAgainAt = this.exchange.askAgainAt();
 		if (askAgainAt != null) {

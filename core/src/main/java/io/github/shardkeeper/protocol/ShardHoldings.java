@@ -129,8 +129,8 @@ public final class ShardHoldings {
 			requireConfirmation();
 			this.lostWrites.writesLost();
 		}
-		else if (event instanceof HeartbeatAnswered answer) {
-			this.lostWrites.heartbeatAnswered(answer, now);
+		else if (event instanceof HeartbeatAnswered reply) {
+			this.lostWrites.heartbeatAnswered(reply, now);
 		}
 		else if (event instanceof SessionForgotten) {
 			sessionForgotten();
@@ -138,8 +138,8 @@ public final class ShardHoldings {
 		else if (event instanceof SessionJoined joined) {
 			return sessionJoined(joined.leaseHeld());
 		}
-		else if (event instanceof ClaimAnswered answer) {
-			return claimAnswered(answer);
+		else if (event instanceof ClaimAnswered reply) {
+			return claimAnswered(reply);
 		}
 		else if (event instanceof WrittenBack) {
 			return writtenBack(now);
@@ -288,7 +288,7 @@ public final class ShardHoldings {
 		this.givenUp.merge(shard, token, (one, other) -> (one.compareTo(other) > 0) ? one : other);
 	}
 
-	/** A claim is the only action of its step: its answer decides what else is due. */
+	/** A claim is the only action of its step: its reply decides what else is due. */
 	private List<HoldingAction> timePassed(TimePassed passed, MonotonicTime now) {
 		List<HoldingAction> actions = new ArrayList<>();
 		if (this.lostWrites.isDue(now)) {
@@ -366,19 +366,19 @@ public final class ShardHoldings {
 	}
 
 	/** Forfeits refused shards; granted ones stay unconfirmed until reported. */
-	private List<HoldingAction> claimAnswered(ClaimAnswered answer) {
+	private List<HoldingAction> claimAnswered(ClaimAnswered reply) {
 		List<HoldingAction> actions = new ArrayList<>();
 		unconfirmed().forEach((shard, token) -> {
-			if (!answer.granted().contains(shard)) {
+			if (!reply.granted().contains(shard)) {
 				this.holdings.remove(shard);
 				this.deadlines.over(shard);
 				// Another worker under this token would reuse the numbers of commits.
 				giveUp(shard, token);
 				actions.add(new Forfeit(shard,
-						answer.superseded().contains(shard) ? Forfeit.Cause.SUPERSEDED : Forfeit.Cause.TAKEN_OVER));
+						reply.superseded().contains(shard) ? Forfeit.Cause.SUPERSEDED : Forfeit.Cause.TAKEN_OVER));
 			}
 		});
-		actions.add(this.lostWrites.claimAnswered(!answer.granted().isEmpty()));
+		actions.add(this.lostWrites.claimAnswered(!reply.granted().isEmpty()));
 		return actions;
 	}
 

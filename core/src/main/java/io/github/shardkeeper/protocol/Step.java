@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * The answer of a machine to an event. Immutable.
+ * The reply of a machine to an event. Immutable.
  *
  * @param <A> the type of the actions
  * @param actions the actions to carry out now, in this order

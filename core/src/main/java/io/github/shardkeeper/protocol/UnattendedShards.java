@@ -16,7 +16,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.assignment.Shards;
-import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
+import io.github.shardkeeper.protocol.GroupChanges.RestartingInstance;
 import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
 import io.github.shardkeeper.protocol.LeaderEvent.ListedShards;
 import io.github.shardkeeper.shard.MemberId;
@@ -237,7 +237,7 @@ public final class UnattendedShards {
 			List<Candidate> candidates = new ArrayList<>();
 			for (int shard = 0; shard < picture.shards().size(); shard++) {
 				Ownership ownership = picture.ownership(shard);
-				String kept = AwayInstance.keptFor(ownership);
+				String kept = RestartingInstance.keptFor(ownership);
 				Candidate candidate = (ownership != null && kept != null) ? kept(ownership, kept, picture)
 						: candidate(picture.shards().get(shard), ownership);
 				if (candidate != null) {

@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class NoNextRunException extends IllegalStateException {
 
-	NoNextRunException(RunTrigger.Cron cron, Instant after, @Nullable Instant answer) {
+	NoNextRunException(RunTrigger.Cron cron, Instant after, @Nullable Instant reply) {
 		super(("The schedule '%s' names no time after %s%s, so no run is begun. "
 				+ "Write another expression, or a zone without changes of its clock, such as UTC")
-			.formatted(cron.text(), after, (answer != null) ? ", but " + answer : ""));
+			.formatted(cron.text(), after, (reply != null) ? ", but " + reply : ""));
 	}
 
 }

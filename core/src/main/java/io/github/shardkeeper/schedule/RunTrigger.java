@@ -141,7 +141,7 @@ public sealed interface RunTrigger {
 			}
 		}
 
-		/** Checks the answer: a schedule that does not get on would run for ever. */
+		/** Checks the reply: a schedule that does not get on would run for ever. */
 		@Override
 		public Instant next(Instant after) {
 			Instant next = this.everyHour ? nextOfPassingHours(after) : nextOfHoursOnTheWall(after);
@@ -162,7 +162,7 @@ public sealed interface RunTrigger {
 
 		/**
 		 * Asks in one offset at a time: where the clock is changed, Spring's expressions
-		 * answer times that are not later, or leave some out.
+		 * reply times that are not later, or leave some out.
 		 */
 		private @Nullable Instant nextOfPassingHours(Instant after) {
 			ZoneRules rules = this.zone.getRules();

@@ -19,12 +19,12 @@ public interface SequencedAppender {
 
 	/**
 	 * Appends those records of a sequence that the shard does not have. Does not block. A
-	 * sender sends the next batch for a shard after the answer to the last one.
+	 * sender sends the next batch for a shard after the reply to the last one.
 	 * @param sequence the sequence
 	 * @param batch the records
-	 * @return the answer. Completes with
-	 * {@link io.github.shardkeeper.SendFailedException} if there is no answer in time, or
-	 * if the source refuses the records; all of them were appended then, or none
+	 * @return the reply. Completes with {@link io.github.shardkeeper.SendFailedException}
+	 * if there is no reply in time, or if the source refuses the records; all of them
+	 * were appended then, or none
 	 */
 	CompletableFuture<Reply> append(Sequence sequence, Batch batch);
 
@@ -65,7 +65,7 @@ public interface SequencedAppender {
 
 	}
 
-	/** The answer to a batch. */
+	/** The reply to a batch. */
 	sealed interface Reply {
 
 		/**

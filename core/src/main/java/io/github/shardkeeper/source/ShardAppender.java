@@ -16,13 +16,13 @@ import io.github.shardkeeper.shard.ShardId;
 public interface ShardAppender {
 
 	/**
-	 * Sends records, pipelined, without waiting for the answers. May wait until a
+	 * Sends records, pipelined, without waiting for the replies. May wait until a
 	 * connection is open. Records of one shard are appended in the order of the list,
 	 * after those of earlier calls.
 	 * @param records the records
 	 * @return by record, in order, its offset or a
 	 * {@link io.github.shardkeeper.SendFailedException}. Each completes within the time
-	 * limit for answers, on a thread that must not be blocked
+	 * limit for replies, on a thread that must not be blocked
 	 * @throws IllegalArgumentException if a record cannot be stored; none is sent, and a
 	 * retry does not help
 	 * @throws io.github.shardkeeper.SendFailedException if no record could be sent; a
@@ -42,7 +42,7 @@ public interface ShardAppender {
 	 * Updates the number of shards of a topic if it may be outdated. Called before a
 	 * shard is chosen for a record.
 	 * @param topic the topic
-	 * @param mayWait whether the method may wait for an answer
+	 * @param mayWait whether the method may wait for a reply
 	 * @throws io.github.shardkeeper.SendFailedException if the number is unknown and
 	 * cannot be read; a retry makes sense
 	 */
@@ -56,8 +56,8 @@ public interface ShardAppender {
 	 * @param key the key, {@code null} for none
 	 * @param payload the bytes of the payload
 	 * @param headers the headers by name
-	 * @param id the id by which an {@link OnceAppender} recognizes a repeated record,
-	 * {@code null} for none
+	 * @param id the id by which an {@link IdempotentAppender} recognizes a repeated
+	 * record, {@code null} for none
 	 */
 	record NewRecord(ShardId shard, @Nullable String key, byte[] payload, Map<String, String> headers,
 			@Nullable String id) {

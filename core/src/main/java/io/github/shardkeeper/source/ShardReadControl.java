@@ -45,7 +45,7 @@ public interface ShardReadControl {
 	}
 
 	/**
-	 * Returns the shards that cannot be read although others can. Answers from memory.
+	 * Returns the shards that cannot be read although others can. Replies from memory.
 	 * @return the reason by shard, for logs and health
 	 */
 	Map<ShardId, String> problems();

@@ -69,7 +69,7 @@ public interface ShardReader extends ShardReadControl, AutoCloseable {
 		 * shows positions in a system of its own asks before each write: an instance that
 		 * was frozen has pending writes of shards that others own by now, and nobody owns
 		 * the shards of a broadcast topic. No fence: the instance may freeze after the
-		 * answer. Answers from memory, on any thread.
+		 * reply. Replies from memory, on any thread.
 		 * @return whether it does
 		 */
 		default boolean isOwned() {

@@ -28,7 +28,7 @@ public interface ShardSource extends AutoCloseable {
 
 	/**
 	 * Returns the topics with the shards that are known now, including closed shards that
-	 * can still be read. Answers from memory. A topic whose shards are not known yet has
+	 * can still be read. Replies from memory. A topic whose shards are not known yet has
 	 * {@link TopicShards#NONE}. Leaving out a shard does not close it: only its reader
 	 * reports the end, with {@link ShardReader.RecordSink#ended()}. An
 	 * {@linkplain TopicShards#exactly() exact list} takes a shard that it leaves out from
@@ -50,7 +50,7 @@ public interface ShardSource extends AutoCloseable {
 	}
 
 	/**
-	 * Returns the topics whose shards are unknown until somebody fixes a problem. Answers
+	 * Returns the topics whose shards are unknown until somebody fixes a problem. Replies
 	 * from memory.
 	 * @return by topic a message that says what is wrong and how to fix it
 	 */
@@ -61,7 +61,7 @@ public interface ShardSource extends AutoCloseable {
 	/**
 	 * Returns the topics that the system behind the source slows down, for example
 	 * because of a quota: their records are read or appended, but later than they could
-	 * be. Answers from memory.
+	 * be. Replies from memory.
 	 * @return by topic a message that says who does that and what can be done
 	 */
 	default Map<String, String> throttled() {
@@ -71,7 +71,7 @@ public interface ShardSource extends AutoCloseable {
 	/**
 	 * Returns the shards that take new records now. The group compares them with those
 	 * that it has completed, and reports a completed shard that is open again: it was
-	 * probably deleted and created again. Answers from memory. A source that returns any
+	 * probably deleted and created again. Replies from memory. A source that returns any
 	 * calls the listeners of {@link #watch} after each new list, because only a list that
 	 * is younger than the completion counts.
 	 * @return the open shards by topic; without topics for which they are unknown
@@ -106,7 +106,7 @@ public interface ShardSource extends AutoCloseable {
 	 * @throws IllegalArgumentException if the position holds an offset that is not valid
 	 * for this source; the message describes valid ones. A retry does not help
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the source must be asked
-	 * and does not answer; a retry makes sense
+	 * and does not reply; a retry makes sense
 	 */
 	Map<ShardId, Offset> before(StartPosition position, Collection<ShardId> shards);
 
@@ -118,7 +118,7 @@ public interface ShardSource extends AutoCloseable {
 	 * @return the lag; {@code null} if this source cannot tell
 	 * @throws IllegalArgumentException if the offset is not valid for this source
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the source does not
-	 * answer; a retry makes sense
+	 * reply; a retry makes sense
 	 */
 	default @Nullable Lag lag(ShardId shard, Offset committed) {
 		Objects.requireNonNull(shard, "shard must not be null");

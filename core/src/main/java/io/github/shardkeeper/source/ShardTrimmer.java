@@ -15,7 +15,7 @@ import io.github.shardkeeper.shard.ShardId;
 public interface ShardTrimmer {
 
 	/**
-	 * Removes records from the beginning of a shard. Does not wait for the answer. May
+	 * Removes records from the beginning of a shard. Does not wait for the reply. May
 	 * keep more records than the rule requires, never fewer.
 	 * @param shard the shard
 	 * @param handled the offsets up to which groups have handled the shard, no record

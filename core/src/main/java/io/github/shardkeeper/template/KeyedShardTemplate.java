@@ -30,7 +30,7 @@ import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.TopicShards;
-import io.github.shardkeeper.source.OnceAppender;
+import io.github.shardkeeper.source.IdempotentAppender;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
@@ -64,7 +64,7 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 
 	private final SendObserver observer;
 
-	private final SendRepetitions repetitions;
+	private final DuplicateSendListener repetitions;
 
 	/** Different for each template, also after a restart of the process. */
 	private final String producer = UUID.randomUUID().toString();
@@ -77,13 +77,13 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 	 */
 	public KeyedShardTemplate(SendTopics topics, PayloadConverter converter, SendSettings settings,
 			Map<String, ShardSelector> selectors, @Nullable ShardSelector selector, SendObserver observer) {
-		this(topics, converter, settings, selectors, selector, observer, SendRepetitions.NONE);
+		this(topics, converter, settings, selectors, selector, observer, DuplicateSendListener.NONE);
 	}
 
 	/** Creates a template that reports records that were there before. */
 	public KeyedShardTemplate(SendTopics topics, PayloadConverter converter, SendSettings settings,
 			Map<String, ShardSelector> selectors, @Nullable ShardSelector selector, SendObserver observer,
-			SendRepetitions repetitions) {
+			DuplicateSendListener repetitions) {
 		this.topics = topics;
 		this.converter = converter;
 		this.settings = settings;
@@ -95,9 +95,8 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 
 	private SendQueue queue(String topic) {
 		return this.queues.computeIfAbsent(this.topics.appender(topic), (appender) -> {
-			ShardAppender repeating = (appender instanceof OnceAppender once)
-					? new RepeatingAppender(once, this.settings.retries(), this.producer, () -> this.closed,
-							RepeatingAppender.TIMER, this.repetitions)
+			ShardAppender repeating = (appender instanceof IdempotentAppender once) ? new RetryingAppender(once,
+					this.settings.retries(), this.producer, () -> this.closed, RetryingAppender.TIMER, this.repetitions)
 					: appender;
 			ThreadPoolExecutor sender = new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS,
 					new LinkedBlockingQueue<>(), KeyedShardTemplate::senderThread);
@@ -192,7 +191,7 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			throw new SendFailedException("Interrupted while waiting for an answer", ex, true);
+			throw new SendFailedException("Interrupted while waiting for a reply", ex, true);
 		}
 		if (first != null) {
 			throw new SendFailedException(String.valueOf(first.getMessage()), first, mayHaveBeenAppended);
@@ -225,10 +224,10 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 		}
 		ShardAppender appender = this.topics.appender(topic);
 		appender.check(newRecord);
-		if (outgoing.id() != null && !(appender instanceof OnceAppender)) {
+		if (outgoing.id() != null && !(appender instanceof IdempotentAppender)) {
 			throw new IllegalArgumentException(
 					"A record for the topic '%s' has an id, but its source cannot recognize repeated records: "
-						.formatted(topic) + "send it without withId(…), or implement OnceAppender in the source");
+						.formatted(topic) + "send it without withId(…), or implement IdempotentAppender in the source");
 		}
 		return newRecord;
 	}

@@ -33,7 +33,7 @@ final class SendQueue {
 
 	private static final int GOOD_BATCH = 100;
 
-	/** Shorter than an answer takes while so many records are in flight. */
+	/** Shorter than a reply takes while so many records are in flight. */
 	private static final long GATHERING_NANOS = 300_000;
 
 	/** Set while this thread completes futures: their callbacks must not wait. */
@@ -196,14 +196,14 @@ final class SendQueue {
 
 	/** Returns the failure if none could be sent; no future is completed then. */
 	private @Nullable RuntimeException append(List<Sending> sendings) {
-		List<CompletableFuture<Offset>> answers;
+		List<CompletableFuture<Offset>> replies;
 		try {
 			List<NewRecord> records = new ArrayList<>(sendings.size());
 			sendings.forEach((sending) -> records.add(sending.newRecord));
-			answers = this.appender.append(records);
-			if (answers.size() != sendings.size()) {
+			replies = this.appender.append(records);
+			if (replies.size() != sendings.size()) {
 				throw new IllegalStateException(
-						"It has returned %d futures for %d records".formatted(answers.size(), sendings.size()));
+						"It has returned %d futures for %d records".formatted(replies.size(), sendings.size()));
 			}
 		}
 		catch (Throwable ex) {
@@ -211,9 +211,9 @@ final class SendQueue {
 			return (ex instanceof SendFailedException failed) ? failed
 					: new SendFailedException("The source cannot append: " + ex, ex, true);
 		}
-		for (int i = 0; i < answers.size(); i++) {
+		for (int i = 0; i < replies.size(); i++) {
 			Sending sending = sendings.get(i);
-			answers.get(i).whenComplete((offset, failure) -> complete(sending, offset, failure));
+			replies.get(i).whenComplete((offset, failure) -> complete(sending, offset, failure));
 		}
 		return null;
 	}

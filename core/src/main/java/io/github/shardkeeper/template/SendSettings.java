@@ -11,7 +11,7 @@ import io.github.shardkeeper.Internal;
  * @param maxInFlightBytes the maximum size of these records, in bytes; a larger record
  * waits until it is the only one
  * @param retries the maximum number of times that a record is repeated whose append was
- * not confirmed, if its source is a {@code source.OnceAppender}
+ * not confirmed, if its source is a {@code source.IdempotentAppender}
  */
 @Internal
 public record SendSettings(long maxRecordBytes, int maxInFlight, long maxInFlightBytes, int retries) {

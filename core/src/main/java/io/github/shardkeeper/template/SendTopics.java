@@ -9,7 +9,7 @@ import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardAppender;
 
 /**
- * The topics that records can be sent to. Answers from memory. Thread-safe.
+ * The topics that records can be sent to. Replies from memory. Thread-safe.
  */
 @Internal
 public interface SendTopics {

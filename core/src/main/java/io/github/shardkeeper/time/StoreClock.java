@@ -6,14 +6,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The earliest time that the store's clock can show, by this process' monotonic clock.
- * The answer to a heartbeat contains the store's time of some moment between sending and
- * receiving, so the store's clock shows at least that time when the answer arrives. The
- * most precise answer counts; a late one is imprecise but does no harm.
+ * The reply to a heartbeat contains the store's time of some moment between sending and
+ * receiving, so the store's clock shows at least that time when the reply arrives. The
+ * most precise reply counts; a late one is imprecise but does no harm.
  * <p>
  * A step is noticed when it exceeds that uncertainty. Unnoticed steps, including those
- * that add up over several answers, stay below {@link #tolerance()}: two fifths of the
+ * that add up over several replies, stay below {@link #tolerance()}: two fifths of the
  * margin of a lease each for steps ahead and for steps back. One fifth remains for drift
- * and rounding. Confined to the loop that receives the answers.
+ * and rounding. Confined to the loop that receives the replies.
  */
 public final class StoreClock {
 
@@ -38,9 +38,9 @@ public final class StoreClock {
 	}
 
 	/**
-	 * Takes in the time of an answer.
-	 * @param now the time of the answer's arrival, or later
-	 * @return whether the store's clock has made a step since the previous answer
+	 * Takes in the time of a reply.
+	 * @param now the time of the reply's arrival, or later
+	 * @return whether the store's clock has made a step since the previous reply
 	 */
 	public boolean answered(MonotonicTime sentAt, long storeMillis, MonotonicTime now) {
 		Reading reading = new Reading(now, storeMillis * NANOS_PER_MILLI);
@@ -68,7 +68,7 @@ public final class StoreClock {
 
 	/**
 	 * {@return the earliest time that the store's clock can show unless it is set back,
-	 * in milliseconds; 0 before the first answer}
+	 * in milliseconds; 0 before the first reply}
 	 */
 	public long earliestMillis(MonotonicTime now) {
 		return (this.earliest != null) ? Math.floorDiv(this.earliest.slowest(now), NANOS_PER_MILLI) : 0;
@@ -76,7 +76,7 @@ public final class StoreClock {
 
 	/**
 	 * {@return the latest time at which the store's clock shows a time, unless it is set
-	 * back} Call it after the first answer.
+	 * back} Call it after the first reply.
 	 */
 	public MonotonicTime reaches(long storeMillis) {
 		Reading known = (this.earliest != null) ? this.earliest : this.base;
@@ -86,7 +86,7 @@ public final class StoreClock {
 
 	/**
 	 * {@return the maximum of unnoticed steps in one direction, apart from the
-	 * uncertainty of the most precise answer}
+	 * uncertainty of the most precise reply}
 	 */
 	public Duration tolerance() {
 		return this.tolerance;

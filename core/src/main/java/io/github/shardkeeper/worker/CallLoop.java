@@ -10,7 +10,7 @@ import io.github.shardkeeper.UnreadableStateException;
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.loop.WakeTimer;
-import io.github.shardkeeper.output.CallOutput;
+import io.github.shardkeeper.output.OutboxBuffer;
 import io.github.shardkeeper.schedule.RunRules;
 import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.shard.Offset;
@@ -150,7 +150,7 @@ final class CallLoop implements ShardOwnership.Loop {
 
 	private void call(MonotonicTime begun) {
 		this.owned.runFor((this.runs != null) ? this.runs.time() : null);
-		CallOutput output = this.handler.takesOutput() ? this.context.outputs().open() : null;
+		OutboxBuffer output = this.handler.takesOutput() ? this.context.outputs().open() : null;
 		HandlerCalls.Result result = this.handlerCalls.callHandler(
 				this.handler.takesState() ? this.progress.state() : null, begun,
 				(view) -> this.handler.handle(null, this.owned, view, null, output));

@@ -238,7 +238,7 @@ final class RecordLoop implements ShardOwnership.Loop {
 			return stop;
 		}
 		if (waits && this.committer.isIdle() && !this.committer.holdsBackCalls()) {
-			// Answered at once: no answer wakes the worker for the call that has waited.
+			// Answered at once: no reply wakes the worker for the call that has waited.
 			return Outcome.MORE;
 		}
 		if (atEnd && !this.order.hasFailing() && this.progress.isAtEnd() && this.committer.isIdle()) {

@@ -4,9 +4,9 @@ import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.checkpoint.Answers;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
+import io.github.shardkeeper.checkpoint.Replies;
 import io.github.shardkeeper.worker.shard.AcquisitionPermits;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 
@@ -35,7 +35,7 @@ final class ShardAcquisition {
 	}
 
 	/**
-	 * Sends the request if none is pending; returns the answer, {@code null} for none.
+	 * Sends the request if none is pending; returns the reply, {@code null} for none.
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the request has failed;
 	 * the next call sends another one
 	 */
@@ -54,14 +54,14 @@ final class ShardAcquisition {
 			}
 			this.reply = sent;
 			if (!sent.isDone()) {
-				sent.whenComplete((answer, failure) -> this.owned.wake());
+				sent.whenComplete((reply, failure) -> this.owned.wake());
 			}
 		}
 		if (!sent.isDone()) {
 			return null;
 		}
 		cancel();
-		return Answers.await(sent);
+		return Replies.await(sent);
 	}
 
 	void cancel() {

@@ -274,7 +274,7 @@ final class ShardOwnership {
 		/**
 		 * Calls the handler and commits, for one turn at most.
 		 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-		 * answer; a later turn repeats the request
+		 * reply; a later turn repeats the request
 		 */
 		Outcome run();
 

@@ -340,7 +340,7 @@ public final class ShardWorker {
 			current = null;
 		}
 		if (current == null || !current.isReading()) {
-			// A failed answer can be processed without a lease.
+			// A failed reply can be processed without a lease.
 			if (this.context.lease().permitsHandOut(now) || this.acquisition.hasFailed()) {
 				current = begin();
 			}
@@ -506,12 +506,12 @@ public final class ShardWorker {
 		try {
 			switch (committer.flush()) {
 				case DONE -> {
-					// What was sent is committed. It is forwarded now, as far as answers
+					// What was sent is committed. It is forwarded now, as far as replies
 					// come: its time limit is the longest that this may take.
 					return this.lifecycle.isAbandoned() || !this.outbox.isForwarding();
 				}
 				case SENT -> {
-					// A lost shard does not wait for the answer: its new owner may wait.
+					// A lost shard does not wait for the reply: its new owner may wait.
 					return this.lifecycle.isAbandoned();
 				}
 				case FENCED -> fenced(Token.NONE);
@@ -526,7 +526,7 @@ public final class ShardWorker {
 			if (!this.lifecycle.isAbandoned()) {
 				throw ex;
 			}
-			logger.debug("{} is lost, and the store did not answer its last commit", this.owned, ex);
+			logger.debug("{} is lost, and the store did not reply its last commit", this.owned, ex);
 			return true;
 		}
 	}

@@ -51,7 +51,7 @@ final class TransactionResults implements CallResults {
 
 	private final DeliveryResults results;
 
-	/** Result whose transaction has had no answer. */
+	/** Result whose transaction has had no reply. */
 	private DeliveryCalls.@Nullable Result unsettled;
 
 	TransactionResults(OwnedShard owned, TransactionalCommitter committer, DeliveryOrder order,

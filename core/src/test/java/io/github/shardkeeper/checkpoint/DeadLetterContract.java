@@ -427,7 +427,7 @@ public abstract class DeadLetterContract {
 		return this.checkpoints.commit(SHARD, token, commit).orTimeout(1, TimeUnit.MINUTES).join();
 	}
 
-	/** However many are wanted: one answer with all of them would hold up the store. */
+	/** However many are wanted: one reply with all of them would hold up the store. */
 	@Test
 	void largeDeadLettersAreReadCompletelyInSeveralReads() {
 		for (int number = 1; number <= 5; number++) {

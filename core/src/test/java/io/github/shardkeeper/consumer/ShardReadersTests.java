@@ -19,7 +19,7 @@ import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.TestReader;
@@ -46,7 +46,7 @@ class ShardReadersTests {
 
 	private final ManualLoops loops = new ManualLoops();
 
-	private final TopicSources sources = new TopicSources(
+	private final SourceRegistry sources = new SourceRegistry(
 			new LinkedHashMap<>(Map.of("a", source("orders", this.orders), "b", source("visits", this.visits))),
 			Map.of());
 

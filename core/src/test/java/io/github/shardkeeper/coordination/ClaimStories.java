@@ -169,7 +169,7 @@ interface ClaimStories extends GroupStories {
 		b.assertNotified();
 
 		assertThat(b.news()).as("owned by another member now").containsExactly(group().shard(FIRST));
-		assertThat(b.beat(new Seen(b.seen().history(), 0), false).changes()).as("also in a complete answer")
+		assertThat(b.beat(new Seen(b.seen().history(), 0), false).changes()).as("also in a complete reply")
 			.containsExactly(group().shard(FIRST));
 	}
 

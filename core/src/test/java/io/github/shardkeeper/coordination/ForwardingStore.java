@@ -58,8 +58,8 @@ class ForwardingStore implements CoordinationStore {
 	}
 
 	@Override
-	public GroupNotes notes() {
-		return this.away ? GroupNotes.NONE : this.store.notes();
+	public GroupDiagnostics diagnostics() {
+		return this.away ? GroupDiagnostics.NONE : this.store.diagnostics();
 	}
 
 	@Override

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.protocol.GroupChanges;
-import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
+import io.github.shardkeeper.protocol.GroupChanges.RestartingInstance;
 import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Ownership.Phase;
@@ -58,7 +58,7 @@ interface RestartStories extends GroupStories {
 		assertThat(kept.phase()).isEqualTo(Phase.QUIET);
 		assertThat(kept.owner()).isNull();
 		assertThat(kept.token()).isEqualTo(owned.token());
-		assertThat(AwayInstance.keptFor(kept)).isEqualTo("b");
+		assertThat(RestartingInstance.keptFor(kept)).isEqualTo("b");
 		assertThat(group().shard(SECOND)).as("not saved yet").isEqualTo(running);
 		assertThat(b.news()).as("nobody is told of it").isEmpty();
 		assertThat(b.release(owned, Token.NONE)).isEqualTo(ReleaseReply.STALE);
@@ -128,14 +128,14 @@ interface RestartStories extends GroupStories {
 			one.announceRestart();
 			one.leaveForRestart(AWAY);
 		}
-		assertThat(group().all().away()).extracting(AwayInstance::instance).containsExactly("b", "c");
+		assertThat(group().all().away()).extracting(RestartingInstance::instance).containsExactly("b", "c");
 
 		group().stranger("b", "2").join(TestGroup.LONG, TestGroup.LONG);
 
-		assertThat(group().all().away()).extracting(AwayInstance::instance).containsExactly("c");
+		assertThat(group().all().away()).extracting(RestartingInstance::instance).containsExactly("c");
 		a.announceRestart();
 		a.leaveForRestart(AWAY);
-		assertThat(group().all().away()).extracting(AwayInstance::instance).containsExactly("a", "c");
+		assertThat(group().all().away()).extracting(RestartingInstance::instance).containsExactly("a", "c");
 	}
 
 	@Test
@@ -161,7 +161,7 @@ interface RestartStories extends GroupStories {
 
 		assertThat(a.plan(new Transition.Assign(FIRST, group().shard(FIRST).generation(), a.id())))
 			.isEqualTo(new PlanReply.Applied(0, 1));
-		assertThat(AwayInstance.keptFor(group().shard(FIRST))).isEqualTo("b");
+		assertThat(RestartingInstance.keptFor(group().shard(FIRST))).isEqualTo("b");
 	}
 
 	@Test
@@ -177,7 +177,7 @@ interface RestartStories extends GroupStories {
 		TestMember c = group().join("c");
 		c.announceRestart();
 		c.leaveForRestart(AWAY);
-		assertThat(group().all().away()).extracting(AwayInstance::instance).containsExactly("c");
+		assertThat(group().all().away()).extracting(RestartingInstance::instance).containsExactly("c");
 	}
 
 	@Test
@@ -276,7 +276,7 @@ interface RestartStories extends GroupStories {
 
 		ForgetReply reply = group().store().forgetShards("topic-of-b");
 
-		assertThat(reply.users()).containsExactly(AwayInstance.idOf("b"));
+		assertThat(reply.users()).containsExactly(RestartingInstance.idOf("b"));
 		assertThat(group().store().forgetShards("topic-of-c").users()).isEmpty();
 		assertThat(a.beat().leader()).isEqualTo(a.id());
 	}

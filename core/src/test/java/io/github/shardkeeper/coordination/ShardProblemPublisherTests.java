@@ -34,7 +34,7 @@ class ShardProblemPublisherTests {
 
 	private static final Map<ShardId, String> AWAY = Map.of(SHARD, "away");
 
-	private final RecordedNotes notes = new RecordedNotes();
+	private final RecordedNotes diagnostics = new RecordedNotes();
 
 	private final CoordinationStore store = mock();
 
@@ -44,7 +44,7 @@ class ShardProblemPublisherTests {
 
 	@BeforeEach
 	void connect() {
-		given(this.store.notes()).willReturn(this.notes);
+		given(this.store.diagnostics()).willReturn(this.diagnostics);
 	}
 
 	private void publish(Map<ShardId, String> problems, Duration after) {
@@ -65,7 +65,7 @@ class ShardProblemPublisherTests {
 		publishEverySecond(NONE, 300);
 		this.publisher.leaves(SELF);
 
-		assertThat(this.notes.writes).isEmpty();
+		assertThat(this.diagnostics.writes).isEmpty();
 	}
 
 	@Test
@@ -74,18 +74,18 @@ class ShardProblemPublisherTests {
 		publishEverySecond(AWAY, 5);
 		publishEverySecond(NONE, 5);
 
-		assertThat(this.notes.writes).containsExactly("1 0\norders:1\taway", "");
+		assertThat(this.diagnostics.writes).containsExactly("1 0\norders:1\taway", "");
 	}
 
 	@Test
 	void problemIsRepeatedWhileItLastsAndItsRemovalOnce() {
 		publish(AWAY, Duration.ZERO);
 		publishEverySecond(AWAY, 150);
-		assertThat(this.notes.writes).hasSize(3);
-		this.notes.writes.clear();
+		assertThat(this.diagnostics.writes).hasSize(3);
+		this.diagnostics.writes.clear();
 
 		publishEverySecond(NONE, 600);
-		assertThat(this.notes.writes).containsExactly("", "");
+		assertThat(this.diagnostics.writes).containsExactly("", "");
 	}
 
 	@Test
@@ -94,7 +94,7 @@ class ShardProblemPublisherTests {
 			publish(Map.of(SHARD, "has not returned for " + i + " s"), Duration.ofSeconds(1));
 		}
 
-		assertThat(this.notes.writes).hasSizeBetween(10, 15);
+		assertThat(this.diagnostics.writes).hasSizeBetween(10, 15);
 	}
 
 	@Test
@@ -104,7 +104,7 @@ class ShardProblemPublisherTests {
 		this.publisher.writesLost();
 		publishEverySecond(AWAY, 5);
 
-		assertThat(this.notes.writes).hasSize(2);
+		assertThat(this.diagnostics.writes).hasSize(2);
 	}
 
 	@Test
@@ -113,34 +113,34 @@ class ShardProblemPublisherTests {
 		MemberId next = MemberId.of("one", "2");
 		this.publisher.publish(next, AWAY, this.now.plus(Duration.ofSeconds(1)));
 
-		assertThat(this.notes.texts).containsKeys(SELF.value(), next.value());
+		assertThat(this.diagnostics.texts).containsKeys(SELF.value(), next.value());
 	}
 
 	@Test
 	void failedWriteIsRepeatedLater() {
-		this.notes.failure = new StoreUnavailableException("OOM command not allowed", null, true);
+		this.diagnostics.failure = new StoreUnavailableException("OOM command not allowed", null, true);
 		publish(AWAY, Duration.ZERO);
 		publishEverySecond(AWAY, 9);
-		assertThat(this.notes.writes).hasSize(1);
+		assertThat(this.diagnostics.writes).hasSize(1);
 		publishEverySecond(AWAY, 11);
-		this.notes.failure = null;
+		this.diagnostics.failure = null;
 		publishEverySecond(AWAY, 20);
 
-		assertThat(this.notes.writes).hasSize(3);
-		assertThat(this.notes.texts).containsEntry(SELF.value(), "1 0\norders:1\taway");
+		assertThat(this.diagnostics.writes).hasSize(3);
+		assertThat(this.diagnostics.texts).containsEntry(SELF.value(), "1 0\norders:1\taway");
 	}
 
 	@Test
 	void nothingIsSentWhileAWriteIsUnderWay() {
-		this.notes.silent = new CompletableFuture<>();
+		this.diagnostics.silent = new CompletableFuture<>();
 		publish(AWAY, Duration.ZERO);
 		publishEverySecond(Map.of(SHARD, "other"), 20);
-		assertThat(this.notes.writes).hasSize(1);
+		assertThat(this.diagnostics.writes).hasSize(1);
 
-		this.notes.silent.complete(null);
-		this.notes.silent = null;
+		this.diagnostics.silent.complete(null);
+		this.diagnostics.silent = null;
 		publishEverySecond(Map.of(SHARD, "other"), 2);
-		assertThat(this.notes.texts.get(SELF.value())).contains("other");
+		assertThat(this.diagnostics.texts.get(SELF.value())).contains("other");
 	}
 
 	@Test
@@ -148,26 +148,26 @@ class ShardProblemPublisherTests {
 		publish(AWAY, Duration.ZERO);
 		this.publisher.leaves(SELF);
 
-		assertThat(this.notes.texts).isEmpty();
+		assertThat(this.diagnostics.texts).isEmpty();
 	}
 
 	@Test
 	void problemsOfFormerMembersAreRemoved() {
-		this.notes.texts.putAll(Map.of("gone~1", "x", "one~1", "y"));
+		this.diagnostics.texts.putAll(Map.of("gone~1", "x", "one~1", "y"));
 
 		this.publisher.retain(Set.of(SELF));
-		assertThat(this.notes.texts).containsOnlyKeys("one~1");
-		this.notes.writes.clear();
+		assertThat(this.diagnostics.texts).containsOnlyKeys("one~1");
+		this.diagnostics.writes.clear();
 
 		this.publisher.retain(Set.of(SELF));
-		assertThat(this.notes.writes).as("nothing to remove").isEmpty();
-		this.notes.failure = new StoreUnavailableException("away", null);
+		assertThat(this.diagnostics.writes).as("nothing to remove").isEmpty();
+		this.diagnostics.failure = new StoreUnavailableException("away", null);
 		this.publisher.retain(Set.of());
-		assertThat(this.notes.texts).containsOnlyKeys("one~1");
+		assertThat(this.diagnostics.texts).containsOnlyKeys("one~1");
 	}
 
 	/** Notes in memory that count and may fail. */
-	private static final class RecordedNotes implements GroupNotes {
+	private static final class RecordedNotes implements GroupDiagnostics {
 
 		final Map<String, String> texts = new HashMap<>();
 

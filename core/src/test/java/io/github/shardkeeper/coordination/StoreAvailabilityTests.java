@@ -13,7 +13,7 @@ import io.github.shardkeeper.time.MonotonicTime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A store that answers heartbeats and refuses something else. */
+/** A store that replies heartbeats and refuses something else. */
 @CapturesOutput
 class StoreAvailabilityTests {
 
@@ -28,13 +28,13 @@ class StoreAvailabilityTests {
 			this.problem.answered(pass(Duration.ofMillis(250)));
 		}
 		assertThat(output.getOut()).containsOnlyOnce("The store of group 'g' cannot be used; retrying. no plan")
-			.doesNotContain("answers again");
+			.doesNotContain("replies again");
 		assertThat(this.problem.text()).isEqualTo("no plan");
 		assertThat(this.problem.lasting(this.now)).contains("no plan");
 
 		this.problem.answered(pass(Duration.ofSeconds(2)));
 
-		assertThat(output).contains("The store answers again");
+		assertThat(output).contains("The store replies again");
 		assertThat(this.problem.text()).isNull();
 		assertThat(this.problem.lasting(this.now)).isEmpty();
 	}
@@ -78,7 +78,7 @@ class StoreAvailabilityTests {
 		this.problem.unavailable(failure("away"), this.now);
 		this.problem.answered(pass(Duration.ofMillis(1)));
 
-		assertThat(output.getOut()).containsOnlyOnce("cannot be used; retrying. away").contains("answers again");
+		assertThat(output.getOut()).containsOnlyOnce("cannot be used; retrying. away").contains("replies again");
 	}
 
 	@Test
@@ -96,7 +96,7 @@ class StoreAvailabilityTests {
 		this.problem.answered(pass(Duration.ofMillis(1)));
 		this.problem.unavailable(failure("refused"), this.now);
 
-		assertThat(output.getOut()).containsOnlyOnce("answers again").containsOnlyOnce("wrong password");
+		assertThat(output.getOut()).containsOnlyOnce("replies again").containsOnlyOnce("wrong password");
 		assertThat(output.getOut().lines().filter((line) -> line.contains("refused"))).hasSize(2);
 	}
 
@@ -107,7 +107,7 @@ class StoreAvailabilityTests {
 		this.problem.unavailable(refusal(), this.now);
 		assertThat(this.problem.refusesMember(pass(Duration.ofMillis(1)))).isTrue();
 
-		// Nobody answers: it may be a failover.
+		// Nobody replies: it may be a failover.
 		this.problem.unavailable(failure("away"), this.now);
 		assertThat(this.problem.refusesMember(this.now)).isFalse();
 

@@ -29,7 +29,7 @@ class StrategyCallsTests {
 
 	private final BlockingQueue<Thread> computedBy = new ArrayBlockingQueue<>(10);
 
-	private final BlockingQueue<StrategyCalls.Answer> answers = new ArrayBlockingQueue<>(10);
+	private final BlockingQueue<StrategyCalls.Reply> replies = new ArrayBlockingQueue<>(10);
 
 	private final BlockingQueue<Boolean> wakes = new ArrayBlockingQueue<>(10);
 
@@ -41,7 +41,7 @@ class StrategyCallsTests {
 			calls.begin(request(100));
 
 			assertThat(this.computedBy).containsExactly(Thread.currentThread());
-			assertThat(this.answers).hasSize(1).hasOnlyElementsOfType(StrategyCalls.Computed.class);
+			assertThat(this.replies).hasSize(1).hasOnlyElementsOfType(StrategyCalls.Computed.class);
 		}
 	}
 
@@ -53,11 +53,11 @@ class StrategyCallsTests {
 			clock.advance(Duration.ofMillis(70));
 			return sticky.assign(request);
 		}, this.catalog, false, Duration.ofSeconds(5), null);
-		try (StrategyCalls calls = new StrategyCalls(settings, clock, (request, answer) -> this.answers.add(answer),
+		try (StrategyCalls calls = new StrategyCalls(settings, clock, (request, reply) -> this.replies.add(reply),
 				() -> this.wakes.add(true))) {
 			calls.begin(request(1));
 
-			assertThat(this.answers.remove()).isInstanceOfSatisfying(StrategyCalls.Computed.class,
+			assertThat(this.replies.remove()).isInstanceOfSatisfying(StrategyCalls.Computed.class,
 					(computed) -> assertThat(computed.duration()).isEqualTo(Duration.ofMillis(70)));
 		}
 	}
@@ -67,12 +67,12 @@ class StrategyCallsTests {
 	void largeGroupIsPlannedOnAnotherThread() throws InterruptedException {
 		try (StrategyCalls calls = builtIn()) {
 			calls.begin(request(20_001));
-			assertThat(this.answers).as("before it was looked").isEmpty();
+			assertThat(this.replies).as("before it was looked").isEmpty();
 
 			assertThat(this.wakes.poll(10, TimeUnit.SECONDS)).isTrue();
 			calls.run();
 			assertThat(this.computedBy.remove().getName()).isEqualTo("shardkeeper-assignment");
-			assertThat(this.answers).hasSize(1).hasOnlyElementsOfType(StrategyCalls.Computed.class);
+			assertThat(this.replies).hasSize(1).hasOnlyElementsOfType(StrategyCalls.Computed.class);
 		}
 	}
 
@@ -85,7 +85,7 @@ class StrategyCallsTests {
 		try (StrategyCalls calls = builtIn()) {
 			calls.begin(request(1));
 
-			assertThat(this.answers.remove()).isInstanceOfSatisfying(StrategyCalls.Failed.class,
+			assertThat(this.replies.remove()).isInstanceOfSatisfying(StrategyCalls.Failed.class,
 					(failed) -> assertThat(failed.text()).contains("The ShardCatalog fails for orders/0",
 							"caused by the test"));
 		}
@@ -99,7 +99,7 @@ class StrategyCallsTests {
 		try (StrategyCalls calls = builtIn()) {
 			calls.begin(request(1));
 
-			assertThat(this.answers.remove()).isInstanceOfSatisfying(StrategyCalls.Failed.class,
+			assertThat(this.replies.remove()).isInstanceOfSatisfying(StrategyCalls.Failed.class,
 					(failed) -> assertThat(failed.text())
 						.contains("The ShardCatalog fails for orders/0: java.lang.NoClassDefFoundError")
 						.doesNotContain("strategy"));
@@ -121,7 +121,7 @@ class StrategyCallsTests {
 		try (StrategyCalls calls = builtIn()) {
 			calls.begin(request(1));
 
-			assertThat(this.answers.remove()).isInstanceOfSatisfying(StrategyCalls.Failed.class,
+			assertThat(this.replies.remove()).isInstanceOfSatisfying(StrategyCalls.Failed.class,
 					(failed) -> assertThat(failed.text()).contains("The ShardCatalog fails for orders/0")
 						.doesNotContain("strategy"));
 		}
@@ -147,7 +147,7 @@ class StrategyCallsTests {
 		};
 		AssignmentSettings settings = new AssignmentSettings("sticky", new StickyAssignment(), this.catalog, true,
 				Duration.ofSeconds(5), null);
-		try (StrategyCalls calls = new StrategyCalls(settings, clock, (request, answer) -> this.answers.add(answer),
+		try (StrategyCalls calls = new StrategyCalls(settings, clock, (request, reply) -> this.replies.add(reply),
 				() -> this.wakes.add(true))) {
 			calls.begin(request(2));
 			asked.await();
@@ -159,12 +159,12 @@ class StrategyCallsTests {
 			assertThat(this.wakes.poll(10, TimeUnit.SECONDS)).isTrue();
 		}
 
-		assertThat(this.answers).extracting((answer) -> ((StrategyCalls.Failed) answer).text())
+		assertThat(this.replies).extracting((reply) -> ((StrategyCalls.Failed) reply).text())
 			.satisfiesExactly(
 					(late) -> assertThat(late)
 						.startsWith("The ShardCatalog, which was asked for the traits of "
 								+ "orders/0, has not answered within 5000 ms ('shardkeeper.assignment.timeout')")
-						.contains("Have it answer from memory")
+						.contains("Have it reply from memory")
 						.doesNotContain("strategy"),
 					(stuck) -> assertThat(stuck)
 						.startsWith("The ShardCatalog, which was asked for the traits of orders/0, was interrupted "
@@ -178,7 +178,7 @@ class StrategyCallsTests {
 			this.computedBy.add(Thread.currentThread());
 			return sticky.assign(request);
 		}, this.catalog, false, Duration.ofSeconds(5), null);
-		return new StrategyCalls(settings, MonotonicClock.SYSTEM, (request, answer) -> this.answers.add(answer),
+		return new StrategyCalls(settings, MonotonicClock.SYSTEM, (request, reply) -> this.replies.add(reply),
 				() -> this.wakes.add(true));
 	}
 

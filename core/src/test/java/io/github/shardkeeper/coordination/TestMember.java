@@ -50,7 +50,7 @@ public final class TestMember {
 
 	private long epoch;
 
-	/** From the last answer. */
+	/** From the last reply. */
 	private long setBacks;
 
 	private Seen seen = Seen.NOTHING;

@@ -315,7 +315,7 @@ class DirectivesReadTests {
 				ApplicationVersion.UNKNOWN), false);
 	}
 
-	/** Returns the actions that are due; hides a strategy that answers at once. */
+	/** Returns the actions that are due; hides a strategy that replies at once. */
 	private @Nullable LeaderAction next() {
 		LeaderAction action = this.leadership.next(time());
 		if (action instanceof ComputeAssignment compute) {

@@ -150,7 +150,7 @@ class ExpectedMovesTests {
 		assertThat(expected(directive(Kind.PIN, ZERO.toString(), "a"))).isEmpty();
 	}
 
-	/** Answers that nothing moves. */
+	/** Replies that nothing moves. */
 	private static Assignment stay(AssignmentRequest request) {
 		return Assignment.builder(request).keepCurrent().build();
 	}

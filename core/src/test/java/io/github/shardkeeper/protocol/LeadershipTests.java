@@ -492,7 +492,7 @@ class LeadershipTests {
 		assertThat(next()).isEqualTo(new ReadGroup(0, -1));
 	}
 
-	/** Answers queue up while the group is read: the read includes them. */
+	/** Replies queue up while the group is read: the read includes them. */
 	@Test
 	void delayedAnswerDoesNotHaveTheGroupRead() {
 		leadInPeace();
@@ -531,7 +531,7 @@ class LeadershipTests {
 		this.now += INTERVAL.toMillis() * 20;
 
 		assertThat(next()).isNull();
-		assertThat(this.leadership.wakeAt()).as("no busy loop until the next answer").isNull();
+		assertThat(this.leadership.wakeAt()).as("no busy loop until the next reply").isNull();
 	}
 
 	@Test
@@ -1000,7 +1000,7 @@ class LeadershipTests {
 				ApplicationVersion.UNKNOWN), false);
 	}
 
-	/** Returns the actions that are due; hides a strategy that answers at once. */
+	/** Returns the actions that are due; hides a strategy that replies at once. */
 	private LeaderAction next() {
 		LeaderAction action = this.leadership.next(time());
 		if (action instanceof ComputeAssignment compute) {

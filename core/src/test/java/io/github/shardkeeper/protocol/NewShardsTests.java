@@ -17,10 +17,10 @@ import io.github.shardkeeper.protocol.LeaderEvent.AssignmentComputed;
 import io.github.shardkeeper.protocol.LeaderEvent.GroupRead;
 import io.github.shardkeeper.protocol.LeaderEvent.HeartbeatAnswered;
 import io.github.shardkeeper.protocol.LeaderEvent.HeartbeatFailed;
-import io.github.shardkeeper.protocol.LeaderEvent.PlanAnswered;
-import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
 import io.github.shardkeeper.protocol.LeaderEvent.ListedShards;
 import io.github.shardkeeper.protocol.LeaderEvent.OpenShardsListed;
+import io.github.shardkeeper.protocol.LeaderEvent.PlanAnswered;
+import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
 import io.github.shardkeeper.protocol.LeaderEvent.ShardsChanged;
 import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition.Assign;
@@ -400,7 +400,7 @@ class NewShardsTests {
 		assertThat(this.leadership.view().unattended().overdue(later(LEASE))).containsOnlyKeys(shard(2));
 	}
 
-	/** An answer of a strategy names members and shards, not their reports. */
+	/** A reply of a strategy names members and shards, not their reports. */
 	@Test
 	void reportOfKnownShardsDoesNotOutdateAnAnswer() {
 		GroupPicture picture = new GroupPicture();

@@ -93,7 +93,7 @@ class SlowStrategyTests {
 		assertThat(next()).as("the dead are looked for").isInstanceOf(ReapDeadMembers.class);
 		this.leadership.on(new ReapAnswered(new ReapReply.Looked(List.of(), List.of(), List.of(), 0)), time());
 		assertThat(next()).isNull();
-		assertThat(this.leadership.wakeAt()).as("nothing is due before the answer").isNull();
+		assertThat(this.leadership.wakeAt()).as("nothing is due before the reply").isNull();
 
 		give(request, A, B);
 		assertThat(next()).isEqualTo(new ApplyPlan(1, List.of(new Revoke(SECOND, 2, B))));

@@ -10,7 +10,7 @@ public final class TestTriggers {
 	private TestTriggers() {
 	}
 
-	/** Returns a cron expression that answers, in UTC, what a test wants. */
+	/** Returns a cron expression that replies, in UTC, what a test wants. */
 	public static RunTrigger cron(Function<LocalDateTime, LocalDateTime> next) {
 		return new RunTrigger.Cron("0 0 * * * *", next, ZoneOffset.UTC);
 	}

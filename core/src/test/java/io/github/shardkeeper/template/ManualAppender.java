@@ -9,7 +9,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.ShardAppender;
 
 /**
- * Appender that records its calls and answers on demand, or at once.
+ * Appender that records its calls and replies on demand, or at once.
  */
 final class ManualAppender implements ShardAppender {
 
@@ -17,7 +17,7 @@ final class ManualAppender implements ShardAppender {
 
 	private final List<NewRecord> records = new ArrayList<>();
 
-	private final List<CompletableFuture<Offset>> answers = new ArrayList<>();
+	private final List<CompletableFuture<Offset>> replies = new ArrayList<>();
 
 	private final List<Integer> batches = new ArrayList<>();
 
@@ -35,26 +35,26 @@ final class ManualAppender implements ShardAppender {
 			}
 			int first = this.records.size();
 			this.records.addAll(more);
-			more.forEach((record) -> this.answers.add(new CompletableFuture<>()));
+			more.forEach((record) -> this.replies.add(new CompletableFuture<>()));
 			this.batches.add(more.size());
 			if (this.atOnce) {
-				IntStream.range(first, this.answers.size()).forEach(this::answer);
+				IntStream.range(first, this.replies.size()).forEach(this::reply);
 			}
-			return List.copyOf(this.answers.subList(first, this.answers.size()));
+			return List.copyOf(this.replies.subList(first, this.replies.size()));
 		}
 	}
 
 	/** Completes the future of one record, from the thread that calls. */
-	void answer(int index) {
+	void reply(int index) {
 		answerOf(index).complete(new Offset(Integer.toString(index + 1)));
 	}
 
 	void answerAll() {
-		IntStream.range(0, records().size()).forEach(this::answer);
+		IntStream.range(0, records().size()).forEach(this::reply);
 	}
 
 	synchronized CompletableFuture<Offset> answerOf(int index) {
-		return this.answers.get(index);
+		return this.replies.get(index);
 	}
 
 	public synchronized List<NewRecord> records() {

@@ -6,16 +6,16 @@ import java.util.concurrent.CompletableFuture;
 
 import io.github.shardkeeper.SendFailedException;
 import io.github.shardkeeper.shard.Offset;
-import io.github.shardkeeper.source.OnceAppender;
+import io.github.shardkeeper.source.IdempotentAppender;
 
 /**
  * Appender whose batches are answered on demand. Confined to the thread of the test.
  */
-final class ManualOnceAppender implements OnceAppender {
+final class ManualOnceAppender implements IdempotentAppender {
 
 	private final List<Batch> batches = new ArrayList<>();
 
-	private final List<CompletableFuture<Appended>> answers = new ArrayList<>();
+	private final List<CompletableFuture<Appended>> replies = new ArrayList<>();
 
 	/** Payloads of what was appended without a batch. */
 	private final List<String> others = new ArrayList<>();
@@ -36,9 +36,9 @@ final class ManualOnceAppender implements OnceAppender {
 	@Override
 	public CompletableFuture<Appended> appendOnce(Batch batch) {
 		this.batches.add(batch);
-		CompletableFuture<Appended> answer = new CompletableFuture<>();
-		this.answers.add(answer);
-		return answer;
+		CompletableFuture<Appended> reply = new CompletableFuture<>();
+		this.replies.add(reply);
+		return reply;
 	}
 
 	/** Describes all attempts: shard, number and payloads of each batch. */
@@ -57,24 +57,24 @@ final class ManualOnceAppender implements OnceAppender {
 		return this.others;
 	}
 
-	/** Answers the last attempt. */
-	void answer() {
+	/** Replies the last attempt. */
+	void reply() {
 		Batch batch = this.batches.get(this.batches.size() - 1);
-		answer(this.batches.size() - 1,
+		reply(this.batches.size() - 1,
 				batch.records().stream().map((sent) -> new Offset("of " + new String(sent.payload()))).toList());
 	}
 
-	void answer(int attempt, List<Offset> offsets) {
-		answer(attempt, offsets, 0);
+	void reply(int attempt, List<Offset> offsets) {
+		reply(attempt, offsets, 0);
 	}
 
-	void answer(int attempt, List<Offset> offsets, int before) {
-		this.answers.get(attempt).complete(new Appended(offsets, before));
+	void reply(int attempt, List<Offset> offsets, int before) {
+		this.replies.get(attempt).complete(new Appended(offsets, before));
 	}
 
 	/** Fails the last attempt. */
 	void fail(boolean mayHaveBeenAppended, boolean refusal) {
-		this.answers.get(this.answers.size() - 1)
+		this.replies.get(this.replies.size() - 1)
 			.completeExceptionally(new SendFailedException("no", null, mayHaveBeenAppended, refusal));
 	}
 

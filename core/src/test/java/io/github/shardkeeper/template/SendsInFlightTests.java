@@ -67,7 +67,7 @@ class SendsInFlightTests {
 		assertThat(this.appender.payloads()).as("written at once").containsExactly("1", "2");
 		assertThat(first).isNotDone();
 
-		this.appender.answer(1);
+		this.appender.reply(1);
 
 		assertThat(second).isCompletedWithValue(new Appended(ShardId.of("orders", 1), new Offset("2")));
 		assertThat(first).isNotDone();
@@ -80,10 +80,10 @@ class SendsInFlightTests {
 		awaitWaiting(producer);
 		awaitAppended(MOST);
 
-		this.appender.answer(7);
+		this.appender.reply(7);
 		awaitAppended(MOST + 1);
 		awaitWaiting(producer);
-		this.appender.answer(8);
+		this.appender.reply(8);
 
 		awaitAppended(MOST + 2);
 		assertThat(this.appender.payloads()).containsExactlyElementsOf(payloads(0, MOST + 2));
@@ -95,7 +95,7 @@ class SendsInFlightTests {
 		Thread producer = start(() -> this.template.sendAsync("orders", "b", "y"));
 		awaitWaiting(producer);
 
-		this.appender.answer(0);
+		this.appender.reply(0);
 
 		awaitAppended(2);
 	}
@@ -140,7 +140,7 @@ class SendsInFlightTests {
 
 	@Test
 	void recordsOfOneThreadKeepTheirOrderAcrossBatches() {
-		Thread answers = start(() -> {
+		Thread replies = start(() -> {
 			while (!Thread.currentThread().isInterrupted()) {
 				this.appender.answerAll();
 			}
@@ -155,7 +155,7 @@ class SendsInFlightTests {
 		this.template.flush();
 
 		assertThat(last).isCompleted();
-		assertThat(answers.isAlive()).isTrue();
+		assertThat(replies.isAlive()).isTrue();
 		List<String> payloads = new ArrayList<>(this.appender.payloads());
 		assertThat(payloads.indexOf("sync")).isEqualTo(1);
 		payloads.removeIf("sync"::equals);
@@ -226,7 +226,7 @@ class SendsInFlightTests {
 		CompletableFuture<Appended> fine = this.template.sendAsync("orders", "a", 2);
 		SendFailedException failure = new SendFailedException("lost", null, true);
 		this.appender.answerOf(0).completeExceptionally(failure);
-		this.appender.answer(1);
+		this.appender.reply(1);
 
 		assertThatThrownBy(failing::join).isInstanceOf(CompletionException.class).hasCause(failure);
 		assertThat(fine).isCompleted();
@@ -249,7 +249,7 @@ class SendsInFlightTests {
 			SendFailedException refused = new SendFailedException("refused", null, false);
 			this.appender.answerOf(first).completeExceptionally(refused);
 			if (other) {
-				this.appender.answer(first + 1);
+				this.appender.reply(first + 1);
 			}
 			else {
 				this.appender.answerOf(first + 1).completeExceptionally(refused);
@@ -411,14 +411,14 @@ class SendsInFlightTests {
 		sendAsync(3, 4);
 		Thread flushingAll = start(this.template::flush);
 		awaitWaiting(flushingAll);
-		this.appender.answer(0);
-		this.appender.answer(2);
+		this.appender.reply(0);
+		this.appender.reply(2);
 		assertThat(flushing.isAlive()).isTrue();
-		this.appender.answer(1);
+		this.appender.reply(1);
 
 		await().atMost(PATIENCE).until(() -> !flushing.isAlive());
 		assertThat(flushingAll.isAlive()).isTrue();
-		this.appender.answer(3);
+		this.appender.reply(3);
 		await().atMost(PATIENCE).until(() -> !flushingAll.isAlive());
 		this.template.flush();
 	}
@@ -428,7 +428,7 @@ class SendsInFlightTests {
 		CompletableFuture<Appended> sent = this.template.sendAsync("orders", "a", 1);
 		Thread closing = start(this.template::close);
 		awaitWaiting(closing);
-		this.appender.answer(0);
+		this.appender.reply(0);
 
 		await().atMost(PATIENCE).until(() -> !closing.isAlive());
 		assertThat(sent).isCompleted();
@@ -442,13 +442,13 @@ class SendsInFlightTests {
 			.thenCompose((appended) -> this.template.sendAsync("orders", "a", 2));
 		CompletableFuture<Appended> waiting = this.template.sendAsync("orders", "a", 3)
 			.thenApply((appended) -> this.template.send("orders", "a", 4));
-		this.appender.answer(0);
-		this.appender.answer(1);
+		this.appender.reply(0);
+		this.appender.reply(1);
 
 		assertThatThrownBy(waiting::join).hasCauseInstanceOf(IllegalStateException.class)
 			.hasMessageContaining("sendAsync");
 		awaitAppended(3);
-		this.appender.answer(2);
+		this.appender.reply(2);
 		await().atMost(PATIENCE).until(chained::isDone);
 		assertThat(chained).isCompleted();
 	}
@@ -464,7 +464,7 @@ class SendsInFlightTests {
 		});
 		sendAsync(1, MOST);
 		awaitAppended(MOST);
-		this.appender.answer(0);
+		this.appender.reply(0);
 
 		assertThat(chained).hasSize(3);
 		assertThatThrownBy(() -> chained.get(1).join()).cause()

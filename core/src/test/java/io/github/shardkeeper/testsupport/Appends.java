@@ -17,11 +17,11 @@ public final class Appends {
 	private Appends() {
 	}
 
-	/** Appends records and waits for the answers. */
+	/** Appends records and waits for the replies. */
 	public static List<Offset> append(ShardAppender appender, List<NewRecord> records) {
-		List<CompletableFuture<Offset>> answers = appender.append(records);
+		List<CompletableFuture<Offset>> replies = appender.append(records);
 		try {
-			CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new)).join();
+			CompletableFuture.allOf(replies.toArray(CompletableFuture[]::new)).join();
 		}
 		catch (CompletionException ex) {
 			if (ex.getCause() instanceof SendFailedException failed) {
@@ -29,7 +29,7 @@ public final class Appends {
 			}
 			throw ex;
 		}
-		return answers.stream().map(CompletableFuture::join).toList();
+		return replies.stream().map(CompletableFuture::join).toList();
 	}
 
 }

@@ -9,7 +9,7 @@ import java.util.random.RandomGenerator;
 
 /**
  * Network between a simulated process and a store: what is sent may be late, in another
- * order than it was sent, or lost, and so may its answer; it may also be carried out long
+ * order than it was sent, or lost, and so may its reply; it may also be carried out long
  * after its sender has given it up. Confined to the thread of the test.
  */
 public final class UnreliableNetwork {
@@ -44,7 +44,7 @@ public final class UnreliableNetwork {
 
 	/**
 	 * Performs a step of a store.
-	 * @param step the step, which answers or throws
+	 * @param step the step, which replies or throws
 	 * @param lost the failure of a caller that gives up
 	 */
 	public <T> CompletableFuture<T> transfer(Supplier<T> step, Supplier<? extends RuntimeException> lost) {

@@ -59,7 +59,7 @@ class StoreClockTests {
 				STORE_START + this.now - 1);
 	}
 
-	/** A pause between sending and answer is no step, however long it is. */
+	/** A pause between sending and reply is no step, however long it is. */
 	@Test
 	void pausesAreNotSteps() {
 		answered(1, 1);
@@ -157,7 +157,7 @@ class StoreClockTests {
 		assertThat(at(this.now).until(reached)).isBetween(Duration.ofMillis(3_000), Duration.ofMillis(3_010));
 	}
 
-	/** An answer that was so long on its ways, and is here now. */
+	/** A reply that was so long on its ways, and is here now. */
 	private boolean answered(int uplink, int downlink) {
 		return this.clock.answered(at(this.now - uplink - downlink), STORE_START + this.now - downlink + this.step,
 				at(this.now));

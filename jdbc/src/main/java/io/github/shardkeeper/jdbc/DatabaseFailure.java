@@ -47,7 +47,7 @@ final class DatabaseFailure {
 	private static final String COMPLETION_UNKNOWN = "40003";
 
 	/**
-	 * Classes of states with which a server answers a statement: they are about the
+	 * Classes of states with which a server replies a statement: they are about the
 	 * statement, its data or its transaction. Others may be about the connection (08),
 	 * the server (57, 58), its resources (53) or a driver, or are not the same
 	 * everywhere.
@@ -130,7 +130,7 @@ final class DatabaseFailure {
 	 * Returns whether the server has answered a statement, so it works. Otherwise that is
 	 * not known: the failure may be one of the connection, the server or the driver.
 	 */
-	static boolean isAnswer(Throwable failure) {
+	static boolean isReply(Throwable failure) {
 		return !isReadOnly(failure) && hasCause(failure, (cause) -> cause instanceof SQLException sql
 				&& (ANSWERS.contains(classOf(state(sql))) || state(sql).equals(CANCELED)));
 	}
@@ -251,7 +251,7 @@ final class DatabaseFailure {
 		}
 		return new StoreUnavailableException(
 				"The database cannot %s: %s%s".formatted(what, innermost(failure), hint(failure, database)), failure,
-				isAnswer(failure) && !isConflict(failure));
+				isReply(failure) && !isConflict(failure));
 	}
 
 	/**

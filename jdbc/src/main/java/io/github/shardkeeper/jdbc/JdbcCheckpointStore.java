@@ -36,12 +36,12 @@ import io.github.shardkeeper.checkpoint.CarriedCheckpoint;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
-import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.checkpoint.CommitHistory;
+import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Outbox;
-import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
+import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -72,11 +72,11 @@ final class JdbcCheckpointStore implements CheckpointStore {
 
 	private final JdbcDataPlane database;
 
-	private final DatabaseSteps steps;
+	private final StoreTransactions steps;
 
-	private final ShardTable shards;
+	private final CheckpointTable shards;
 
-	private final ShardContents contents;
+	private final ShardDataTables contents;
 
 	private final OutboxTables outbox;
 
@@ -138,7 +138,7 @@ final class JdbcCheckpointStore implements CheckpointStore {
 		boolean raised = this.steps.run(what, () -> this.shards.raise(shard, token, this.database.clock().millis()));
 		if (!raised) {
 			Optional<ShardRow> row = this.steps.run(what, () -> {
-				// Waits for a transaction under the same token whose end had no answer.
+				// Waits for a transaction under the same token whose end had no reply.
 				this.shards.lock(shard, token);
 				return Optional.ofNullable(this.shards.read(shard));
 			});

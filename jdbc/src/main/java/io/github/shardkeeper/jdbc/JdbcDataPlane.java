@@ -30,13 +30,13 @@ public final class JdbcDataPlane {
 
 	private final TableSettings settings;
 
-	private final DatabaseSteps steps;
+	private final StoreTransactions steps;
 
-	private final Tables tables;
+	private final SchemaInitializer tables;
 
-	private final ShardTable shards;
+	private final CheckpointTable shards;
 
-	private final ShardContents contents;
+	private final ShardDataTables contents;
 
 	private final OutboxTables outbox;
 
@@ -63,12 +63,12 @@ public final class JdbcDataPlane {
 	JdbcDataPlane(PlatformTransactionManager transactionManager, DataSource dataSource, TableSettings tables,
 			String group, Duration lockWait, InstantSource clock) {
 		this.settings = tables;
-		this.steps = new DatabaseSteps(transactionManager, dataSource, lockWait, tables, group);
-		this.tables = new Tables(this.steps, tables);
+		this.steps = new StoreTransactions(transactionManager, dataSource, lockWait, tables, group);
+		this.tables = new SchemaInitializer(this.steps, tables);
 		String prefix = tables.prefix();
-		this.shards = new ShardTable(this.steps.jdbc(), this.steps.jdbcUnderLock(), new LockWaits(lockWait), prefix,
-				group);
-		this.contents = new ShardContents(this.steps.jdbc(), this.steps.jdbcUnderLock(), prefix, this.shards);
+		this.shards = new CheckpointTable(this.steps.jdbc(), this.steps.jdbcUnderLock(), new LockWaits(lockWait),
+				prefix, group);
+		this.contents = new ShardDataTables(this.steps.jdbc(), this.steps.jdbcUnderLock(), prefix, this.shards);
 		this.outbox = new OutboxTables(this.steps, this.tables, tables, this.shards);
 		this.topics = prefix + "topic";
 		this.marks = new TransactionMarks(this.steps, this.topics);
@@ -108,7 +108,7 @@ public final class JdbcDataPlane {
 			prepareNow(concurrent);
 		}
 		catch (StoreUnavailableException ex) {
-			logger.warn("The transactions and tables of the database are checked as soon as it answers. {}",
+			logger.warn("The transactions and tables of the database are checked as soon as it replies. {}",
 					ex.getMessage());
 			this.steps.prepareLater(() -> prepareNow(concurrent));
 		}
@@ -119,7 +119,7 @@ public final class JdbcDataPlane {
 		if (concurrent != null && isolation != Connection.TRANSACTION_READ_COMMITTED) {
 			throw new ShardkeeperConfigurationException(
 					"The topic '%s' has 'consumer.transaction: jdbc' and 'consumer.ordering: key', but the transactions of the DataSource are %s: calls of different keys would roll each other back."
-						.formatted(concurrent, DatabaseSteps.name(isolation)),
+						.formatted(concurrent, StoreTransactions.name(isolation)),
 					"Set 'spring.datasource.hikari.transaction-isolation' to 'TRANSACTION_READ_COMMITTED' (MySQL and MariaDB have another default), or the ordering to 'shard'.");
 		}
 		if (this.settings.created()) {
@@ -152,15 +152,15 @@ public final class JdbcDataPlane {
 		}
 	}
 
-	DatabaseSteps steps() {
+	StoreTransactions steps() {
 		return this.steps;
 	}
 
-	ShardTable shards() {
+	CheckpointTable shards() {
 		return this.shards;
 	}
 
-	ShardContents contents() {
+	ShardDataTables contents() {
 		return this.contents;
 	}
 

@@ -20,9 +20,9 @@ final class JdbcDeadLetterStore implements DeadLetterStore {
 
 	private final JdbcDataPlane database;
 
-	private final DatabaseSteps steps;
+	private final StoreTransactions steps;
 
-	private final ShardContents contents;
+	private final ShardDataTables contents;
 
 	JdbcDeadLetterStore(JdbcDataPlane database) {
 		this.database = database;

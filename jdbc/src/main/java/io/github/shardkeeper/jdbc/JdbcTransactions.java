@@ -75,7 +75,7 @@ final class JdbcTransactions implements CallTransactions {
 	 * works.
 	 */
 	private Result tried(ShardId shard, Result.Failed failed, Runnable trial) {
-		DatabaseSteps steps = this.database.steps();
+		StoreTransactions steps = this.database.steps();
 		try {
 			steps.tryOut("run the transaction of " + shard, trial);
 		}
@@ -132,7 +132,7 @@ final class JdbcTransactions implements CallTransactions {
 
 		void run(TransactionStatus status) {
 			this.status = status;
-			DatabaseSteps steps = JdbcTransactions.this.database.steps();
+			StoreTransactions steps = JdbcTransactions.this.database.steps();
 			steps.requireTransaction();
 			try {
 				this.mark = JdbcTransactions.this.database.marks().set();
@@ -156,7 +156,7 @@ final class JdbcTransactions implements CallTransactions {
 			}
 			catch (Throwable ex) {
 				status.setRollbackOnly();
-				failed(ex, DatabaseFailure.isReadOnly(ex) || !DatabaseFailure.isAnswer(ex) && !isConnected());
+				failed(ex, DatabaseFailure.isReadOnly(ex) || !DatabaseFailure.isReply(ex) && !isConnected());
 				return;
 			}
 			Commit commit;
@@ -280,7 +280,7 @@ final class JdbcTransactions implements CallTransactions {
 				this.result = new Result.Failed(marked ? new UnexpectedRollbackException(MARKED) : lost());
 			}
 			catch (DataAccessException ex) {
-				failed(ex, !DatabaseFailure.isAnswer(ex));
+				failed(ex, !DatabaseFailure.isReply(ex));
 			}
 			this.written = false;
 			return false;
@@ -338,7 +338,7 @@ final class JdbcTransactions implements CallTransactions {
 
 		/** Returns whether the transaction's connection still reaches the database. */
 		private boolean isConnected() {
-			DatabaseSteps steps = JdbcTransactions.this.database.steps();
+			StoreTransactions steps = JdbcTransactions.this.database.steps();
 			try {
 				Connection connection = DataSourceUtils.getConnection(steps.dataSource());
 				try {
@@ -374,7 +374,7 @@ final class JdbcTransactions implements CallTransactions {
 				return new Result.Unknown(failure, DatabaseFailure.isConnectionLost(failure));
 			}
 			// Perhaps of a listener before the commit.
-			failed(failure, !DatabaseFailure.isAnswer(failure));
+			failed(failure, !DatabaseFailure.isReply(failure));
 			return Objects.requireNonNull(this.result);
 		}
 

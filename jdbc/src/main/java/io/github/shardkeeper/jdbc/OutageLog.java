@@ -63,7 +63,7 @@ final class OutageLog {
 		if (last != null && last.until(this.clock.now()).compareTo(QUIET) >= 0) {
 			this.failedAt = null;
 			this.causes.resolved();
-			logger.info("The database answers again; group '{}' continues", this.group);
+			logger.info("The database replies again; group '{}' continues", this.group);
 		}
 	}
 

@@ -19,46 +19,46 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 /**
- * Tables {@code outbox} and {@code sequence}: what the calls of a shard have sent, and
- * the number of its last record for each target. Both are written in the transaction of
- * the call, after it has moved the shard's row from the commit that the numbers were
- * counted from: so no number is given to two records. Databases of earlier versions have
- * neither; then no shard has an outbox. Thread-safe.
+ * SchemaInitializer {@code outbox} and {@code sequence}: what the calls of a shard have
+ * sent, and the number of its last record for each target. Both are written in the
+ * transaction of the call, after it has moved the shard's row from the commit that the
+ * numbers were counted from: so no number is given to two records. Databases of earlier
+ * versions have neither; then no shard has an outbox. Thread-safe.
  */
 final class OutboxTables {
 
-	private static final String KEY = ShardTable.KEY;
+	private static final String KEY = CheckpointTable.KEY;
 
 	private static final String AFTER_PLACE = "(place_token > ? or place_token = ? and place_number > ?)";
 
-	private final Tables tables;
+	private final SchemaInitializer tables;
 
 	private final TableSettings settings;
 
 	private final JdbcTemplate jdbc;
 
-	private final Rows rows;
+	private final RowOperations rows;
 
-	private final ShardTable shards;
+	private final CheckpointTable shards;
 
 	private final String outbox;
 
 	private final String sequence;
 
-	private final Rows.Put putSequence;
+	private final RowOperations.Put putSequence;
 
 	/** Whether the tables exist, {@code null} if that is not known yet. */
 	private volatile @Nullable Boolean exist;
 
-	OutboxTables(DatabaseSteps steps, Tables tables, TableSettings settings, ShardTable shards) {
+	OutboxTables(StoreTransactions steps, SchemaInitializer tables, TableSettings settings, CheckpointTable shards) {
 		this.tables = tables;
 		this.settings = settings;
 		this.jdbc = steps.jdbc();
-		this.rows = new Rows(steps.jdbc(), steps.jdbcUnderLock());
+		this.rows = new RowOperations(steps.jdbc(), steps.jdbcUnderLock());
 		this.shards = shards;
 		this.outbox = settings.prefix() + "outbox";
 		this.sequence = settings.prefix() + "sequence";
-		this.putSequence = new Rows.Put(
+		this.putSequence = new RowOperations.Put(
 				"update %s set era = ?, sent_number = ?, place_token = ?, place_number = ? where %s and target_hash = ?"
 					.formatted(this.sequence, KEY),
 				"delete from %s where %s and target_hash = ?".formatted(this.sequence, KEY),
@@ -69,7 +69,7 @@ final class OutboxTables {
 	/**
 	 * Checks that the tables can be used, before a handler needs them.
 	 * @throws ShardkeeperConfigurationException if one cannot
-	 * @throws StoreUnavailableException if the database does not answer
+	 * @throws StoreUnavailableException if the database does not reply
 	 */
 	void require(String topic) {
 		for (String table : List.of(this.outbox, this.sequence)) {
@@ -141,8 +141,8 @@ final class OutboxTables {
 				limit, (row) -> {
 					Place place = new Place(row.getLong(1), row.getLong(2));
 					Entry entry = CheckpointJson.outboxEntry(place,
-							ShardId.parse(Objects.requireNonNull(row.getString(3))), Rows.bytes(row, 4),
-							Rows.bytes(row, 5));
+							ShardId.parse(Objects.requireNonNull(row.getString(3))), RowOperations.bytes(row, 4),
+							RowOperations.bytes(row, 5));
 					room[0] -= entry.size();
 					if (room[0] < 0 && !page.isEmpty()) {
 						return false;

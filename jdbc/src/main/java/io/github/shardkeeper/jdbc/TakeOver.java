@@ -125,8 +125,8 @@ final class TakeOver {
 	}
 
 	private Token writeHere(ShardId shard, Token token, CarriedCheckpoint carried, boolean hasOutboxes) {
-		ShardTable shards = this.database.shards();
-		ShardContents contents = this.database.contents();
+		CheckpointTable shards = this.database.shards();
+		ShardDataTables contents = this.database.contents();
 		long nowMillis = this.database.clock().millis();
 		if (!shards.lock(shard)) {
 			shards.insert(shard, contents.lastLetter(shard));

@@ -48,7 +48,7 @@ final class TransactionMarks {
 	/** Of MySQL and MariaDB: there is no such savepoint. */
 	private static final int NO_SAVEPOINT = 1305;
 
-	private final DatabaseSteps steps;
+	private final StoreTransactions steps;
 
 	private final JdbcTemplate jdbc;
 
@@ -64,7 +64,7 @@ final class TransactionMarks {
 	 * @param steps the transactions
 	 * @param topics the table of topics
 	 */
-	TransactionMarks(DatabaseSteps steps, String topics) {
+	TransactionMarks(StoreTransactions steps, String topics) {
 		this.steps = steps;
 		this.jdbc = steps.jdbcUnderLock();
 		this.insert = "insert into %s (group_name, topic, consumed_since) values (?, ?, 0)".formatted(topics);

@@ -50,7 +50,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @CapturesOutput
 @MoreInProof
-@Promise("Rows exactly once")
+@Promise("RowOperations exactly once")
 class FailedCallsTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);
@@ -96,7 +96,7 @@ class FailedCallsTests {
 		}
 	}
 
-	/** HikariCP closes the connection after this answer, so it seems to be lost. */
+	/** HikariCP closes the connection after this reply, so it seems to be lost. */
 	@Test
 	@Tag("proof")
 	void statementThatPostgresqlDoesNotSupportIsAFailureOfTheCall() {

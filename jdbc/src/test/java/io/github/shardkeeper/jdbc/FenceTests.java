@@ -47,7 +47,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * two, and none that the offset does not cover.
  */
 @Tag("proof")
-@Promise("Rows exactly once")
+@Promise("RowOperations exactly once")
 class FenceTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);
@@ -167,7 +167,7 @@ class FenceTests {
 	}
 
 	/**
-	 * The end of a transaction had no answer, so its owner has called the handler again;
+	 * The end of a transaction had no reply, so its owner has called the handler again;
 	 * but it is still open, and ends first or last.
 	 */
 	@ParameterizedTest

@@ -51,7 +51,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * new one on the same connection: later statements succeed.
  */
 @Tag("proof")
-@Promise("Rows exactly once")
+@Promise("RowOperations exactly once")
 class LostTransactionsTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);

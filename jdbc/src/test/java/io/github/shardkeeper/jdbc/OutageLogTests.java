@@ -52,7 +52,7 @@ class OutageLogTests {
 
 		assertThat(output.getOut()).containsOnlyOnce("The database of group 'shop' cannot be used; retrying. refused")
 			.containsOnlyOnce("still cannot be used, for another reason. reset")
-			.containsOnlyOnce("The database answers again; group 'shop' continues");
+			.containsOnlyOnce("The database replies again; group 'shop' continues");
 	}
 
 	/** One shard may succeed where another one fails. */
@@ -63,11 +63,11 @@ class OutageLogTests {
 			this.clock.advance(OutageLog.QUIET.minusMillis(1));
 			this.outages.succeeded();
 		}
-		assertThat(output.getOut()).containsOnlyOnce("cannot be used").doesNotContain("answers again");
+		assertThat(output.getOut()).containsOnlyOnce("cannot be used").doesNotContain("replies again");
 		this.clock.advance(Duration.ofMillis(1));
 		this.outages.succeeded();
 
-		assertThat(output).contains("answers again");
+		assertThat(output).contains("replies again");
 		this.outages.failed(failure("refused"));
 		assertThat(output.getOut().split("cannot be used; retrying")).as("the next outage").hasSize(3);
 	}

@@ -64,8 +64,8 @@ final class RestartedPostgresql implements RestartedDatabase {
 	}
 
 	/**
-	 * Immediately: PostgreSQL ends the processes of all connections without an answer,
-	 * and recovers from its log at the next start.
+	 * Immediately: PostgreSQL ends the processes of all connections without a reply, and
+	 * recovers from its log at the next start.
 	 */
 	@Override
 	public void stop() {

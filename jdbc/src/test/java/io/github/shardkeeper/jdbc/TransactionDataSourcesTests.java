@@ -33,8 +33,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Whether statements of a data source take part in a manager's transactions. The answer
- * is compared with what happens: a row that is left after a rollback did not.
+ * Whether statements of a data source take part in a manager's transactions. The reply is
+ * compared with what happens: a row that is left after a rollback did not.
  */
 class TransactionDataSourcesTests {
 

@@ -58,8 +58,8 @@ import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.jdbc.JdbcDataPlane;
 import io.github.shardkeeper.jdbc.TestDataPlane;
 import io.github.shardkeeper.jdbc.TestDatabase;
-import io.github.shardkeeper.output.OutputTargets;
-import io.github.shardkeeper.output.Outputs;
+import io.github.shardkeeper.output.OutboxSettings;
+import io.github.shardkeeper.output.OutboxTargets;
 import io.github.shardkeeper.output.TestTargets;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
@@ -89,7 +89,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * the real worker and the real statements, shard by shard or key by key. Owners die, or
  * freeze in the middle of a call and wake up when others have replaced them; calls of
  * other keys begin and end while one is open; handlers fail; the end of a transaction may
- * be lost, or its answer, or it may take effect later; and so may each request to append
+ * be lost, or its reply, or it may take effect later; and so may each request to append
  * what the calls send to other topics. A process may begin again with the shard under the
  * same token, while a commit of its abandoned worker is on its way. Afterwards each
  * record has one row or one dead letter, in the order of its key, the state has counted
@@ -153,7 +153,7 @@ class TransactedSchedulesTests {
 		}
 		System.out.printf(
 				"%d schedules with %d owners; %d steps were made within open transactions; "
-						+ "%d commits had no answer when a process began again under its token%n",
+						+ "%d commits had no reply when a process began again under its token%n",
 				SCHEDULES, owners, interleaved, overtaken);
 		assertThat(owners).isGreaterThan(2 * SCHEDULES);
 		assertThat(interleaved).isGreaterThan(5 * SCHEDULES);
@@ -238,7 +238,7 @@ class TransactedSchedulesTests {
 
 		private final Targets targets = new Targets();
 
-		/** To the store and to the targets, as far as nobody waits for the answer. */
+		/** To the store and to the targets, as far as nobody waits for the reply. */
 		private final UnreliableNetwork requests;
 
 		private boolean calm;
@@ -521,7 +521,8 @@ class TransactedSchedulesTests {
 					.onFailure(OnFailure.DEAD_LETTER)
 					.get();
 				return new WorkerContext("group",
-						new WorkerContext.Stores(network(), this.reader, new Outputs(schedule.targets, 20, 1_000_000)),
+						new WorkerContext.Stores(network(), this.reader,
+								new OutboxSettings(schedule.targets, 20, 1_000_000)),
 						new WorkerContext.Runtime(this.clock, InstantSource.fixed(Instant.EPOCH), this.threads,
 								this.threads.timer()),
 						new WorkerContext.Topics((topic) -> consumer, new BufferBudget(Long.MAX_VALUE),
@@ -738,8 +739,8 @@ class TransactedSchedulesTests {
 			return commit;
 		}
 
-		/** The targets, whose answers may be lost or late, as may the requests. */
-		private final class Targets implements OutputTargets, SequencedAppender {
+		/** The targets, whose replies may be lost or late, as may the requests. */
+		private final class Targets implements OutboxTargets, SequencedAppender {
 
 			private final TestTargets reliable = new TestTargets();
 

@@ -34,7 +34,7 @@ final class CheckpointVerification {
 
 	/**
 	 * Creates it.
-	 * @param commands carries out what follows an answer
+	 * @param commands carries out what follows a reply
 	 * @param onResult called once a position is compared, or is to be compared again
 	 */
 	CheckpointVerification(OffsetLookup offsets, KafkaFailure failures, ConsumerCommands commands, Runnable onResult,

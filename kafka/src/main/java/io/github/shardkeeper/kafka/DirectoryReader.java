@@ -50,12 +50,12 @@ final class DirectoryReader {
 	/** By topic with a pattern the Kafka topics that it has read. */
 	private final Map<String, Set<String>> matched = new HashMap<>();
 
-	/** Topics that the last answer did not know, although they were known before. */
+	/** Topics that the last reply did not know, although they were known before. */
 	private final Set<String> missingOnce = new HashSet<>();
 
 	/**
 	 * Creates a reader.
-	 * @param readAgain called if the answer of a broker should be asked for again soon
+	 * @param readAgain called if the reply of a broker should be asked for again soon
 	 */
 	DirectoryReader(KafkaSourceSettings settings, KafkaAdmin admin, MonotonicClock clock, Runnable readAgain) {
 		this.settings = settings;
@@ -66,7 +66,7 @@ final class DirectoryReader {
 
 	/**
 	 * Reads once.
-	 * @throws StoreUnavailableException if Kafka does not answer
+	 * @throws StoreUnavailableException if Kafka does not reply
 	 */
 	DirectoryContents read(DirectoryContents before) {
 		Reading reading = new Reading(before);
@@ -164,15 +164,15 @@ final class DirectoryReader {
 			if (all.isEmpty()) {
 				return;
 			}
-			Map<String, KafkaFuture<TopicDescription>> answers = DirectoryReader.this.admin.client()
+			Map<String, KafkaFuture<TopicDescription>> replies = DirectoryReader.this.admin.client()
 				.describeTopics(all, KafkaAdmin.limited(new DescribeTopicsOptions(), this.limit))
 				.topicNameValues();
 			StoreUnavailableException unanswered = null;
 			for (String name : all) {
 				try {
-					KafkaFuture<TopicDescription> answer = answers.get(name);
-					if (answer != null) {
-						found(DirectoryReader.this.admin.await(answer, this.limit,
+					KafkaFuture<TopicDescription> reply = replies.get(name);
+					if (reply != null) {
+						found(DirectoryReader.this.admin.await(reply, this.limit,
 								"cannot read the topic '%s'".formatted(name)));
 					}
 				}

@@ -28,7 +28,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * Transactions that keep the last stable offset of a partition from moving for too long
  * although there are records after it. A consumer that reads committed records does not
  * tell: it waits, without lag. Brokers are asked for both ends of the partitions, and
- * nobody waits for their answers. Calls of {@link #check} are confined to one thread; the
+ * nobody waits for their replies. Calls of {@link #check} are confined to one thread; the
  * problems are thread-safe.
  */
 final class HangingTransactions {
@@ -79,19 +79,18 @@ final class HangingTransactions {
 		this.standing.keySet().retainAll(partitions);
 		this.problems.keySet().retainAll(partitions);
 		log();
-		List<CompletableFuture<?>> answers = new ArrayList<>();
+		List<CompletableFuture<?>> replies = new ArrayList<>();
 		try {
-			this.offsets.askEnds(partitions)
-				.forEach((partition, answer) -> answers.add(answer.handle((ends, failure) -> {
-					// One that is not answered is asked for again.
-					boolean hangs = ends != null && isHanging(partition, ends, now);
-					return hangs ? explain(partition, ends.stable()) : CompletableFuture.completedFuture(null);
-				}).thenCompose((explained) -> explained)));
+			this.offsets.askEnds(partitions).forEach((partition, reply) -> replies.add(reply.handle((ends, failure) -> {
+				// One that is not answered is asked for again.
+				boolean hangs = ends != null && isHanging(partition, ends, now);
+				return hangs ? explain(partition, ends.stable()) : CompletableFuture.completedFuture(null);
+			}).thenCompose((explained) -> explained)));
 		}
 		catch (StoreUnavailableException ex) {
 			logger.debug("The ends of partitions are not known", ex);
 		}
-		this.asked = CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new));
+		this.asked = CompletableFuture.allOf(replies.toArray(CompletableFuture[]::new));
 	}
 
 	/** Returns whether it has just turned out that a partition hangs. */

@@ -20,13 +20,13 @@ import io.github.shardkeeper.StoreUnavailableException;
  */
 final class KafkaAdmin implements AutoCloseable {
 
-	/** Time limit of a call, and of one broker's answer to it. */
+	/** Time limit of a call, and of one broker's reply to it. */
 	static final Duration TIMEOUT = Duration.ofSeconds(5);
 
 	/**
 	 * Time limit of calls of a client that may have no connection yet. It assigns a call
-	 * to a broker, also to one that accepts connections and does not answer, and to
-	 * another one only after the time for an answer. It may meet such a broker twice, as
+	 * to a broker, also to one that accepts connections and does not reply, and to
+	 * another one only after the time for a reply. It may meet such a broker twice, as
 	 * one of the bootstrap servers and as one of those that it has learned of. With a
 	 * shorter limit, each call can end just before it is assigned to another one, for
 	 * minutes.
@@ -79,15 +79,15 @@ final class KafkaAdmin implements AutoCloseable {
 		return options.timeoutMs((int) limit.toMillis());
 	}
 
-	/** Waits for an answer; with an interrupt, the thread stays interrupted. */
-	<T> T await(Future<T> answer, String problem) {
-		return await(answer, TIMEOUT, problem);
+	/** Waits for a reply; with an interrupt, the thread stays interrupted. */
+	<T> T await(Future<T> reply, String problem) {
+		return await(reply, TIMEOUT, problem);
 	}
 
-	/** Waits for an answer to a call with that limit. */
-	<T> T await(Future<T> answer, Duration limit, String problem) {
+	/** Waits for a reply to a call with that limit. */
+	<T> T await(Future<T> reply, Duration limit, String problem) {
 		try {
-			return answer.get(limit.plus(MARGIN).toMillis(), TimeUnit.MILLISECONDS);
+			return reply.get(limit.plus(MARGIN).toMillis(), TimeUnit.MILLISECONDS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -107,7 +107,7 @@ final class KafkaAdmin implements AutoCloseable {
 		}
 		if (current != null) {
 			this.listener.closed(current);
-			// Nobody waits for answers any more.
+			// Nobody waits for replies any more.
 			current.close(Duration.ZERO);
 		}
 	}

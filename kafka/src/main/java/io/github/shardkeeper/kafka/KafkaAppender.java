@@ -240,9 +240,9 @@ final class KafkaAppender implements AutoCloseable {
 	}
 
 	/**
-	 * Returns whether the answer to a queued record leaves it open that it was appended.
-	 * A refusal of the first request does not. The producer does not tell which records
-	 * it has sent again, only how many.
+	 * Returns whether the reply to a queued record leaves it open that it was appended. A
+	 * refusal of the first request does not. The producer does not tell which records it
+	 * has sent again, only how many.
 	 * @param repeated how many there were when the record was queued
 	 */
 	private boolean mayHaveBeenAppended(Exception exception, double repeated) {
@@ -282,7 +282,7 @@ final class KafkaAppender implements AutoCloseable {
 		return current;
 	}
 
-	/** Waits a few seconds for the answers that are missing. */
+	/** Waits a few seconds for the replies that are missing. */
 	@Override
 	public void close() {
 		Producer<byte[], byte[]> current;

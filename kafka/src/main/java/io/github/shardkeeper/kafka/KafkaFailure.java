@@ -4,9 +4,9 @@ import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
+import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.config.ConfigException;
-import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.AuthorizationException;
@@ -112,13 +112,13 @@ final class KafkaFailure {
 				.formatted(text(cause));
 		}
 		if (isUnanswered(cause)) {
-			return "%s does not answer (%s). Check 'spring.kafka.bootstrap-servers' and the brokers"
+			return "%s does not reply (%s). Check 'spring.kafka.bootstrap-servers' and the brokers"
 				.formatted(this.servers, text(cause));
 		}
 		return text(cause);
 	}
 
-	/** Other failures that may pass are answers, and say themselves what is wrong. */
+	/** Other failures that may pass are replies, and say themselves what is wrong. */
 	private static boolean isUnanswered(Throwable failure) {
 		return failure instanceof TimeoutException || failure instanceof DisconnectException
 				|| failure instanceof NetworkException || failure instanceof java.util.concurrent.TimeoutException;

@@ -24,7 +24,7 @@ import io.github.shardkeeper.time.MonotonicClock;
  */
 final class KafkaShardReader implements ShardReader {
 
-	/** Time for an answer to a fetch, beyond that for which brokers hold it back. */
+	/** Time for a reply to a fetch, beyond that for which brokers hold it back. */
 	private static final Duration SILENCE = Duration.ofSeconds(5);
 
 	private final TopicDirectory directory;

@@ -74,7 +74,7 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 
 	private static final long IDLE_SECONDS = 30;
 
-	/** Kafka answers with -1 if no record is as late as a time. */
+	/** Kafka replies with -1 if no record is as late as a time. */
 	private static final long NO_RECORD = -2;
 
 	/** Longest time for which the first record for a partition waits for its leader. */
@@ -164,7 +164,7 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 				new ByteArraySerializer());
 	}
 
-	/** Waits for the first answer of Kafka, for a few seconds at most. */
+	/** Waits for the first reply of Kafka, for a few seconds at most. */
 	@Override
 	public Map<String, TopicShards> topics() {
 		return this.directory.topics();
@@ -376,11 +376,11 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 	@Override
 	public void close() {
 		// Before a refresh that is under way is interrupted, which is a failure, too.
-		boolean answers = this.directory.failure() == null;
+		boolean replies = this.directory.failure() == null;
 		this.executor.shutdownNow();
 		this.appender.close();
 		GroupMirror group = this.mirror;
-		if (group != null && answers) {
+		if (group != null && replies) {
 			group.sendNow();
 		}
 		this.admin.close();

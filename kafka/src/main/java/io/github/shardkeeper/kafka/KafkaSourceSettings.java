@@ -147,7 +147,7 @@ public record KafkaSourceSettings(Map<String, KafkaTopic> topics, Map<String, Ob
 				: IsolationLevel.READ_UNCOMMITTED;
 	}
 
-	/** The longest time that a broker may hold back the answer to a fetch. */
+	/** The longest time that a broker may hold back the reply to a fetch. */
 	Duration fetchWait() {
 		return Duration.ofMillis(number(readerProperties(""), ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG,
 				FETCH_MAX_WAIT_MILLIS, "consumer"));

@@ -27,7 +27,7 @@ import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Has the leader of a partition answer once before the first record is sent to it.
+ * Has the leader of a partition reply once before the first record is sent to it.
  * <p>
  * A broker announces a new partition a moment before it accepts records for it. If the
  * first two batches of a producer arrive around that moment, it refuses the first and
@@ -35,9 +35,9 @@ import io.github.shardkeeper.time.MonotonicTime;
  * producer repeats it, until {@code delivery.timeout.ms} is over: its records are not in
  * the partition, and those after them are (KAFKA-15591).
  * <p>
- * A leader that does not answer soon is not waited for any longer, and only once: others
+ * A leader that does not reply soon is not waited for any longer, and only once: others
  * must not wait for it, and the producer says what is wrong. What is not covered is a
- * partition without records whose leader changes after its answer. Thread-safe.
+ * partition without records whose leader changes after its reply. Thread-safe.
  */
 final class LeaderCheck {
 
@@ -62,7 +62,7 @@ final class LeaderCheck {
 	}
 
 	/**
-	 * Waits for an answer of the leader if it has not answered yet. Asks those of the
+	 * Waits for a reply of the leader if it has not answered yet. Asks those of the
 	 * topic's other partitions, too, and does not wait for them.
 	 */
 	void await(TopicPartition partition, Described topic) {
@@ -70,18 +70,18 @@ final class LeaderCheck {
 		if (question == null) {
 			question = ask(partition, topic);
 		}
-		if (question == null || question.answer().isDone()) {
+		if (question == null || question.reply().isDone()) {
 			return;
 		}
 		try {
 			long millis = Math.max(0, this.clock.now().until(question.deadline()).toMillis());
-			question.answer().get(millis, TimeUnit.MILLISECONDS);
+			question.reply().get(millis, TimeUnit.MILLISECONDS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
 		catch (ExecutionException | TimeoutException ex) {
-			logger.debug("No answer from the leader of {}", partition, ex);
+			logger.debug("No reply from the leader of {}", partition, ex);
 		}
 	}
 
@@ -96,17 +96,17 @@ final class LeaderCheck {
 		for (int number = 0; number < topic.partitions(); number++) {
 			TopicPartition each = new TopicPartition(partition.topic(), number);
 			if (asked(each, topic) == null) {
-				// Only the leader itself answers, once it accepts records.
+				// Only the leader itself replies, once it accepts records.
 				wanted.put(each, OffsetSpec.earliest());
 			}
 		}
 		try {
-			ListOffsetsResult answers = this.admin.get()
+			ListOffsetsResult replies = this.admin.get()
 				.listOffsets(wanted, KafkaAdmin.limited(new ListOffsetsOptions()));
 			MonotonicTime deadline = this.clock.now().plus(this.limit);
 			wanted.keySet()
 				.forEach((each) -> this.questions.put(each,
-						new Question(topic.id(), answers.partitionResult(each), deadline)));
+						new Question(topic.id(), replies.partitionResult(each), deadline)));
 		}
 		catch (StoreUnavailableException ex) {
 			logger.debug("The leader of {} cannot be asked", partition, ex);
@@ -118,10 +118,10 @@ final class LeaderCheck {
 	 * A question to the leader of a partition.
 	 *
 	 * @param topic the id of the topic at that time
-	 * @param answer the first offset, which is of no interest
-	 * @param deadline until when to wait for the answer
+	 * @param reply the first offset, which is of no interest
+	 * @param deadline until when to wait for the reply
 	 */
-	private record Question(Uuid topic, KafkaFuture<ListOffsetsResultInfo> answer, MonotonicTime deadline) {
+	private record Question(Uuid topic, KafkaFuture<ListOffsetsResultInfo> reply, MonotonicTime deadline) {
 
 	}
 

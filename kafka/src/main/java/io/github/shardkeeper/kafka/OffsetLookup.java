@@ -43,7 +43,7 @@ final class OffsetLookup {
 
 	/**
 	 * Asks for the ends of logs and the epochs of their leaders; does not wait. A future
-	 * completes exceptionally if there is no answer in time.
+	 * completes exceptionally if there is no reply in time.
 	 */
 	Map<TopicPartition, CompletionStage<ListOffsetsResultInfo>> ends(Collection<TopicPartition> partitions) {
 		Map<TopicPartition, OffsetSpec> latest = new HashMap<>();
@@ -85,24 +85,24 @@ final class OffsetLookup {
 	Map<TopicPartition, CompletableFuture<Ends>> askEnds(Collection<TopicPartition> partitions) {
 		Map<TopicPartition, OffsetSpec> latest = new HashMap<>();
 		partitions.forEach((partition) -> latest.put(partition, OffsetSpec.latest()));
-		Map<TopicPartition, CompletableFuture<Ends>> answers = new HashMap<>();
+		Map<TopicPartition, CompletableFuture<Ends>> replies = new HashMap<>();
 		if (latest.isEmpty()) {
-			return answers;
+			return replies;
 		}
 		// The end first: what is appended meanwhile does not seem to be held back.
 		ListOffsetsResult end = list(latest, IsolationLevel.READ_UNCOMMITTED);
 		ListOffsetsResult stable = list(latest, IsolationLevel.READ_COMMITTED);
 		latest.keySet()
-			.forEach((partition) -> answers.put(partition, answer(end, partition).thenCombine(answer(stable, partition),
+			.forEach((partition) -> replies.put(partition, reply(end, partition).thenCombine(reply(stable, partition),
 					(last, committed) -> new Ends(committed, last))));
-		return answers;
+		return replies;
 	}
 
 	private ListOffsetsResult list(Map<TopicPartition, OffsetSpec> wanted, IsolationLevel level) {
 		return this.admin.client().listOffsets(wanted, KafkaAdmin.limited(new ListOffsetsOptions(level)));
 	}
 
-	private static CompletableFuture<Long> answer(ListOffsetsResult result, TopicPartition partition) {
+	private static CompletableFuture<Long> reply(ListOffsetsResult result, TopicPartition partition) {
 		return result.partitionResult(partition)
 			.toCompletionStage()
 			.thenApply(ListOffsetsResultInfo::offset)

@@ -68,7 +68,7 @@ final class PartitionConsumer {
 
 	private final VanishedTopics vanished = new VanishedTopics();
 
-	private final FetchAnswers answers;
+	private final FetchReplies replies;
 
 	private final PartitionHealth health;
 
@@ -105,7 +105,7 @@ final class PartitionConsumer {
 		this.resets = new PositionReset(offsets, directory);
 		this.readFailures = new ReadFailures(failures);
 		MonotonicTime now = clock.now();
-		this.answers = new FetchAnswers(now);
+		this.replies = new FetchReplies(now);
 		this.nextGapCheck = now.plus(gapInterval);
 	}
 
@@ -167,7 +167,7 @@ final class PartitionConsumer {
 			arrange(current, now);
 		}
 		if (this.assigned == 0) {
-			this.answers.noneExpected(now);
+			this.replies.noneExpected(now);
 			this.commands.await(waitTime(now));
 			requireDirectory();
 			return false;
@@ -186,7 +186,7 @@ final class PartitionConsumer {
 			}
 			this.consumer = current;
 			this.listener.opened(current);
-			this.answers.opened(current.metrics(), this.clock.now());
+			this.replies.opened(current.metrics(), this.clock.now());
 			this.health.opened(current.metrics());
 			this.vanished.opened();
 			this.positions.values().forEach((position) -> position.setAssigned(false));
@@ -241,7 +241,7 @@ final class PartitionConsumer {
 		this.paused = (int) readable.stream().filter(ReadPosition::isPaused).count();
 		invalid.forEach((position, described) -> reset(current, position, described, now));
 		if (this.assigned == 0) {
-			this.answers.noneExpected(now);
+			this.replies.noneExpected(now);
 		}
 	}
 
@@ -387,21 +387,21 @@ final class PartitionConsumer {
 	/** Returns whether a broker has answered since the last call. */
 	private boolean isAnswered(boolean hasRecords) {
 		MonotonicTime now = this.clock.now();
-		if (this.answers.isNew(hasRecords, now)) {
+		if (this.replies.isNew(hasRecords, now)) {
 			return true;
 		}
 		if (this.paused >= this.assigned) {
-			this.answers.noneExpected(now);
+			this.replies.noneExpected(now);
 			return false;
 		}
 		Duration limit = this.health.silenceLimit();
-		if (this.answers.isSilent(limit, now)) {
-			if (this.answers.isUnconnected()) {
+		if (this.replies.isSilent(limit, now)) {
+			if (this.replies.isUnconnected()) {
 				// It waits for a bootstrap server that hangs, until its request times
 				// out after 30 s. A new one chooses again, at random.
 				close();
 			}
-			throw this.failures.unavailable("no answer to a fetch for more than %d s".formatted(limit.toSeconds()),
+			throw this.failures.unavailable("no reply to a fetch for more than %d s".formatted(limit.toSeconds()),
 					new java.util.concurrent.TimeoutException("no broker of these partitions can be reached"));
 		}
 		return false;

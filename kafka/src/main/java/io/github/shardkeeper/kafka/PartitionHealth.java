@@ -16,7 +16,7 @@ import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * Finds out why partitions are not read although the consumer reports no failure: they do
- * not exist, have no leader or one that does not answer, clients are throttled, or a
+ * not exist, have no leader or one that does not reply, clients are throttled, or a
  * transaction hangs. Confined to the polling thread, except {@link #problem}.
  */
 final class PartitionHealth {
@@ -27,7 +27,7 @@ final class PartitionHealth {
 
 	private final Duration silenceLimit;
 
-	private final BrokerAnswers brokers;
+	private final BrokerReplies brokers;
 
 	/** {@code null} if records are read before the end of their transactions. */
 	private final @Nullable HangingTransactions transactions;
@@ -42,7 +42,7 @@ final class PartitionHealth {
 		this.directory = directory;
 		this.throttling = throttling;
 		this.silenceLimit = silenceLimit;
-		this.brokers = new BrokerAnswers(silenceLimit, now);
+		this.brokers = new BrokerReplies(silenceLimit, now);
 		this.transactions = transactions;
 	}
 
@@ -109,7 +109,7 @@ final class PartitionHealth {
 		if (silent == null) {
 			return (this.transactions != null) ? this.transactions.problem(partition) : null;
 		}
-		return "The %s of the Kafka partition %s, broker %d, does not answer: check it and the network to it"
+		return "The %s of the Kafka partition %s, broker %d, does not reply: check it and the network to it"
 			.formatted(silent.equals(leader) ? "leader" : "follower", partition, silent);
 	}
 

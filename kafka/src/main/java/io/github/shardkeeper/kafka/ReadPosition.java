@@ -253,7 +253,7 @@ final class ReadPosition {
 	}
 
 	/**
-	 * Notes that there was no answer, and that the leader is asked again soon; returns
+	 * Notes that there was no reply, and that the leader is asked again soon; returns
 	 * whether to log it.
 	 */
 	boolean notVerified(String reason, MonotonicTime now) {

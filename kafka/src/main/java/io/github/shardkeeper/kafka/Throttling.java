@@ -13,7 +13,7 @@ import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * For how long brokers make a client wait, as its metrics tell: if it exceeds a quota of
- * its id or its user, they answer, and it sends nothing more for a while. Checked by one
+ * its id or its user, they reply, and it sends nothing more for a while. Checked by one
  * thread at a time; what is known is thread-safe.
  */
 final class Throttling {

@@ -34,7 +34,7 @@ import io.github.shardkeeper.time.MonotonicTime;
 /**
  * The Kafka topics of a source and their partitions. Reads them at an interval while
  * somebody watches, and when asked to. What was known stays known while Kafka does not
- * answer. Thread-safe.
+ * reply. Thread-safe.
  */
 final class TopicDirectory {
 
@@ -83,7 +83,7 @@ final class TopicDirectory {
 		this.contents = new DirectoryContents(0, this.clock.now(), none, Map.of(), Map.of(), Map.of(), null);
 	}
 
-	/** Waits for the first answer only, for a few seconds. */
+	/** Waits for the first reply only, for a few seconds. */
 	Map<String, TopicShards> topics() {
 		if (this.contents.number() == 0) {
 			awaitRefresh();
@@ -254,7 +254,7 @@ final class TopicDirectory {
 				return;
 			}
 			catch (ExecutionException | TimeoutException | CancellationException | RejectedExecutionException ex) {
-				logger.debug("The source is closed, or Kafka does not answer", ex);
+				logger.debug("The source is closed, or Kafka does not reply", ex);
 				return;
 			}
 			Described found = described(kafkaTopic);

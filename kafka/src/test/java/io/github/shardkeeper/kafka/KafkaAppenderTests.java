@@ -112,7 +112,7 @@ class KafkaAppenderTests {
 		SendFailedException failure = failureOfTheSenderThread(error);
 		assertThat(failure).hasMessageContaining("No acknowledgement from orders/0")
 			.hasMessageContaining(error.getMessage())
-			.hasMessageNotContaining("does not answer");
+			.hasMessageNotContaining("does not reply");
 		assertThat(failure.mayHaveBeenAppended()).isTrue();
 	}
 

@@ -138,8 +138,8 @@ class KafkaOutageTests {
 			await().atMost(PATIENCE).until(() -> !source.failures().isEmpty());
 
 			kafka.thaw();
-			int answers = source.answers();
-			await().atMost(PATIENCE).until(() -> source.answers() > answers);
+			int replies = source.replies();
+			await().atMost(PATIENCE).until(() -> source.replies() > replies);
 			source.append(SHARD, 3, 3);
 			await().until(() -> PolledSource.payloads(sink.pending()).contains("r3"));
 		}
@@ -161,7 +161,7 @@ class KafkaOutageTests {
 				unreachable.freeze(2);
 				await().atMost(PATIENCE)
 					.untilAsserted(() -> assertThat(source.reader().problems()).hasEntrySatisfying(byLeader.get(2),
-							(problem) -> assertThat(problem).contains("broker 2, does not answer")));
+							(problem) -> assertThat(problem).contains("broker 2, does not reply")));
 				assertThat(source.reader().problems()).containsOnlyKeys(byLeader.get(2));
 				source.append(byLeader.get(1), 2, 2);
 				assertThat(PolledSource.payloads(one.await(1))).containsExactly("r2");
@@ -189,7 +189,7 @@ class KafkaOutageTests {
 					.untilAsserted(
 							() -> assertThat(source.source().topics()).containsEntry("orders", TopicShards.count(2)));
 				RecordingSink sink = source.start(byLeader.get(1), null);
-				// Consumers choose a bootstrap server at random, until one answers.
+				// Consumers choose a bootstrap server at random, until one replies.
 				await().atMost(PATIENCE)
 					.untilAsserted(() -> assertThat(PolledSource.payloads(sink.pending())).containsExactly("r1"));
 			}

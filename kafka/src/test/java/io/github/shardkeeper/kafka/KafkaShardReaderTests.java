@@ -180,7 +180,7 @@ class KafkaShardReaderTests {
 			.pollDelay(Duration.ZERO)
 			.untilAsserted(
 					() -> assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(this.reader::poll)
-						.withMessageContaining("no answer to a fetch"));
+						.withMessageContaining("no reply to a fetch"));
 	}
 
 	@Test

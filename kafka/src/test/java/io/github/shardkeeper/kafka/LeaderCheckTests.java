@@ -36,7 +36,7 @@ import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
 /**
- * What is asked, and what is waited for. The answers are made up: brokers answer too soon
+ * What is asked, and what is waited for. The replies are made up: brokers reply too soon
  * for that.
  */
 @Timeout(60)
@@ -44,8 +44,8 @@ class LeaderCheckTests {
 
 	private final Admin admin = mock(Admin.class);
 
-	/** By partition the answer to the last question. */
-	private final Map<Integer, KafkaFutureImpl<ListOffsetsResultInfo>> answers = new ConcurrentHashMap<>();
+	/** By partition the reply to the last question. */
+	private final Map<Integer, KafkaFutureImpl<ListOffsetsResultInfo>> replies = new ConcurrentHashMap<>();
 
 	/** By request the numbers of the partitions that it names. */
 	private final List<Set<Integer>> requests = new CopyOnWriteArrayList<>();
@@ -53,14 +53,14 @@ class LeaderCheckTests {
 	private final Described topic = new Described(Uuid.randomUuid(), 3, Map.of());
 
 	@BeforeEach
-	void answer() {
+	void reply() {
 		given(this.admin.listOffsets(anyMap(), any())).willAnswer((call) -> {
 			Map<TopicPartition, KafkaFuture<ListOffsetsResultInfo>> futures = new HashMap<>();
 			Set<Integer> numbers = new TreeSet<>();
 			call.<Map<TopicPartition, ?>>getArgument(0).keySet().forEach((partition) -> {
 				KafkaFutureImpl<ListOffsetsResultInfo> future = new KafkaFutureImpl<>();
 				futures.put(partition, future);
-				this.answers.put(partition.partition(), future);
+				this.replies.put(partition.partition(), future);
 				numbers.add(partition.partition());
 			});
 			this.requests.add(numbers);
@@ -115,8 +115,8 @@ class LeaderCheckTests {
 	void failureIsLeftToTheProducer() {
 		LeaderCheck check = new LeaderCheck(() -> this.admin, Duration.ofMinutes(10));
 		CompletableFuture<Void> waiting = CompletableFuture.runAsync(() -> check.await(partition(0), this.topic));
-		await().until(() -> this.answers.containsKey(0));
-		this.answers.get(0).completeExceptionally(new TopicAuthorizationException(Set.of("orders")));
+		await().until(() -> this.replies.containsKey(0));
+		this.replies.get(0).completeExceptionally(new TopicAuthorizationException(Set.of("orders")));
 		assertThat(waiting).succeedsWithin(Duration.ofSeconds(30));
 
 		new LeaderCheck(() -> {
@@ -125,7 +125,7 @@ class LeaderCheckTests {
 	}
 
 	private void succeed(int number) {
-		this.answers.get(number).complete(new ListOffsetsResultInfo(0, 0, Optional.empty()));
+		this.replies.get(number).complete(new ListOffsetsResultInfo(0, 0, Optional.empty()));
 	}
 
 	private static TopicPartition partition(int number) {

@@ -34,7 +34,7 @@ final class PolledSource implements AutoCloseable {
 
 	private volatile boolean polling = true;
 
-	private volatile int answers;
+	private volatile int replies;
 
 	PolledSource(KafkaSourceSettings settings) {
 		this(settings, KafkaClientListener.NONE);
@@ -73,8 +73,8 @@ final class PolledSource implements AutoCloseable {
 	}
 
 	/** How many polls have returned that the source has answered. */
-	int answers() {
-		return this.answers;
+	int replies() {
+		return this.replies;
 	}
 
 	RecordingSink start(ShardId shard, String after) {
@@ -105,7 +105,7 @@ final class PolledSource implements AutoCloseable {
 		while (this.polling) {
 			try {
 				if (this.reader.poll()) {
-					this.answers++;
+					this.replies++;
 				}
 			}
 			catch (InterruptedException ex) {

@@ -61,14 +61,14 @@ class SerializedPayloadsTests {
 
 			@Override
 			public byte[] serialize(String topic, Headers all, String data) {
-				throw new SerializationException("the registry does not answer");
+				throw new SerializationException("the registry does not reply");
 			}
 
 		});
 
 		assertThatExceptionOfType(SendFailedException.class)
 			.isThrownBy(() -> payloads.write(SHARD, "payload", this.headers))
-			.withMessageContaining("the registry does not answer")
+			.withMessageContaining("the registry does not reply")
 			.satisfies((failure) -> assertThat(failure.mayHaveBeenAppended()).isFalse());
 		assertThat(this.headers).containsOnlyKeys("kind");
 	}

@@ -36,7 +36,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Clients that exceed a quota of a broker: it answers, and lets them wait.
+ * Clients that exceed a quota of a broker: it replies, and lets them wait.
  */
 @CapturesOutput
 class ThrottledClientsTests {
@@ -80,7 +80,7 @@ class ThrottledClientsTests {
 
 			assertThat(source.failures()).isEmpty();
 			assertThat(source.reader().problems()).isEmpty();
-			assertThat(output).doesNotContain("do not answer");
+			assertThat(output).doesNotContain("do not reply");
 		}
 	}
 
@@ -98,13 +98,13 @@ class ThrottledClientsTests {
 				.hasMessageContaining("No acknowledgement from orders/0")
 				.hasMessageContaining("client 'slow-sender-shardkeeper-sender")
 				.hasMessageContaining("'producer_byte_rate'")
-				.hasMessageNotContaining("does not answer");
+				.hasMessageNotContaining("does not reply");
 			assertThat(source.source().throttled()).containsOnlyKeys("orders");
 			assertThat(output).containsOnlyOnce("Kafka's brokers let the client");
 		}
 	}
 
-	/** A broker answers with whole batches, if they are not more than the quota. */
+	/** A broker replies with whole batches, if they are not more than the quota. */
 	private void appendMany(PolledSource source, int batches) {
 		IntStream.range(0, batches).forEach((number) -> append(source, 5_000));
 	}

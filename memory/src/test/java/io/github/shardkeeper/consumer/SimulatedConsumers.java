@@ -17,7 +17,7 @@ import io.github.shardkeeper.handler.AnnotatedBeans;
 import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
-import io.github.shardkeeper.output.Outputs;
+import io.github.shardkeeper.output.OutboxSettings;
 import io.github.shardkeeper.schedule.TopicSchedule;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.ShardReader;
@@ -65,7 +65,7 @@ public final class SimulatedConsumers {
 			Lease lease, MonotonicClock clock, InstantSource wallClock, Executor executor,
 			ScheduledExecutorService timer, ShardConsumption.Listener listener) {
 		return new ShardWorkers(this.handlers,
-				new WorkerContext("group", new WorkerContext.Stores(checkpoints, reader, Outputs.NONE),
+				new WorkerContext("group", new WorkerContext.Stores(checkpoints, reader, OutboxSettings.NONE),
 						new WorkerContext.Runtime(clock, wallClock, executor, timer),
 						new WorkerContext.Topics((topic) -> settings, new BufferBudget(Long.MAX_VALUE), this.mapper),
 						new WorkerContext.Observers(ConsumerMeters.NONE, ConsumerEvents.NONE, listener, false), lease),

@@ -13,7 +13,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -133,7 +133,7 @@ class StartPositionsTests {
 	}
 
 	private StartPositions positions(Map<String, StartPosition> positions) {
-		return new StartPositions(TopicSources.of(this.source), this.checkpoints, positions, () -> this.now);
+		return new StartPositions(SourceRegistry.of(this.source), this.checkpoints, positions, () -> this.now);
 	}
 
 	private void start(StartPositions positions, Offset after) {

@@ -29,7 +29,7 @@ class CoordinatorLoopTests {
 
 	private final CoordinatorLoop loop = loop();
 
-	/** The answer to the first heartbeat may come at that moment. */
+	/** The reply to the first heartbeat may come at that moment. */
 	@Test
 	void eventDuringTheStartWakesTheLoop() {
 		this.loops.onFirstPass = () -> this.loop.leave(Duration.ofMinutes(1));

@@ -180,7 +180,7 @@ class DirectivesStoriesTests {
 	@Test
 	void memberThatCannotReadDirectivesDoesNotLead() {
 		TestInstance a = create("a");
-		a.store.directivesFailure = new StoreUnavailableException("no answer, caused by the test", null);
+		a.store.directivesFailure = new StoreUnavailableException("no reply, caused by the test", null);
 		a.start();
 		await().until(a.coordinator::isConnected);
 
@@ -224,8 +224,8 @@ class DirectivesStoriesTests {
 			.stream()
 			.map((ownership) -> ownership.shard().toString())
 			.toList();
-		return this.store.notes()
-			.read(GroupNotes.Kind.REASONS, names)
+		return this.store.diagnostics()
+			.read(GroupDiagnostics.Kind.REASONS, names)
 			.entrySet()
 			.stream()
 			.map((reason) -> MoveReason.parse(reason.getValue()).orElseThrow().sentence(ShardId.parse(reason.getKey())))

@@ -249,7 +249,7 @@ class FailingStrategyTests {
 		await().untilAsserted(() -> assertThat(instance.consumption.consumed()).hasSize(shards));
 	}
 
-	/** Faults of an answer. */
+	/** Faults of a reply. */
 	private enum Failure implements AssignmentStrategy {
 
 		THROWS("throws java.lang.IllegalStateException: caused by the test") {
@@ -285,7 +285,7 @@ class FailingStrategyTests {
 			}
 		},
 
-		NULL("answers null") {
+		NULL("replies null") {
 			@Override
 			public Assignment assign(AssignmentRequest request) {
 				return null;

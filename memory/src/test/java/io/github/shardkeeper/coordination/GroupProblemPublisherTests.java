@@ -103,8 +103,8 @@ class GroupProblemPublisherTests {
 
 	private void beat() {
 		this.sentAt = this.clock.now();
-		HeartbeatReply answer = this.group.heartbeat(this.self, Seen.NOTHING, true, LoadReport.NONE);
-		this.reply = (HeartbeatReply.Alive) answer;
+		HeartbeatReply reply = this.group.heartbeat(this.self, Seen.NOTHING, true, LoadReport.NONE);
+		this.reply = (HeartbeatReply.Alive) reply;
 	}
 
 }

@@ -84,7 +84,7 @@ class HeartbeatSchedulerTests {
 	void leaseCountsFromTheTimeOfSending() throws InterruptedException {
 		start(LONG, Duration.ofSeconds(10), this.settableClock);
 		MonotonicTime sentAt = this.settableClock.now();
-		this.store.answers = (beat) -> {
+		this.store.replies = (beat) -> {
 			this.settableClock.advance(Duration.ofSeconds(4));
 			return ALIVE;
 		};
@@ -97,13 +97,13 @@ class HeartbeatSchedulerTests {
 	@Test
 	void answerAfterTheLeaseDoesNotRenewIt() {
 		start(LONG, Duration.ofSeconds(10), this.settableClock);
-		this.store.answers = (beat) -> {
+		this.store.replies = (beat) -> {
 			this.settableClock.advance(Duration.ofSeconds(9));
 			return ALIVE;
 		};
 		begin();
 
-		await().until(() -> this.told.answers.size() == 1);
+		await().until(() -> this.told.replies.size() == 1);
 		assertThat(this.lease.isHeld(this.settableClock.now())).isFalse();
 	}
 
@@ -127,8 +127,8 @@ class HeartbeatSchedulerTests {
 		this.heartbeats.report(new LoadReport("much"));
 		await().until(() -> this.store.reports().stream().filter("much"::equals).count() >= 2);
 		this.store.setAway(false);
-		int answered = this.told.answers.size();
-		await().until(() -> this.told.answers.size() > answered + 2);
+		int answered = this.told.replies.size();
+		await().until(() -> this.told.replies.size() > answered + 2);
 
 		List<String> reports = this.store.reports();
 		assertThat(reports.subList(reports.lastIndexOf("much") + 1, reports.size())).isNotEmpty().containsOnly("");
@@ -160,14 +160,14 @@ class HeartbeatSchedulerTests {
 		}
 		this.store.letGo();
 
-		await().until(() -> this.told.answers.size() == 2 && this.store.isIdle());
+		await().until(() -> this.told.replies.size() == 2 && this.store.isIdle());
 		assertThat(this.store.beats).hasSize(2);
 	}
 
 	@Test
 	void heartbeatIsSentWhenTheLeadersLeaseEnds() {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
-		this.store.answers = (beat) -> (beat == 1) ? alive(50, 0, 0) : ALIVE;
+		this.store.replies = (beat) -> (beat == 1) ? alive(50, 0, 0) : ALIVE;
 		begin();
 
 		this.store.awaitBeats(2);
@@ -179,7 +179,7 @@ class HeartbeatSchedulerTests {
 	@Test
 	void nextHeartbeatIsSentAtOnceIfThereIsMore() {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
-		this.store.answers = (beat) -> alive(0, Math.min(5 * beat, 12), 12);
+		this.store.replies = (beat) -> alive(0, Math.min(5 * beat, 12), 12);
 		begin();
 
 		this.store.awaitBeats(3);
@@ -194,7 +194,7 @@ class HeartbeatSchedulerTests {
 	@Test
 	void seenPositionIsConfirmedBeforeEverythingIsRead() {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
-		this.store.answers = (beat) -> alive(0, 12, 12);
+		this.store.replies = (beat) -> alive(0, 12, 12);
 		begin();
 		this.store.awaitBeats(1);
 		await().until(this.store::isIdle);
@@ -208,7 +208,7 @@ class HeartbeatSchedulerTests {
 	@Test
 	void seenPositionIsConfirmedAfterAnUnexpectedFailure() {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
-		this.store.answers = (beat) -> {
+		this.store.replies = (beat) -> {
 			if (beat == 2) {
 				throw new ExpectedException();
 			}
@@ -229,7 +229,7 @@ class HeartbeatSchedulerTests {
 	@Test
 	void failedHeartbeatKeepsTheSeenPosition() {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
-		this.store.answers = (beat) -> (beat == 2) ? unavailable() : alive(0, 12, 12);
+		this.store.replies = (beat) -> (beat == 2) ? unavailable() : alive(0, 12, 12);
 		begin();
 		awaitAnswers(1);
 		this.heartbeats.requestAllChanges();
@@ -244,7 +244,7 @@ class HeartbeatSchedulerTests {
 	@Test
 	void seenPositionIsKeptWhileEverythingIsReadInPages() {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
-		this.store.answers = (beat) -> switch (beat) {
+		this.store.replies = (beat) -> switch (beat) {
 			case 2 -> alive(0, 5, 12);
 			case 3 -> unavailable();
 			default -> alive(0, 12, 12);
@@ -263,7 +263,7 @@ class HeartbeatSchedulerTests {
 	@Test
 	void generationLowerThanSeenResetsTheSeenGeneration() {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
-		this.store.answers = (beat) -> (beat == 2) ? alive(0, 10, 10) : alive(0, 12, 12);
+		this.store.replies = (beat) -> (beat == 2) ? alive(0, 10, 10) : alive(0, 12, 12);
 		begin();
 		awaitAnswers(1);
 		this.heartbeats.requestAllChanges();
@@ -277,7 +277,7 @@ class HeartbeatSchedulerTests {
 	@Test
 	void requestDuringAHeartbeatReadsEverythingOnceMore() {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
-		this.store.answers = (beat) -> alive(0, 12, 12);
+		this.store.replies = (beat) -> alive(0, 12, 12);
 		begin();
 		awaitAnswers(1);
 		this.store.holdBack();
@@ -307,7 +307,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	/**
-	 * No record is handled after 80 % of the lease, and at 90 % it ends: an answer in
+	 * No record is handled after 80 % of the lease, and at 90 % it ends: a reply in
 	 * between must wake sleeping workers.
 	 */
 	@Test
@@ -349,7 +349,7 @@ class HeartbeatSchedulerTests {
 	@Test
 	void sessionAfterAnExpiredOneHasALeaseThatEnds() throws InterruptedException {
 		start(Duration.ofMillis(10), Duration.ofSeconds(1), MonotonicClock.SYSTEM);
-		this.store.answers = (beat) -> (beat == 2) ? new HeartbeatReply.Expired() : ALIVE;
+		this.store.replies = (beat) -> (beat == 2) ? new HeartbeatReply.Expired() : ALIVE;
 		begin();
 		this.told.assertNext("held");
 		this.told.assertNext("expired " + ME);
@@ -364,7 +364,7 @@ class HeartbeatSchedulerTests {
 	@Test
 	void expiredSessionEndsHeartbeatsButNotTheLease() throws InterruptedException {
 		start(Duration.ofMillis(1), LONG, MonotonicClock.SYSTEM);
-		this.store.answers = (beat) -> (beat < 3) ? ALIVE : new HeartbeatReply.Expired();
+		this.store.replies = (beat) -> (beat < 3) ? ALIVE : new HeartbeatReply.Expired();
 		begin();
 
 		this.told.assertNext("held");
@@ -381,9 +381,9 @@ class HeartbeatSchedulerTests {
 	void leaseIsRenewedAfterLostWritesOnlyOnceShardsAreConfirmed() throws InterruptedException {
 		AtomicReference<MonotonicTime> time = new AtomicReference<>(MonotonicClock.SYSTEM.now());
 		start(LONG, Duration.ofSeconds(10), time::get);
-		this.store.answers = (beat) -> (beat == 2 || beat == 4) ? LOST : ALIVE;
+		this.store.replies = (beat) -> (beat == 2 || beat == 4) ? LOST : ALIVE;
 		begin();
-		await().until(() -> this.told.answers.size() == 1);
+		await().until(() -> this.told.replies.size() == 1);
 		MonotonicTime end = this.lease.endsAt();
 
 		beatAfter(Duration.ofSeconds(2), time, 2);
@@ -391,26 +391,26 @@ class HeartbeatSchedulerTests {
 		beatAfter(Duration.ofSeconds(2), time, 4);
 		assertThat(this.lease.endsAt()).isEqualTo(end);
 		this.heartbeats.confirmed(1);
-		await().until(() -> this.told.answers.size() == 5);
+		await().until(() -> this.told.replies.size() == 5);
 		assertThat(this.lease.endsAt()).as("lost more meanwhile").isEqualTo(end);
 
 		this.heartbeats.confirmed(2);
-		await().until(() -> this.told.answers.size() == 6);
+		await().until(() -> this.told.replies.size() == 6);
 		assertThat(this.lease.endsAt()).isEqualTo(end.plus(Duration.ofSeconds(6)));
 	}
 
-	private void beatAfter(Duration pause, AtomicReference<MonotonicTime> time, int answers) {
+	private void beatAfter(Duration pause, AtomicReference<MonotonicTime> time, int replies) {
 		time.updateAndGet((now) -> now.plus(pause));
 		this.heartbeats.beatNow();
-		await().until(() -> this.told.answers.size() == answers);
+		await().until(() -> this.told.replies.size() == replies);
 	}
 
 	@Test
 	void newSessionReadsEverything() throws InterruptedException {
 		start(LONG, LONG, MonotonicClock.SYSTEM);
-		this.store.answers = (beat) -> alive(0, 9, 9);
+		this.store.replies = (beat) -> alive(0, 9, 9);
 		begin();
-		await().until(() -> this.told.answers.size() == 1);
+		await().until(() -> this.told.replies.size() == 1);
 		this.heartbeats.endSession();
 		MemberId again = MemberId.of("me", "2");
 		this.heartbeats.beginSession(again, false, () -> false);
@@ -433,7 +433,7 @@ class HeartbeatSchedulerTests {
 		this.store.letGo();
 
 		await().until(this.store::isIdle);
-		assertThat(this.told.answers).isEmpty();
+		assertThat(this.told.replies).isEmpty();
 		assertThat(this.lease.isHeld(MonotonicClock.SYSTEM.now())).isFalse();
 	}
 
@@ -441,7 +441,7 @@ class HeartbeatSchedulerTests {
 	@Promise("Automatic recovery")
 	void unexpectedFailureDoesNotEndHeartbeats() {
 		start(Duration.ofMillis(1), LONG, MonotonicClock.SYSTEM);
-		this.store.answers = (beat) -> {
+		this.store.replies = (beat) -> {
 			if (beat == 1) {
 				throw new ExpectedException();
 			}
@@ -459,7 +459,7 @@ class HeartbeatSchedulerTests {
 	}
 
 	private void awaitAnswers(int count) {
-		await().until(() -> this.told.answers.size() == count);
+		await().until(() -> this.told.replies.size() == count);
 	}
 
 	private static HeartbeatReply unavailable() {
@@ -479,12 +479,12 @@ class HeartbeatSchedulerTests {
 
 	}
 
-	/** Answers heartbeats caused by the test, and nothing else. */
+	/** Replies heartbeats caused by the test, and nothing else. */
 	private static final class ScriptedStore extends ForwardingStore {
 
 		private final List<Beat> beats = new CopyOnWriteArrayList<>();
 
-		private volatile Function<Integer, HeartbeatReply> answers = (beat) -> ALIVE;
+		private volatile Function<Integer, HeartbeatReply> replies = (beat) -> ALIVE;
 
 		private volatile CountDownLatch gate = new CountDownLatch(0);
 
@@ -509,7 +509,7 @@ class HeartbeatSchedulerTests {
 				Thread.currentThread().interrupt();
 			}
 			this.hanging = false;
-			return this.answers.apply(this.beats.size());
+			return this.replies.apply(this.beats.size());
 		}
 
 		List<String> reports() {
@@ -544,7 +544,7 @@ class HeartbeatSchedulerTests {
 
 		private final BlockingQueue<String> events = new LinkedBlockingQueue<>();
 
-		private final List<HeartbeatReply> answers = new CopyOnWriteArrayList<>();
+		private final List<HeartbeatReply> replies = new CopyOnWriteArrayList<>();
 
 		private final List<Exception> failures = new CopyOnWriteArrayList<>();
 
@@ -554,7 +554,7 @@ class HeartbeatSchedulerTests {
 
 		@Override
 		public void heartbeatAnswered(MemberId member, HeartbeatReply.Alive reply, MonotonicTime sentAt) {
-			this.answers.add(reply);
+			this.replies.add(reply);
 		}
 
 		@Override

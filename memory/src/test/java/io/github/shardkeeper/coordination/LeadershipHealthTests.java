@@ -95,7 +95,7 @@ class LeadershipHealthTests {
 
 	/**
 	 * amazon-kinesis-client#202: with a limit of leases per worker some shards silently
-	 * have no owner. Here an answer without some shards is refused, these shards are
+	 * have no owner. Here a reply without some shards is refused, these shards are
 	 * assigned nevertheless, and the leader reports the problem.
 	 */
 	@Test

@@ -104,7 +104,7 @@ class MembershipTests {
 		assertThat(this.membership.subscriptionProblem()).contains("No message arrives", "next heartbeat");
 		this.store.attempts = 0;
 		for (int minute = 0; minute < 60; minute++) {
-			for (int answer = 0; answer < 120; answer++) {
+			for (int reply = 0; reply < 120; reply++) {
 				this.membership.keepSubscribed(true, this.clock.now());
 				this.clock.advance(Duration.ofMillis(500));
 			}
@@ -126,7 +126,7 @@ class MembershipTests {
 	void repeatedlyLostSubscriptionIsReopenedWithBackoff(CapturedOutput output) {
 		begin();
 		this.store.attempts = 0;
-		for (int answer = 0; answer < 20 * 60; answer++) {
+		for (int reply = 0; reply < 20 * 60; reply++) {
 			this.store.subscription.close();
 			this.membership.keepSubscribed(true, this.clock.now());
 			this.clock.advance(Duration.ofMillis(50));
@@ -197,9 +197,9 @@ class MembershipTests {
 		}
 	}
 
-	/** Answers of ten seconds. */
+	/** Replies of ten seconds. */
 	private void hearAnswers() {
-		for (int answer = 0; answer < 20; answer++) {
+		for (int reply = 0; reply < 20; reply++) {
 			this.membership.keepSubscribed(true, this.clock.now());
 			this.clock.advance(Duration.ofMillis(500));
 		}

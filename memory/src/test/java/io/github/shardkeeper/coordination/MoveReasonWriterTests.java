@@ -16,7 +16,7 @@ import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.Groups;
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
-import io.github.shardkeeper.coordination.GroupNotes.Kind;
+import io.github.shardkeeper.coordination.GroupDiagnostics.Kind;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.protocol.MoveReason;
 import io.github.shardkeeper.protocol.Transition;
@@ -40,7 +40,7 @@ class MoveReasonWriterTests {
 
 	private static final int SHARDS = 1_200;
 
-	private final GroupNotes kept = new MemoryCoordinationStore().notes();
+	private final GroupDiagnostics kept = new MemoryCoordinationStore().diagnostics();
 
 	private final CoordinationStore store = mock();
 
@@ -52,7 +52,7 @@ class MoveReasonWriterTests {
 
 	@BeforeEach
 	void connect() {
-		given(this.store.notes()).willReturn(this.kept);
+		given(this.store.diagnostics()).willReturn(this.kept);
 	}
 
 	private void run(int passes) {
@@ -112,12 +112,12 @@ class MoveReasonWriterTests {
 	@Test
 	void failedWriteIsRepeatedLater() {
 		Assignment assignment = assignment();
-		GroupNotes full = mock();
+		GroupDiagnostics full = mock();
 		CompletableFuture<Void> refused = CompletableFuture
 			.failedFuture(new StoreUnavailableException("OOM command not allowed", null, true));
 		given(full.write(any(), any())).willReturn(refused);
 		given(full.writeMissing(any(), any())).willReturn(refused);
-		given(this.store.notes()).willReturn(full);
+		given(this.store.diagnostics()).willReturn(full);
 		this.writer.planned(MoveReason.of(transitions(assignment).subList(0, 3), assignment));
 		this.writer.fillIn(assignment);
 		run(10);
@@ -126,7 +126,7 @@ class MoveReasonWriterTests {
 		run(10);
 		then(full).should(times(2)).write(any(), any());
 
-		given(this.store.notes()).willReturn(this.kept);
+		given(this.store.diagnostics()).willReturn(this.kept);
 		this.now = this.now.plus(MoveReasonWriter.PAUSE_AFTER_FAILURE);
 		run(10);
 		assertThat(reasons().values()).filteredOn((text) -> text.startsWith("SHARE")).hasSize(3);
@@ -136,14 +136,14 @@ class MoveReasonWriterTests {
 	@Test
 	void oneWriteIsUnderWay() {
 		Assignment assignment = assignment();
-		GroupNotes silent = mock();
-		CompletableFuture<Void> answer = new CompletableFuture<>();
-		given(silent.write(any(), any())).willReturn(answer);
-		given(this.store.notes()).willReturn(silent);
+		GroupDiagnostics silent = mock();
+		CompletableFuture<Void> reply = new CompletableFuture<>();
+		given(silent.write(any(), any())).willReturn(reply);
+		given(this.store.diagnostics()).willReturn(silent);
 		this.writer.planned(MoveReason.of(transitions(assignment), assignment));
 		run(10);
 		then(silent).should().write(any(), any());
-		answer.complete(null);
+		reply.complete(null);
 		assertThat(this.wakes).hasValue(1);
 		run(1);
 

@@ -19,9 +19,9 @@ import io.github.shardkeeper.testsupport.StreamPayloads;
 /**
  * The topics {@code invoices}, with two shards, and {@code mails}, with one, in memory. A
  * key that is a number is that of the shard. Requests can be held back, refused, and
- * their answers lost.
+ * their replies lost.
  */
-public final class TestTargets implements OutputTargets, SequencedAppender {
+public final class TestTargets implements OutboxTargets, SequencedAppender {
 
 	public static final ShardId INVOICES = ShardId.of("invoices", 0);
 
@@ -64,12 +64,12 @@ public final class TestTargets implements OutputTargets, SequencedAppender {
 			return CompletableFuture.failedFuture(new SendFailedException("refused, caused by the test", null, false));
 		}
 		if (this.holds) {
-			CompletableFuture<Reply> answer = new CompletableFuture<>();
-			this.held.add(() -> this.source.append(sequence, batch).thenAccept(answer::complete));
-			return answer;
+			CompletableFuture<Reply> reply = new CompletableFuture<>();
+			this.held.add(() -> this.source.append(sequence, batch).thenAccept(reply::complete));
+			return reply;
 		}
 		CompletableFuture<Reply> reply = this.source.append(sequence, batch);
-		return this.losesAnswers ? CompletableFuture.failedFuture(new SendFailedException("no answer", null, true))
+		return this.losesAnswers ? CompletableFuture.failedFuture(new SendFailedException("no reply", null, true))
 				: reply;
 	}
 
@@ -91,7 +91,7 @@ public final class TestTargets implements OutputTargets, SequencedAppender {
 		}
 	}
 
-	/** Requests are carried out, and their answers lost, or no longer. */
+	/** Requests are carried out, and their replies lost, or no longer. */
 	public void loseAnswers(boolean loses) {
 		this.losesAnswers = loses;
 	}

@@ -29,7 +29,7 @@ import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.ShardConsumption;
 import io.github.shardkeeper.protocol.GroupChanges;
-import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
+import io.github.shardkeeper.protocol.GroupChanges.RestartingInstance;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.HoldingAction;
 import io.github.shardkeeper.protocol.LeaderAction.SteadyTime;
@@ -269,7 +269,7 @@ class DeliberateFaultsTests {
 					store.readChanges(0, -1)
 						.ownerships()
 						.stream()
-						.filter((shard) -> AwayInstance.keptFor(shard) != null)
+						.filter((shard) -> RestartingInstance.keptFor(shard) != null)
 						.forEach((shard) -> before.put(shard.shard(), shard));
 				}
 				Object reply = next.call(arguments);
@@ -281,7 +281,7 @@ class DeliberateFaultsTests {
 
 		private static Ownership returned(Ownership now, @Nullable Ownership kept) {
 			boolean returns = kept != null && now.owner() != null
-					&& now.owner().instance().equals(AwayInstance.keptFor(kept));
+					&& now.owner().instance().equals(RestartingInstance.keptFor(kept));
 			return returns ? new Ownership(now.shard(), now.phase(), kept.token(), now.owner(), now.target(),
 					now.generation(), now.sinceMillis(), now.untilMillis()) : now;
 		}
@@ -300,8 +300,8 @@ class DeliberateFaultsTests {
 			});
 		}
 
-		private static AwayInstance prolonged(AwayInstance away) {
-			return new AwayInstance(away.instance(), away.description(), away.sinceMillis(),
+		private static RestartingInstance prolonged(RestartingInstance away) {
+			return new RestartingInstance(away.instance(), away.description(), away.sinceMillis(),
 					away.untilMillis() + 3_600_000);
 		}
 
@@ -513,7 +513,7 @@ class DeliberateFaultsTests {
 
 	}
 
-	/** Copies of answers. */
+	/** Copies of replies. */
 	private static final class HeartbeatReplies {
 
 		static HeartbeatReply.Alive withChanges(HeartbeatReply.Alive alive, List<Ownership> changes) {

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import io.github.shardkeeper.directive.Directive;
 import io.github.shardkeeper.directive.Directive.Kind;
-import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
+import io.github.shardkeeper.protocol.GroupChanges.RestartingInstance;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.ShardId;
@@ -216,7 +216,7 @@ class RestartInPlaceTests {
 	private static Map<ShardId, String> kept(Story story) {
 		Map<ShardId, String> kept = new TreeMap<>();
 		for (Ownership shard : story.group().stored().ownerships()) {
-			String instance = AwayInstance.keptFor(shard);
+			String instance = RestartingInstance.keptFor(shard);
 			if (instance != null) {
 				kept.put(shard.shard(), instance);
 			}

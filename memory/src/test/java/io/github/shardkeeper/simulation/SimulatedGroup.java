@@ -477,8 +477,8 @@ final class SimulatedGroup {
 	 * @param rules how shards are handed over
 	 * @param settings how they are consumed
 	 * @param longestDelay how late a thread may begin
-	 * @param longestLatency how long a request or an answer may be on its way
-	 * @param lossPeriod one of so many requests and answers is lost, 0 for none
+	 * @param longestLatency how long a request or a reply may be on its way
+	 * @param lossPeriod one of so many requests and replies is lost, 0 for none
 	 * @param awayTimeout how long shards are kept for one that has left, 0 for not at all
 	 */
 	record Conditions(int shards, HandoverRules rules, SimulatedSettings settings, Duration longestDelay,

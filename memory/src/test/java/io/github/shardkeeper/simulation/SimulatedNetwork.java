@@ -24,7 +24,7 @@ import io.github.shardkeeper.coordination.InstanceInUseException;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
- * The network between a process and the stores: requests and answers take time, are lost,
+ * The network between a process and the stores: requests and replies take time, are lost,
  * or arrive after the caller's time limit; events are lost or duplicated; each kind of
  * connection can be cut alone; and the store itself can be unavailable.
  */
@@ -36,7 +36,7 @@ final class SimulatedNetwork {
 
 	private final Duration longestLatency;
 
-	/** One of so many requests and answers is lost, 0 for none. */
+	/** One of so many requests and replies is lost, 0 for none. */
 	private int lossPeriod;
 
 	private final List<SimulatedSubscription> subscriptions = new ArrayList<>();
@@ -184,7 +184,7 @@ final class SimulatedNetwork {
 		}
 
 		/**
-		 * Sends without waiting: the answer comes when it comes, or after the timeout the
+		 * Sends without waiting: the reply comes when it comes, or after the timeout the
 		 * news that there is none. What is sent must not change any more.
 		 */
 		private CompletableFuture<Object> post(Way way, Duration timeout, Request request) {
@@ -330,7 +330,7 @@ final class SimulatedNetwork {
 					request.send();
 				}
 				catch (InstanceInUseException ex) {
-					// An answer to nobody.
+					// A reply to nobody.
 				}
 				catch (Throwable ex) {
 					throw new IllegalStateException(ex);

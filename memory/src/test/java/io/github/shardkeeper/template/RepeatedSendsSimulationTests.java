@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import io.github.shardkeeper.SendFailedException;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.source.OnceAppender;
+import io.github.shardkeeper.source.IdempotentAppender;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 import io.github.shardkeeper.testsupport.MoreInProof;
 import io.github.shardkeeper.testsupport.Schedules;
@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Seeded schedules of two senders to one shard. One has retries; the other has ids, is
  * restarted, and then repeats what it does not know to be sent, and now and then what was
- * sent long ago. Attempts and answers are late, in another order than they were sent, or
+ * sent long ago. Attempts and replies are late, in another order than they were sent, or
  * lost. Afterwards each record is in the stream once, or not at all if its sender was
  * told so, and those with retries are in their order. Each rule that keeps it so is
  * broken on purpose once, and that is found.
@@ -115,14 +115,14 @@ class RepeatedSendsSimulationTests {
 		/** Attempts that wait for their pause. */
 		private final Deque<Runnable> due = new ArrayDeque<>();
 
-		private final RepeatingAppender retrying;
+		private final RetryingAppender retrying;
 
-		private final Map<Integer, CompletableFuture<Offset>> answers = new LinkedHashMap<>();
+		private final Map<Integer, CompletableFuture<Offset>> replies = new LinkedHashMap<>();
 
 		/** Numbers of the sender with ids that it does not know to be sent. */
 		private final Set<Integer> open = new HashSet<>();
 
-		private RepeatingAppender withIds;
+		private RetryingAppender withIds;
 
 		private int starts;
 
@@ -139,9 +139,9 @@ class RepeatedSendsSimulationTests {
 			this.withIds = appender("with ids 0", 0);
 		}
 
-		private RepeatingAppender appender(String producer, int retries) {
-			return new RepeatingAppender(this.target, retries, producer, () -> false,
-					(pause, work) -> this.due.add(work), SendRepetitions.NONE);
+		private RetryingAppender appender(String producer, int retries) {
+			return new RetryingAppender(this.target, retries, producer, () -> false,
+					(pause, work) -> this.due.add(work), DuplicateSendListener.NONE);
 		}
 
 		void run() {
@@ -164,9 +164,9 @@ class RepeatedSendsSimulationTests {
 
 		private void send() {
 			int number = ++this.sent;
-			RepeatingAppender appender = (this.broken == Rule.A_SHARD_HAS_ONE_BATCH_AT_A_TIME)
+			RetryingAppender appender = (this.broken == Rule.A_SHARD_HAS_ONE_BATCH_AT_A_TIME)
 					? appender("retrying " + number, RETRIES) : this.retrying;
-			this.answers.put(number, appender.append(List.of(record("r" + number, null))).get(0));
+			this.replies.put(number, appender.append(List.of(record("r" + number, null))).get(0));
 		}
 
 		private void sendWithId(int number) {
@@ -209,7 +209,7 @@ class RepeatedSendsSimulationTests {
 		private void check() {
 			List<String> payloads = this.target.payloads();
 			List<String> withRetries = payloads.stream().filter((payload) -> payload.startsWith("r")).toList();
-			List<String> expected = this.answers.entrySet()
+			List<String> expected = this.replies.entrySet()
 				.stream()
 				.filter((entry) -> isThere(entry.getValue(), withRetries.contains("r" + entry.getKey())))
 				.map((entry) -> "r" + entry.getKey())
@@ -222,22 +222,22 @@ class RepeatedSendsSimulationTests {
 		}
 
 		/** Returns whether a record has to be there; if nobody knows, whether it is. */
-		private static boolean isThere(CompletableFuture<Offset> answer, boolean is) {
+		private static boolean isThere(CompletableFuture<Offset> reply, boolean is) {
 			try {
-				answer.getNow(null);
-				return answer.isDone();
+				reply.getNow(null);
+				return reply.isDone();
 			}
 			catch (CompletionException ex) {
 				return is && ((SendFailedException) ex.getCause()).mayHaveBeenAppended();
 			}
 		}
 
-		private static OnceAppender.NewRecord record(String payload, @Nullable String id) {
-			return new OnceAppender.NewRecord(SHARD, null, payload.getBytes(), Map.of(), id);
+		private static IdempotentAppender.NewRecord record(String payload, @Nullable String id) {
+			return new IdempotentAppender.NewRecord(SHARD, null, payload.getBytes(), Map.of(), id);
 		}
 
 		/** The stream, behind the network. */
-		private final class Target implements OnceAppender {
+		private final class Target implements IdempotentAppender {
 
 			private static final int SHORT_WINDOW = 3;
 

@@ -75,7 +75,7 @@ class CommitModeTests {
 		shard.deliver(1, 10);
 		assertThat(shard.checkpoints().heldAnswers()).isEqualTo(1);
 		assertThat(shard.reader().committed()).isEmpty();
-		shard.checkpoints().answer();
+		shard.checkpoints().reply();
 		shard.run();
 
 		assertThat(shard.reader().committed()).containsExactly("orders/1 at 10");
@@ -115,7 +115,7 @@ class CommitModeTests {
 		shard.deliver(1, 20);
 
 		assertThat(bean.calls).as("4 of 300,000 bytes in each of two commits").isEqualTo(8);
-		shard.checkpoints().answer();
+		shard.checkpoints().reply();
 		shard.run();
 		assertThat(bean.calls).isEqualTo(12);
 		assertThat(shard.checkpoints().committed()).containsExactly(new Offset("4"), new Offset("8"));
@@ -145,7 +145,7 @@ class CommitModeTests {
 		shard.deliver(1, 40);
 		assertThat(bean.calls).isEqualTo(20);
 		assertThat(shard.checkpoints().heldAnswers()).as("one at a time").isEqualTo(1);
-		shard.checkpoints().answer();
+		shard.checkpoints().reply();
 		shard.run();
 
 		assertThat(bean.calls).isEqualTo(30);
@@ -166,7 +166,7 @@ class CommitModeTests {
 		assertThat(shard.ended()).isEmpty();
 		shard.pass(SECOND);
 		assertThat(shard.checkpoints().heldAnswers()).as("sent again").isEqualTo(1);
-		shard.checkpoints().answer();
+		shard.checkpoints().reply();
 		shard.run();
 
 		assertThat(shard.ended()).containsExactly("released");
@@ -316,10 +316,10 @@ class CommitModeTests {
 		bean.acknowledgments.get(1).acknowledge();
 		shard.run();
 		assertThat(shard.checkpoints().heldAnswers()).isEqualTo(1);
-		shard.checkpoints().answer();
+		shard.checkpoints().reply();
 		shard.run();
 		assertThat(shard.ended()).isEmpty();
-		shard.checkpoints().answer();
+		shard.checkpoints().reply();
 		shard.run();
 
 		assertThat(shard.ended()).containsExactly("released");

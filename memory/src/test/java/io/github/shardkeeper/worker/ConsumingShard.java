@@ -20,7 +20,7 @@ import io.github.shardkeeper.handler.AnnotatedBeans;
 import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
-import io.github.shardkeeper.output.Outputs;
+import io.github.shardkeeper.output.OutboxSettings;
 import io.github.shardkeeper.output.TestTargets;
 import io.github.shardkeeper.schedule.TopicSchedule;
 import io.github.shardkeeper.shard.MemberId;
@@ -130,7 +130,8 @@ final class ConsumingShard {
 		settings.get().check(this.handler);
 		this.lease.renew(this.clock.now(), this.clock.now());
 		this.context = new WorkerContext("group",
-				new WorkerContext.Stores(this.checkpoints, this.reader, new Outputs(this.targets, MAX_SENT, 1_000_000)),
+				new WorkerContext.Stores(this.checkpoints, this.reader,
+						new OutboxSettings(this.targets, MAX_SENT, 1_000_000)),
 				new WorkerContext.Runtime(this.clock, wallClock, this.threads, this.threads.timer()),
 				new WorkerContext.Topics((topic) -> settings.get(), budget, new JsonMapper()),
 				new WorkerContext.Observers(ConsumerMeters.NONE, ConsumerEvents.NONE,

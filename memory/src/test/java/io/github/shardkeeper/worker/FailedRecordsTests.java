@@ -103,7 +103,7 @@ class FailedRecordsTests {
 		shard.deliver(1, 500);
 
 		assertThat(this.bean.calls).as("one is written, and the next 100 wait").hasSize(101);
-		shard.checkpoints().answer();
+		shard.checkpoints().reply();
 		shard.run();
 		assertThat(this.bean.calls).hasSize(201);
 		shard.checkpoints().answerAll();
@@ -445,7 +445,7 @@ class FailedRecordsTests {
 		shard.checkpoints().holdAnswers();
 		shard.deliver(1, 4);
 		assertThat(lists.calls).containsExactly(List.of("r1", "r2"));
-		shard.checkpoints().answer();
+		shard.checkpoints().reply();
 		shard.run();
 
 		assertThat(lists.calls).containsExactly(List.of("r1", "r2"), List.of("r3", "r4"));

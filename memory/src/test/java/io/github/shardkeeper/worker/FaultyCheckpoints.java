@@ -43,7 +43,7 @@ public final class FaultyCheckpoints implements CheckpointStore {
 
 	private final List<Offset> committed = new ArrayList<>();
 
-	/** Commits that were written, and whose answers are held back. */
+	/** Commits that were written, and whose replies are held back. */
 	private final Deque<Held> held = new ArrayDeque<>();
 
 	private boolean holdsAnswers;
@@ -54,7 +54,7 @@ public final class FaultyCheckpoints implements CheckpointStore {
 
 	private boolean holdsAcquisitions;
 
-	/** Acquisitions that were carried out, and whose answers are held back. */
+	/** Acquisitions that were carried out, and whose replies are held back. */
 	private final Deque<HeldAcquisition> heldAcquisitions = new ArrayDeque<>();
 
 	/** Why nothing works, {@code null} if it does. */
@@ -92,7 +92,7 @@ public final class FaultyCheckpoints implements CheckpointStore {
 		this.holdsAnswers = true;
 	}
 
-	/** Returns the number of answers that are held back. */
+	/** Returns the number of replies that are held back. */
 	public int heldAnswers() {
 		return this.held.size();
 	}
@@ -109,8 +109,8 @@ public final class FaultyCheckpoints implements CheckpointStore {
 		this.onTheirWay.clear();
 	}
 
-	/** Answers the commit that waits longest. */
-	public void answer() {
+	/** Replies the commit that waits longest. */
+	public void reply() {
 		Held next = this.held.remove();
 		next.future.complete(next.reply);
 	}
@@ -125,7 +125,7 @@ public final class FaultyCheckpoints implements CheckpointStore {
 		return this.heldAcquisitions.size();
 	}
 
-	/** Answers them, also those that come from now on. */
+	/** Replies them, also those that come from now on. */
 	public void answerAcquisitions() {
 		this.holdsAcquisitions = false;
 		while (!this.heldAcquisitions.isEmpty()) {
@@ -134,23 +134,23 @@ public final class FaultyCheckpoints implements CheckpointStore {
 		}
 	}
 
-	/** The answer to the acquisition that waits longest is lost on its way. */
+	/** The reply to the acquisition that waits longest is lost on its way. */
 	public void loseAcquisition() {
 		this.heldAcquisitions.remove().future.completeExceptionally(
 				new StoreUnavailableException("no answer, caused by the test", new IllegalStateException()));
 	}
 
-	/** The answer to the commit that waits longest is lost on its way. */
+	/** The reply to the commit that waits longest is lost on its way. */
 	public void loseAnswer() {
 		this.held.remove().future.completeExceptionally(
 				new StoreUnavailableException("no answer, caused by the test", new IllegalStateException()));
 	}
 
-	/** Answers everything, also what comes from now on. */
+	/** Replies everything, also what comes from now on. */
 	public void answerAll() {
 		this.holdsAnswers = false;
 		while (!this.held.isEmpty()) {
-			answer();
+			reply();
 		}
 	}
 
@@ -178,7 +178,7 @@ public final class FaultyCheckpoints implements CheckpointStore {
 		this.refuses = false;
 	}
 
-	/** It answers, but not as wished. */
+	/** It replies, but not as wished. */
 	public void refuse(String why) {
 		this.problem = why;
 		this.refuses = true;

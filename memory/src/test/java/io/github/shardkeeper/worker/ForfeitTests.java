@@ -79,7 +79,7 @@ class ForfeitTests {
 		this.shard.run();
 
 		assertThat(output)
-			.contains("orders/1 stops while the store does not answer, at offset 5 with 1 entries of state");
+			.contains("orders/1 stops while the store does not reply, at offset 5 with 1 entries of state");
 		assertThat(this.shard.worker().ended()).isCompleted();
 	}
 

@@ -29,7 +29,7 @@ import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.handler.HandlerSignature;
 import io.github.shardkeeper.handler.ShardHandler;
-import io.github.shardkeeper.output.Outputs;
+import io.github.shardkeeper.output.OutboxSettings;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -639,7 +639,7 @@ class RepositioningTests {
 		this.checkpoints.holdAnswers();
 		move("99", false);
 		move("199", false);
-		this.checkpoints.answer();
+		this.checkpoints.reply();
 		this.threads.runAll();
 		deliver(200, 200);
 		assertThat(this.application.calls).as("the second one is not answered").containsExactly("assigned");
@@ -778,7 +778,7 @@ class RepositioningTests {
 
 	private ShardWorker worker(Token token, String method) {
 		WorkerContext context = new WorkerContext("group",
-				new WorkerContext.Stores(this.checkpoints, this.reader, Outputs.NONE),
+				new WorkerContext.Stores(this.checkpoints, this.reader, OutboxSettings.NONE),
 				new WorkerContext.Runtime(this.clock, InstantSource.fixed(Instant.EPOCH), this.threads,
 						this.threads.timer()),
 				new WorkerContext.Topics((topic) -> this.settings.get(), new BufferBudget(

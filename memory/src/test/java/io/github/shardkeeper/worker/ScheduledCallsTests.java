@@ -155,7 +155,7 @@ class ScheduledCallsTests {
 
 		assertThat(position().started()).isEqualTo(MIDNIGHT.plus(HOUR));
 		assertThat(this.bean.calls).isEmpty();
-		assertThat(this.shard.threads().hasAlarms()).as("only the answer is awaited").isFalse();
+		assertThat(this.shard.threads().hasAlarms()).as("only the reply is awaited").isFalse();
 		this.shard.checkpoints().answerAll();
 		this.shard.run();
 		assertThat(this.bean.calls).containsExactly("01:00");
@@ -399,13 +399,13 @@ class ScheduledCallsTests {
 		this.shard.checkpoints().holdAnswers();
 		this.shard.restart();
 		if (onInterruption == OnInterruption.SKIP) {
-			this.shard.checkpoints().answer();
+			this.shard.checkpoints().reply();
 		}
 		pass(Duration.ZERO);
 		pass(Duration.ZERO);
 		assertThat(this.bean.times).containsExactly(MIDNIGHT.plus(HOUR));
 		while (this.bean.times.size() == 1 && this.shard.checkpoints().heldAnswers() > 0) {
-			this.shard.checkpoints().answer();
+			this.shard.checkpoints().reply();
 			pass(Duration.ZERO);
 		}
 

@@ -34,7 +34,7 @@ import io.github.shardkeeper.handler.AnnotatedBeans;
 import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
-import io.github.shardkeeper.output.Outputs;
+import io.github.shardkeeper.output.OutboxSettings;
 import io.github.shardkeeper.output.TestTargets;
 import io.github.shardkeeper.schedule.RunRules.MissedRuns;
 import io.github.shardkeeper.schedule.RunRules.OnInterruption;
@@ -61,7 +61,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Seeded schedules of one shard with a run every ten seconds. Clocks step back and forth
  * by up to two minutes; owners are killed, also in the middle of a burst of missed runs;
  * handlers fail; each commit may arrive late, in another order than it was sent, or be
- * lost, and so may its answer. No run is called after it, or a later one, was finished; a
+ * lost, and so may its reply. No run is called after it, or a later one, was finished; a
  * kill repeats one run at most, and none with {@code on-interruption: skip}; and the
  * state counts each run once.
  */
@@ -277,7 +277,7 @@ class ScheduledRunsSimulationTests {
 				this.lease.renew(this.clock.now(), this.clock.now());
 				WorkerContext context = new WorkerContext("group",
 						new WorkerContext.Stores(network(), new TestReader(),
-								new Outputs(new TestTargets(), 20, 1_000_000)),
+								new OutboxSettings(new TestTargets(), 20, 1_000_000)),
 						new WorkerContext.Runtime(this.clock, () -> Schedule.this.time.plus(this.ahead), this.threads,
 								this.threads.timer()),
 						new WorkerContext.Topics((topic) -> settings, new BufferBudget(Long.MAX_VALUE),

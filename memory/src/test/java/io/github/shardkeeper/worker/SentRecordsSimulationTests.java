@@ -36,8 +36,8 @@ import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
-import io.github.shardkeeper.output.OutputTargets;
-import io.github.shardkeeper.output.Outputs;
+import io.github.shardkeeper.output.OutboxSettings;
+import io.github.shardkeeper.output.OutboxTargets;
 import io.github.shardkeeper.output.TestTargets;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
@@ -65,7 +65,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Seeded schedules of one shard that sends to three others. Owners die, or freeze and
  * wake up when others have replaced them; handlers fail; each commit and each request to
  * a target may arrive late, in another order than it was sent, or be lost, and so may its
- * answer. Afterwards each target has each record once and in order. Each rule that keeps
+ * reply. Afterwards each target has each record once and in order. Each rule that keeps
  * it so is broken on purpose once, and that is found.
  */
 @MoreInProof
@@ -288,7 +288,7 @@ class SentRecordsSimulationTests {
 				this.lease.renew(this.clock.now(), this.clock.now());
 				WorkerContext context = new WorkerContext("group",
 						new WorkerContext.Stores(network(), this.reader,
-								new Outputs(Schedule.this.targets, 20, 1_000_000)),
+								new OutboxSettings(Schedule.this.targets, 20, 1_000_000)),
 						new WorkerContext.Runtime(this.clock, InstantSource.fixed(Instant.EPOCH), this.threads,
 								this.threads.timer()),
 						new WorkerContext.Topics((topic) -> settings, new BufferBudget(Long.MAX_VALUE),
@@ -320,7 +320,7 @@ class SentRecordsSimulationTests {
 
 		}
 
-		private final class Targets implements OutputTargets, SequencedAppender {
+		private final class Targets implements OutboxTargets, SequencedAppender {
 
 			private final TestTargets reliable = new TestTargets();
 

@@ -54,7 +54,7 @@ class SentRecordsTests {
 		assertThat(this.bean.handled).containsExactly("r1");
 		assertThat(this.targets.requests()).as("the commit is not answered").isEmpty();
 
-		this.shard.checkpoints().answer();
+		this.shard.checkpoints().reply();
 		this.shard.run();
 
 		assertThat(this.targets.received(INVOICES)).containsExactly("invoice of r1");
@@ -69,7 +69,7 @@ class SentRecordsTests {
 		assertThat(this.bean.handled).hasSize(4);
 		assertThat(this.shard.checkpoints().sent()).hasSize(1);
 
-		this.shard.checkpoints().answer();
+		this.shard.checkpoints().reply();
 		this.shard.run();
 
 		assertThat(this.shard.checkpoints().sent()).hasSize(2);

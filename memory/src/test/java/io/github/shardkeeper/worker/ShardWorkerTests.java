@@ -34,7 +34,7 @@ import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.handler.HandlerSignature;
 import io.github.shardkeeper.handler.ShardHandler;
-import io.github.shardkeeper.output.Outputs;
+import io.github.shardkeeper.output.OutboxSettings;
 import io.github.shardkeeper.protocol.MeasuredLoads.ShardWork;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
@@ -180,7 +180,7 @@ class ShardWorkerTests {
 		this.checkpoints.loseAcquisition();
 		this.threads.runAll();
 
-		assertThat(worker.problem()).asString().contains("The store cannot be used: no answer");
+		assertThat(worker.problem()).asString().contains("The store cannot be used: no reply");
 	}
 
 	@Test
@@ -1014,7 +1014,7 @@ class ShardWorkerTests {
 		this.threads.pass(Duration.ofMillis(200));
 
 		assertThat(this.checkpoints.heldAnswers()).as("sent again").isOne();
-		assertThat(worker.problem()).asString().contains("The store cannot be used: no answer");
+		assertThat(worker.problem()).asString().contains("The store cannot be used: no reply");
 		this.checkpoints.answerAll();
 		this.threads.runAll();
 		assertThat(worker.problem()).isNull();
@@ -1033,7 +1033,7 @@ class ShardWorkerTests {
 
 		assertThat(this.application.calls).containsExactly("assigned", "r1", "r2");
 		assertThat(checkpoint()).isEqualTo(new Checkpoint(new Offset("2"), Map.of("count", "2")));
-		assertThat(worker.problem()).as("the store answers again").isNull();
+		assertThat(worker.problem()).as("the store replies again").isNull();
 	}
 
 	@Test
@@ -1342,7 +1342,7 @@ class ShardWorkerTests {
 	private ShardWorker worker(Token token, ShardHandler handler, CompletableFuture<Void> predecessorEnded) {
 		if (this.context == null) {
 			this.context = new WorkerContext("group",
-					new WorkerContext.Stores(this.checkpoints, this.reader, Outputs.NONE),
+					new WorkerContext.Stores(this.checkpoints, this.reader, OutboxSettings.NONE),
 					new WorkerContext.Runtime(this.clock, InstantSource.fixed(Instant.EPOCH), this.threads,
 							this.threads.timer()),
 					new WorkerContext.Topics((topic) -> this.settings.get(), new BufferBudget(Long.MAX_VALUE),

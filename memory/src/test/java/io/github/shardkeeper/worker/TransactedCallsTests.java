@@ -192,7 +192,7 @@ class TransactedCallsTests {
 
 	/**
 	 * That a record is skipped is committed before the next call. The commit is answered
-	 * at once, so no answer wakes the worker for the call.
+	 * at once, so no reply wakes the worker for the call.
 	 */
 	@Test
 	void callIsMadeAfterARecordThatWasDoneAheadIsSkipped() {

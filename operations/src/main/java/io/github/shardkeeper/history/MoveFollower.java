@@ -55,7 +55,7 @@ public final class MoveFollower {
 	 * Returns the phases that have become known since the last call.
 	 * @param leads whether this instance leads; otherwise nothing is found
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer; the next call continues
+	 * reply; the next call continues
 	 */
 	public List<MovePhaseReport> next(boolean leads) {
 		String from = this.position;

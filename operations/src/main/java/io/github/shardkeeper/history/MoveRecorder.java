@@ -16,7 +16,7 @@ import org.slf4j.Logger;
 import org.springframework.context.SmartLifecycle;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.coordination.GroupNotes;
+import io.github.shardkeeper.coordination.GroupDiagnostics;
 import io.github.shardkeeper.loop.Loops;
 import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.shard.ShardId;
@@ -101,11 +101,11 @@ public final class MoveRecorder implements SmartLifecycle, AutoCloseable {
 	 * @param phase the lifecycle phase; has to be earlier than the runner's, whose last
 	 * shards move as it stops
 	 */
-	public MoveRecorder(String group, @Nullable MoveHistory history, GroupNotes notes, int mostPending, Loops loops,
-			MonotonicClock clock, Consumer<ShardMove> listener, int phase) {
+	public MoveRecorder(String group, @Nullable MoveHistory history, GroupDiagnostics diagnostics, int mostPending,
+			Loops loops, MonotonicClock clock, Consumer<ShardMove> listener, int phase) {
 		this.group = group;
 		this.history = history;
-		this.unseenMoves = (history != null) ? new UnseenMoves(history, notes) : null;
+		this.unseenMoves = (history != null) ? new UnseenMoves(history, diagnostics) : null;
 		this.mostPending = mostPending;
 		this.loops = loops;
 		this.clock = clock;

@@ -48,8 +48,7 @@ public final class MoveReporter {
 	 * Returns moves, the newest first.
 	 * @param before the id of a move before which to begin; {@code null} for the newest
 	 * @param most the maximum number of moves
-	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer
+	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not reply
 	 */
 	public Moves moves(Filter filter, @Nullable String before, int most) {
 		return moves(filter, before, most, MOST_LOOKED_AT);
@@ -58,8 +57,7 @@ public final class MoveReporter {
 	/**
 	 * Returns the last moves of a shard, the newest first. Looks only at the newest
 	 * entries, so that it is cheap.
-	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer
+	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not reply
 	 */
 	public List<MoveReport> lastMoves(ShardId shard) {
 		return moves(new Filter(shard.topic(), shard.id(), null, null), null, MOST_OF_ONE, MOST_LOOKED_AT_FOR_ONE)
@@ -95,8 +93,7 @@ public final class MoveReporter {
 
 	/**
 	 * Returns the position from which to follow what comes. Cheaper than a report.
-	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer
+	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not reply
 	 */
 	String newest() {
 		String first = this.history.read(null, 1).first();
@@ -106,12 +103,11 @@ public final class MoveReporter {
 	/**
 	 * Returns what is new in the history, the oldest first, to follow it at little cost.
 	 * A move comes again, with the same id, when more of its phases are known.
-	 * @param after the {@link Moves#newest()} of the last answer
+	 * @param after the {@link Moves#newest()} of the last reply
 	 * @param most the maximum number of entries to look at, at least 1
 	 * @return the moves; its {@link Moves#next()} is not {@code null} if there may be
 	 * more
-	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer
+	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not reply
 	 */
 	public Moves movesAfter(Filter filter, String after, int most) {
 		Page page = this.history.readAfter(after, most);

@@ -9,8 +9,8 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.coordination.GroupNotes;
-import io.github.shardkeeper.coordination.GroupNotes.Kind;
+import io.github.shardkeeper.coordination.GroupDiagnostics;
+import io.github.shardkeeper.coordination.GroupDiagnostics.Kind;
 import io.github.shardkeeper.history.MoveHistory.Entry;
 import io.github.shardkeeper.history.MoveHistory.Page;
 import io.github.shardkeeper.protocol.MoveReason;
@@ -33,9 +33,9 @@ final class UnseenMoves {
 
 	private final MoveHistory history;
 
-	private final GroupNotes plans;
+	private final GroupDiagnostics plans;
 
-	UnseenMoves(MoveHistory history, GroupNotes plans) {
+	UnseenMoves(MoveHistory history, GroupDiagnostics plans) {
 		this.history = history;
 		this.plans = plans;
 	}
@@ -47,8 +47,7 @@ final class UnseenMoves {
 
 	/**
 	 * Returns the moves that are not recorded yet, as far as known with their origin.
-	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer
+	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not reply
 	 */
 	List<ShardMove> explain(List<ShardMove> moves) {
 		Map<ShardId, ShardMove> wanted = new HashMap<>();

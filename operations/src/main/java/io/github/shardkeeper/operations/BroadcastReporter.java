@@ -47,7 +47,7 @@ public final class BroadcastReporter {
 	}
 
 	/**
-	 * Returns the reports, ordered by topic. Does not fail if the store does not answer.
+	 * Returns the reports, ordered by topic. Does not fail if the store does not reply.
 	 * @param countsLetters whether to count dead letters, a small command per shard
 	 */
 	List<BroadcastReport> reports(boolean countsLetters) {
@@ -76,7 +76,7 @@ public final class BroadcastReporter {
 					: null;
 		}
 		catch (StoreUnavailableException ex) {
-			// The group's report says whether the store answers.
+			// The group's report says whether the store replies.
 			return null;
 		}
 	}

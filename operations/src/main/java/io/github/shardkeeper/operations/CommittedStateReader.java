@@ -13,7 +13,7 @@ import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.text.PrintableText;
 
 /**
@@ -30,7 +30,7 @@ public final class CommittedStateReader implements ShardStateReader {
 	private final JsonMapper mapper;
 
 	/** Creates a reader of the data plane. */
-	public CommittedStateReader(CheckpointStore checkpoints, TopicSources sources, JsonMapper mapper) {
+	public CommittedStateReader(CheckpointStore checkpoints, SourceRegistry sources, JsonMapper mapper) {
 		this.checkpoints = checkpoints;
 		this.shards = new ShardLookup(sources, "A call of ShardStateReader");
 		this.mapper = mapper;

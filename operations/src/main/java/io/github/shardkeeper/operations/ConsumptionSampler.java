@@ -35,7 +35,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardActivity;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardSource;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.text.FailureText;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -75,7 +75,7 @@ public final class ConsumptionSampler implements SmartLifecycle {
 	private volatile boolean stopped;
 
 	/** Confined to the loop, as are the fields below. */
-	private final Queue<SampleRound.Part> pending = new ArrayDeque<>();
+	private final Queue<SamplingPass.Part> pending = new ArrayDeque<>();
 
 	private final ProblemLog log = new ProblemLog();
 
@@ -89,7 +89,7 @@ public final class ConsumptionSampler implements SmartLifecycle {
 
 	private KnownFigures known = KnownFigures.NONE;
 
-	private @Nullable GroupPicture picture;
+	private @Nullable GroupSnapshot picture;
 
 	/**
 	 * Creates a sampler that is not started.
@@ -116,7 +116,7 @@ public final class ConsumptionSampler implements SmartLifecycle {
 	 * Reads the lag of a shard; meters and endpoint show the same.
 	 * @return the lag; {@code null} if the source cannot tell
 	 */
-	static @Nullable LagReport lag(TopicSources sources, ShardId shard, Offset committed) {
+	static @Nullable LagReport lag(SourceRegistry sources, ShardId shard, Offset committed) {
 		if (!sources.names().contains(shard.topic())) {
 			return null;
 		}
@@ -143,7 +143,7 @@ public final class ConsumptionSampler implements SmartLifecycle {
 			current = new Round();
 			this.round = current;
 		}
-		SampleRound.Part next = this.pending.poll();
+		SamplingPass.Part next = this.pending.poll();
 		if (next != null) {
 			current.figures.read(next, current.mayWait());
 			return this.runtime.clock().now();
@@ -169,7 +169,8 @@ public final class ConsumptionSampler implements SmartLifecycle {
 			this.picture = null;
 			return null;
 		}
-		GroupPicture current = GroupPicture.read(this.stores.coordination(), this.picture, this.runtime.clock().now());
+		GroupSnapshot current = GroupSnapshot.read(this.stores.coordination(), this.picture,
+				this.runtime.clock().now());
 		this.picture = current;
 		long now = this.wallClock.millis();
 		Map<String, Map<String, Integer>> states = new TreeMap<>();
@@ -227,7 +228,7 @@ public final class ConsumptionSampler implements SmartLifecycle {
 		/** Before the figures are read, so that nothing is overlooked. */
 		private final Map<ShardId, ShardActivity> activities = new HashMap<>();
 
-		private final SampleRound figures;
+		private final SamplingPass figures;
 
 		private boolean failed;
 
@@ -239,12 +240,12 @@ public final class ConsumptionSampler implements SmartLifecycle {
 					this.activities.put(shard, activity);
 				}
 			});
-			this.figures = new SampleRound(sampler.stores.checkpoints(), sampler.stores.deadLetters(),
+			this.figures = new SamplingPass(sampler.stores.checkpoints(), sampler.stores.deadLetters(),
 					sampler.stores.sources(), sampler.known, this.activities, this::failed);
 			sampler.pending.addAll(this.figures.parts(this.shards, sampler.unanswered, sampler.rounds++));
 		}
 
-		/** Several stores that do not answer must not delay what others have told. */
+		/** Several stores that do not reply must not delay what others have told. */
 		boolean mayWait() {
 			ConsumptionSampler sampler = ConsumptionSampler.this;
 			return !this.figures.hasUnanswered()
@@ -294,7 +295,7 @@ public final class ConsumptionSampler implements SmartLifecycle {
 	 * @param deadLetters the dead letters; {@code null} if the store has none
 	 */
 	public record Stores(CoordinationStore coordination, CheckpointStore checkpoints,
-			@Nullable DeadLetterStore deadLetters, TopicSources sources) {
+			@Nullable DeadLetterStore deadLetters, SourceRegistry sources) {
 
 	}
 

@@ -21,7 +21,7 @@ import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.loop.Loops;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -51,7 +51,7 @@ public final class DeadLetterExpiry extends LoopLifecycle {
 
 	private final Predicate<ShardId> responsible;
 
-	private final TopicSources sources;
+	private final SourceRegistry sources;
 
 	private final DeadLetterStore letters;
 
@@ -62,7 +62,7 @@ public final class DeadLetterExpiry extends LoopLifecycle {
 	/** Shards of this round that are still to be done; confined to the loop. */
 	private final Queue<ShardId> pending = new ArrayDeque<>();
 
-	/** Shards of this round whose store did not answer; confined to the loop. */
+	/** Shards of this round whose store did not reply; confined to the loop. */
 	private final List<ShardId> unanswered = new ArrayList<>();
 
 	/** Letters removed in this round by topic; confined to the loop. */
@@ -77,7 +77,7 @@ public final class DeadLetterExpiry extends LoopLifecycle {
 	 * @param responsible returns whether this instance removes the letters of a shard now
 	 * @param phase the lifecycle phase, later than the runner's
 	 */
-	public DeadLetterExpiry(Map<String, Retention> retentions, Predicate<ShardId> responsible, TopicSources sources,
+	public DeadLetterExpiry(Map<String, Retention> retentions, Predicate<ShardId> responsible, SourceRegistry sources,
 			DeadLetterStore letters, Listener listener, MemberRuntime runtime, int phase) {
 		super(phase);
 		this.retentions = Map.copyOf(retentions);

@@ -10,7 +10,7 @@ import io.github.shardkeeper.directive.Directive.Kind;
 /** Moves all shards away from an instance, which stays a member. Thread-safe. */
 final class DrainOperation extends SteeringOperation {
 
-	DrainOperation(GroupSteering group) {
+	DrainOperation(OperatorCommands group) {
 		super("drain", Set.of(Level.GROUP), List.of("instance"), group);
 	}
 

@@ -18,22 +18,22 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.GroupNotes.Kind;
+import io.github.shardkeeper.coordination.GroupDiagnostics.Kind;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.directive.Directive;
 import io.github.shardkeeper.directive.Directives;
-import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
+import io.github.shardkeeper.protocol.GroupChanges.RestartingInstance;
 import io.github.shardkeeper.protocol.MemberProblems;
 import io.github.shardkeeper.protocol.MoveReason;
 import io.github.shardkeeper.protocol.Ownership;
-import io.github.shardkeeper.report.AwayReport;
 import io.github.shardkeeper.report.BroadcastReport;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.LagReport;
 import io.github.shardkeeper.report.MemberReport;
 import io.github.shardkeeper.report.MoveReport;
 import io.github.shardkeeper.report.PauseReport;
+import io.github.shardkeeper.report.RestartingInstanceReport;
 import io.github.shardkeeper.report.RunReport;
 import io.github.shardkeeper.report.ShardDetails;
 import io.github.shardkeeper.report.ShardReport;
@@ -44,7 +44,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.OutboxReport;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.text.PrintableText;
 import io.github.shardkeeper.time.MonotonicClock;
 
@@ -65,7 +65,7 @@ public final class GroupReporter {
 
 	private final @Nullable DeadLetterStore deadLetters;
 
-	private final TopicSources sources;
+	private final SourceRegistry sources;
 
 	private final Supplier<Map<ShardId, String>> problems;
 
@@ -78,7 +78,7 @@ public final class GroupReporter {
 	private final MonotonicClock clock;
 
 	/** Last picture of the group. It may be large, and is needed again only if asked. */
-	private volatile SoftReference<@Nullable GroupPicture> known = new SoftReference<>(null);
+	private volatile SoftReference<@Nullable GroupSnapshot> known = new SoftReference<>(null);
 
 	/**
 	 * Creates a reporter.
@@ -90,7 +90,7 @@ public final class GroupReporter {
 	 * @param broadcast reports the topics that this instance consumes for itself
 	 */
 	public GroupReporter(ShardCoordinator coordinator, CoordinationStore coordinationStore,
-			CheckpointStore checkpointStore, @Nullable DeadLetterStore deadLetters, TopicSources sources,
+			CheckpointStore checkpointStore, @Nullable DeadLetterStore deadLetters, SourceRegistry sources,
 			Supplier<Map<ShardId, String>> problems, Function<ShardId, @Nullable OutboxReport> outboxes,
 			Function<ShardId, List<MoveReport>> moves, BroadcastReporter broadcast, MonotonicClock clock) {
 		this.coordinator = coordinator;
@@ -111,7 +111,7 @@ public final class GroupReporter {
 	}
 
 	/**
-	 * Returns the report; only the reason if the store does not answer.
+	 * Returns the report; only the reason if the store does not reply.
 	 * @throws IllegalArgumentException if the query names an unknown topic or member
 	 */
 	public GroupReport report(ShardQuery query) {
@@ -132,7 +132,7 @@ public final class GroupReporter {
 	 * Returns the report for a topic only, with the members that consume it; empty if the
 	 * group does not know the topic.
 	 * @throws IllegalArgumentException if the query names an unknown member
-	 * @throws StoreUnavailableException if the store does not answer
+	 * @throws StoreUnavailableException if the store does not reply
 	 */
 	public Optional<GroupReport> report(String topic, ShardQuery query) {
 		Reading group = read();
@@ -151,7 +151,7 @@ public final class GroupReporter {
 
 	/**
 	 * Returns everything about a shard; empty if it has never had an owner in the group.
-	 * @throws StoreUnavailableException if the store does not answer
+	 * @throws StoreUnavailableException if the store does not reply
 	 */
 	public Optional<ShardDetails> shard(ShardId shard) {
 		Reading group = read();
@@ -160,15 +160,15 @@ public final class GroupReporter {
 	}
 
 	/** Returns members and shards as they are now. */
-	GroupPicture picture() {
-		GroupPicture picture = GroupPicture.read(this.coordinationStore, this.known.get(), this.clock.now());
+	GroupSnapshot picture() {
+		GroupSnapshot picture = GroupSnapshot.read(this.coordinationStore, this.known.get(), this.clock.now());
 		this.known = new SoftReference<>(picture);
 		return picture;
 	}
 
 	private Reading read() {
-		GroupPicture picture = picture();
-		SharedProblems shared = SharedProblems.read(this.coordinationStore.notes(), picture);
+		GroupSnapshot picture = picture();
+		SharedProblems shared = SharedProblems.read(this.coordinationStore.diagnostics(), picture);
 		Map<ShardId, String> found = new HashMap<>(shared.texts());
 		String instance = this.coordinator.settings().instance();
 		this.problems.get().forEach((shard, text) -> {
@@ -186,7 +186,7 @@ public final class GroupReporter {
 		return this.coordinator.member().map(MemberId::value).orElse(null);
 	}
 
-	private static void requireKnown(ShardQuery query, GroupPicture group) {
+	private static void requireKnown(ShardQuery query, GroupSnapshot group) {
 		String topic = query.topic();
 		if (topic != null && group.shards().values().stream().noneMatch((known) -> known.shard().topic().equals(topic))
 				&& group.members()
@@ -210,7 +210,7 @@ public final class GroupReporter {
 
 	private GroupReport report(ShardQuery query, Reading group, List<MemberReport> members, List<TopicReport> topics,
 			List<BroadcastReport> broadcastTopics) {
-		GroupPicture picture = group.picture;
+		GroupSnapshot picture = group.picture;
 		List<Ownership> page = new ArrayList<>();
 		int matching = 0;
 		boolean more = false;
@@ -241,7 +241,7 @@ public final class GroupReporter {
 		Map<ShardId, String> sentences = new HashMap<>();
 		String incomplete = null;
 		try {
-			Map<String, String> stored = this.coordinationStore.notes()
+			Map<String, String> stored = this.coordinationStore.diagnostics()
 				.read(Kind.REASONS, page.stream().map((ownership) -> ownership.shard().toString()).toList());
 			page.forEach((ownership) -> MoveReason.parse(stored.getOrDefault(ownership.shard().toString(), ""))
 				// An older reason is left if the last one could not be written.
@@ -252,7 +252,7 @@ public final class GroupReporter {
 			incomplete = "The reasons of moves are not known: " + printable(String.valueOf(ex.getMessage()));
 		}
 		page.forEach((ownership) -> {
-			String instance = AwayInstance.keptFor(ownership);
+			String instance = RestartingInstance.keptFor(ownership);
 			if (instance != null) {
 				sentences.put(ownership.shard(), "Nobody consumes it: it is kept for the restart of " + instance);
 			}
@@ -418,7 +418,7 @@ public final class GroupReporter {
 	 *
 	 * @param incomplete why some problems are missing; {@code null} if none are
 	 */
-	private record Reading(GroupPicture picture, Map<ShardId, String> problems, @Nullable String incomplete,
+	private record Reading(GroupSnapshot picture, Map<ShardId, String> problems, @Nullable String incomplete,
 			Directives directives) {
 
 		List<MemberReport> members() {
@@ -436,17 +436,17 @@ public final class GroupReporter {
 				.toList();
 		}
 
-		List<AwayReport> away() {
+		List<RestartingInstanceReport> away() {
 			Map<String, Integer> kept = new HashMap<>();
 			this.picture.shards().values().forEach((ownership) -> {
-				String instance = AwayInstance.keptFor(ownership);
+				String instance = RestartingInstance.keptFor(ownership);
 				if (instance != null) {
 					kept.merge(instance, 1, Integer::sum);
 				}
 			});
 			return this.picture.away()
 				.stream()
-				.map((away) -> new AwayReport(away.instance(), text(away.description().version()),
+				.map((away) -> new RestartingInstanceReport(away.instance(), text(away.description().version()),
 						Instant.ofEpochMilli(away.sinceMillis()), Instant.ofEpochMilli(away.untilMillis()),
 						kept.getOrDefault(away.instance(), 0)))
 				.toList();

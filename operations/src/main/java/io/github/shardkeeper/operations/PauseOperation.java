@@ -13,7 +13,7 @@ import io.github.shardkeeper.shard.ShardId;
  */
 final class PauseOperation extends SteeringOperation {
 
-	PauseOperation(GroupSteering group) {
+	PauseOperation(OperatorCommands group) {
 		super("pause", Set.of(Level.TOPIC, Level.SHARD), List.of(), group);
 	}
 

@@ -21,16 +21,16 @@ final class PlaceOperation extends SteeringOperation {
 
 	private final Kind kind;
 
-	private PlaceOperation(String name, Kind kind, GroupSteering group) {
+	private PlaceOperation(String name, Kind kind, OperatorCommands group) {
 		super(name, Set.of(Level.SHARD), List.of("to"), group);
 		this.kind = kind;
 	}
 
-	static PlaceOperation move(GroupSteering group) {
+	static PlaceOperation move(OperatorCommands group) {
 		return new PlaceOperation("move", Kind.MOVE, group);
 	}
 
-	static PlaceOperation pin(GroupSteering group) {
+	static PlaceOperation pin(OperatorCommands group) {
 		return new PlaceOperation("pin", Kind.PIN, group);
 	}
 

@@ -11,7 +11,7 @@ import io.github.shardkeeper.directive.Directive.Kind;
  */
 final class RebalanceOperation extends SteeringOperation {
 
-	RebalanceOperation(GroupSteering group) {
+	RebalanceOperation(OperatorCommands group) {
 		super("rebalance", Set.of(Level.GROUP), List.of(), group);
 	}
 

@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 
 /**
  * Looks up the topics and shards that requests name, and refuses unknown ones.
@@ -17,9 +17,9 @@ final class RequestedShards {
 
 	private static final int MOST_NAMED = 10;
 
-	private final TopicSources sources;
+	private final SourceRegistry sources;
 
-	RequestedShards(TopicSources sources) {
+	RequestedShards(SourceRegistry sources) {
 		this.sources = sources;
 	}
 

@@ -14,7 +14,7 @@ import io.github.shardkeeper.shard.ShardId;
  */
 final class ResumeOperation extends SteeringOperation {
 
-	ResumeOperation(GroupSteering group) {
+	ResumeOperation(OperatorCommands group) {
 		super("resume", Set.of(Level.TOPIC, Level.SHARD), List.of(), group);
 	}
 

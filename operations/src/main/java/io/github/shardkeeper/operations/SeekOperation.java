@@ -21,7 +21,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.source.ShardSource;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 
 /**
  * Moves a shard, or all shards of a topic, to another position, or says what that would
@@ -42,7 +42,7 @@ final class SeekOperation extends Operation {
 
 	private final CheckpointStore checkpoints;
 
-	private final TopicSources sources;
+	private final SourceRegistry sources;
 
 	private final RequestedShards shards;
 
@@ -55,7 +55,7 @@ final class SeekOperation extends Operation {
 	 * @param broadcast the topics that every instance consumes for itself
 	 * @param reporter knows which shards are completed
 	 */
-	SeekOperation(ShardPositions positions, CheckpointStore checkpoints, TopicSources sources, RequestedShards shards,
+	SeekOperation(ShardPositions positions, CheckpointStore checkpoints, SourceRegistry sources, RequestedShards shards,
 			Set<String> broadcast, GroupReporter reporter) {
 		super("seek", Set.of(Level.TOPIC, Level.SHARD), List.of("to", "clearState"));
 		this.positions = positions;

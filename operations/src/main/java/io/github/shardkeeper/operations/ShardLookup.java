@@ -8,19 +8,19 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.TopicShards;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 
 /**
  * Looks up the shards that a call names, and rejects unknown ones. Thread-safe.
  */
 final class ShardLookup {
 
-	private final TopicSources sources;
+	private final SourceRegistry sources;
 
 	/** For messages. */
 	private final String caller;
 
-	ShardLookup(TopicSources sources, String caller) {
+	ShardLookup(SourceRegistry sources, String caller) {
 		this.sources = sources;
 		this.caller = caller;
 	}

@@ -29,14 +29,14 @@ import io.github.shardkeeper.report.OperationReport;
 import io.github.shardkeeper.report.WaitingKeyReport;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 
 /**
  * Performs what people ask for through the endpoint: finds the {@link Operation} that a
  * request names, performs it or says what it would do, and records it. Works on every
  * instance, also on one that consumes nothing. Thread-safe. Methods block until the
  * stores have answered, and throw {@link OperationRefusedException} if the request is
- * refused, and {@link StoreUnavailableException} if a store does not answer or refuses;
+ * refused, and {@link StoreUnavailableException} if a store does not reply or refuses;
  * then part of the operation may be done, and it can be repeated.
  */
 public final class ShardOperations {
@@ -64,7 +64,7 @@ public final class ShardOperations {
 	 * @param consumption the consumption of this instance
 	 * @param closing returns whether the application shuts down
 	 */
-	public ShardOperations(CoordinationSettings settings, GroupReporter reporter, TopicSources sources,
+	public ShardOperations(CoordinationSettings settings, GroupReporter reporter, SourceRegistry sources,
 			Set<String> broadcast, ShardCoordinator coordinator, CoordinationStore store, CheckpointStore checkpoints,
 			ShardPositions positions, @Nullable DeadLetters letters, Consumer<Collection<ShardId>> owners,
 			Lifecycle consumption, BooleanSupplier closing, OperationAudit audit) {
@@ -75,7 +75,7 @@ public final class ShardOperations {
 		this.waiting = new WaitingKeys(checkpoints, this.shards);
 		this.audit = audit;
 		ConsumptionSwitch instance = new ConsumptionSwitch(consumption, closing, settings.group());
-		GroupSteering group = new GroupSteering(coordinator, store, broadcast);
+		OperatorCommands group = new OperatorCommands(coordinator, store, broadcast);
 		this.operations = List.of(new RebalanceOperation(group), new DrainOperation(group), new UndrainOperation(group),
 				new ConsumptionOperation("leave", instance::leave, settings, reporter),
 				new ConsumptionOperation("join", instance::join, settings, reporter), PlaceOperation.move(group),

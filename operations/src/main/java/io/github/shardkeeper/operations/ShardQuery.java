@@ -58,7 +58,7 @@ public record ShardQuery(@Nullable String topic, @Nullable String member, @Nulla
 				parsed("state", state, Phase::valueOf,
 						"one of " + Arrays.stream(Phase.values()).map(Phase::name).collect(Collectors.joining(", "))),
 				parsed("problem", problem, ShardQuery::flag, "true or false"),
-				parsed("after", after, ShardId::parse, "a shard, written topic/id, as in the 'next' of an answer"),
+				parsed("after", after, ShardId::parse, "a shard, written topic/id, as in the 'next' of a reply"),
 				(number != null) ? number : DEFAULT_LIMIT,
 				Boolean.TRUE.equals(parsed("deadLetters", deadLetters, ShardQuery::flag, "true or false")));
 	}

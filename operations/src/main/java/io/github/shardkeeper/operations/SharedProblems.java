@@ -9,8 +9,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.coordination.GroupNotes;
-import io.github.shardkeeper.coordination.GroupNotes.Kind;
+import io.github.shardkeeper.coordination.GroupDiagnostics;
+import io.github.shardkeeper.coordination.GroupDiagnostics.Kind;
 import io.github.shardkeeper.protocol.MemberProblems;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.shard.MemberId;
@@ -34,7 +34,7 @@ record SharedProblems(Map<ShardId, String> texts, @Nullable String incomplete) {
 	private static final int MOST_NAMED = 3;
 
 	/** Reads what the current members share. What others have left there is ignored. */
-	static SharedProblems read(GroupNotes notes, GroupPicture group) {
+	static SharedProblems read(GroupDiagnostics diagnostics, GroupSnapshot group) {
 		Map<ShardId, String> texts = new HashMap<>();
 		List<String> missing = new ArrayList<>();
 		List<String> members = group.members().stream().map((member) -> member.id().value()).sorted().toList();
@@ -46,7 +46,7 @@ record SharedProblems(Map<ShardId, String> texts, @Nullable String incomplete) {
 					missing.add("%d members have too many".formatted(members.size() - from));
 					break;
 				}
-				for (Map.Entry<String, String> entry : notes.read(Kind.PROBLEMS, some).entrySet()) {
+				for (Map.Entry<String, String> entry : diagnostics.read(Kind.PROBLEMS, some).entrySet()) {
 					characters += entry.getValue().length();
 					add(new MemberId(entry.getKey()), entry.getValue(), group, texts, missing);
 				}
@@ -58,7 +58,7 @@ record SharedProblems(Map<ShardId, String> texts, @Nullable String incomplete) {
 		return new SharedProblems(texts, missing.isEmpty() ? null : sentence(missing));
 	}
 
-	private static void add(MemberId member, String text, GroupPicture group, Map<ShardId, String> texts,
+	private static void add(MemberId member, String text, GroupSnapshot group, Map<ShardId, String> texts,
 			List<String> missing) {
 		MemberProblems problems;
 		try {

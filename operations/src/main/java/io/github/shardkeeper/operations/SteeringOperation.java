@@ -18,9 +18,9 @@ import io.github.shardkeeper.directive.DirectiveStore.Outcome;
  */
 abstract class SteeringOperation extends Operation {
 
-	private final GroupSteering group;
+	private final OperatorCommands group;
 
-	SteeringOperation(String name, Set<Level> levels, List<String> fields, GroupSteering group) {
+	SteeringOperation(String name, Set<Level> levels, List<String> fields, OperatorCommands group) {
 		super(name, levels, fields);
 		this.group = group;
 	}

@@ -23,7 +23,7 @@ import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.text.PrintableText;
 
 /**
@@ -52,7 +52,7 @@ public final class StoredDeadLetters implements DeadLetters {
 	 * @param owners notifies the owners of shards that letters were sent back
 	 */
 	public StoredDeadLetters(String group, DeadLetterStore letters, Consumer<Collection<ShardId>> owners,
-			TopicSources sources) {
+			SourceRegistry sources) {
 		this.group = group;
 		this.letters = letters;
 		this.owners = owners;

@@ -17,7 +17,7 @@ import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 
 /**
  * Stores seek requests beside the checkpoints and notifies the owners. Thread-safe.
@@ -28,13 +28,13 @@ public final class StoredShardPositions implements ShardPositions {
 
 	private final Consumer<Collection<ShardId>> owners;
 
-	private final TopicSources sources;
+	private final SourceRegistry sources;
 
 	private final ShardLookup shards;
 
 	/** Creates an instance; {@code owners} notifies owners of shards with requests. */
 	public StoredShardPositions(CheckpointStore checkpoints, Consumer<Collection<ShardId>> owners,
-			TopicSources sources) {
+			SourceRegistry sources) {
 		this.checkpoints = checkpoints;
 		this.owners = owners;
 		this.sources = sources;

@@ -23,7 +23,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardTrimmer;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.source.TrimRule;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -53,7 +53,7 @@ public final class TopicTrimming extends LoopLifecycle {
 
 	private final Supplier<Set<String>> consumed;
 
-	private final TopicSources sources;
+	private final SourceRegistry sources;
 
 	private final Function<String, @Nullable ShardTrimmer> trimmers;
 
@@ -79,7 +79,7 @@ public final class TopicTrimming extends LoopLifecycle {
 	 * determines what is consumed
 	 */
 	public TopicTrimming(Map<String, TrimRule> rules, Set<String> configured, Supplier<Set<String>> consumed,
-			TopicSources sources, Function<String, @Nullable ShardTrimmer> trimmers, TopicGroups groups,
+			SourceRegistry sources, Function<String, @Nullable ShardTrimmer> trimmers, TopicGroups groups,
 			MemberRuntime runtime, Duration interval, int phase) {
 		super(phase);
 		this.rules = Map.copyOf(rules);
@@ -148,7 +148,7 @@ public final class TopicTrimming extends LoopLifecycle {
 	/**
 	 * Does something with one topic. If the store refuses it, that may concern only this
 	 * topic, and the others continue.
-	 * @throws StoreUnavailableException if the store does not answer
+	 * @throws StoreUnavailableException if the store does not reply
 	 */
 	private static boolean attempt(Runnable step, Set<String> refused) {
 		try {

@@ -8,7 +8,7 @@ import io.github.shardkeeper.directive.Directive.Kind;
 /** Lets an instance get shards again. Thread-safe. */
 final class UndrainOperation extends SteeringOperation {
 
-	UndrainOperation(GroupSteering group) {
+	UndrainOperation(OperatorCommands group) {
 		super("undrain", Set.of(Level.GROUP), List.of("instance"), group);
 	}
 

@@ -9,7 +9,7 @@ import io.github.shardkeeper.shard.ShardId;
 /** Lets a shard be assigned by the usual rules again. Thread-safe. */
 final class UnpinOperation extends SteeringOperation {
 
-	UnpinOperation(GroupSteering group) {
+	UnpinOperation(OperatorCommands group) {
 		super("unpin", Set.of(Level.SHARD), List.of(), group);
 	}
 

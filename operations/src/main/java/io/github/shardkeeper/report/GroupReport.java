@@ -31,8 +31,9 @@ import io.github.shardkeeper.coordination.ProblemReport;
  * @param error why the group could not be read; {@code null} if it could
  */
 public record GroupReport(String group, String instance, @Nullable String self, boolean connected,
-		@Nullable String leader, long epoch, long generation, List<MemberReport> members, List<AwayReport> away,
-		List<TopicReport> topics, List<BroadcastReport> broadcast, List<ProblemReport> problems, int matching,
-		List<ShardReport> shards, @Nullable String next, @Nullable String incomplete, @Nullable String error) {
+		@Nullable String leader, long epoch, long generation, List<MemberReport> members,
+		List<RestartingInstanceReport> away, List<TopicReport> topics, List<BroadcastReport> broadcast,
+		List<ProblemReport> problems, int matching, List<ShardReport> shards, @Nullable String next,
+		@Nullable String incomplete, @Nullable String error) {
 
 }

@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answer to an operation that somebody has requested. Immutable.
+ * Reply to an operation that somebody has requested. Immutable.
  *
  * @param action the operation
  * @param target the group, instance, topic or shard that it concerns
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param dryRun whether nothing was changed
  * @param done whether the operation has been performed, or had been before
  * @param effects what has happened, or what would happen, a sentence each
- * @param refused always {@code null}: an operation that is refused has another answer,
+ * @param refused always {@code null}: an operation that is refused has another reply,
  * with the reason
  */
 public record OperationReport(String action, String target, String by, boolean dryRun, boolean done,

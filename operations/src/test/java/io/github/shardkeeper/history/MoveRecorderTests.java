@@ -12,8 +12,8 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.assignment.Reason;
-import io.github.shardkeeper.coordination.GroupNotes;
-import io.github.shardkeeper.coordination.GroupNotes.Kind;
+import io.github.shardkeeper.coordination.GroupDiagnostics;
+import io.github.shardkeeper.coordination.GroupDiagnostics.Kind;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.history.MoveHistory.Bounds;
 import io.github.shardkeeper.history.MoveHistory.PhaseAges;
@@ -40,7 +40,7 @@ class MoveRecorderTests {
 
 	private final ManualLoops loops = new ManualLoops();
 
-	private final GroupNotes notes = new MemoryCoordinationStore().notes();
+	private final GroupDiagnostics diagnostics = new MemoryCoordinationStore().diagnostics();
 
 	private MonotonicTime now = MonotonicClock.SYSTEM.now();
 
@@ -49,7 +49,8 @@ class MoveRecorderTests {
 	private final MoveRecorder recorder = recorder(this.history);
 
 	private MoveRecorder recorder(@Nullable MoveHistory store) {
-		return new MoveRecorder("group", store, this.notes, 250, this.loops, () -> this.now, this.announced::add, 0);
+		return new MoveRecorder("group", store, this.diagnostics, 250, this.loops, () -> this.now, this.announced::add,
+				0);
 	}
 
 	@Test
@@ -108,8 +109,8 @@ class MoveRecorderTests {
 	/** The loop reports it and runs the step again. */
 	@Test
 	void failureOfAListenerLosesNoOtherMove() throws Exception {
-		MoveRecorder failing = new MoveRecorder("group", this.history, this.notes, 250, this.loops, () -> this.now,
-				(move) -> {
+		MoveRecorder failing = new MoveRecorder("group", this.history, this.diagnostics, 250, this.loops,
+				() -> this.now, (move) -> {
 					throw new IllegalStateException("caused by the test");
 				}, 0);
 		failing.found(MoveHistoryContract.moves(0, 2));
@@ -259,8 +260,8 @@ class MoveRecorderTests {
 	@Test
 	void moveThatNoLeaderHasSeenIsExplainedByWhatIsLeft() throws Exception {
 		MemberId a = MemberId.of("a", "1");
-		this.notes.write(Kind.REASONS, Map.of("visits/1", new MoveReason(Reason.SHARE, TO, a, null).text(), "visits/2",
-				new MoveReason(Reason.SHARE, MemberId.of("other", "1"), a, null).text()));
+		this.diagnostics.write(Kind.REASONS, Map.of("visits/1", new MoveReason(Reason.SHARE, TO, a, null).text(),
+				"visits/2", new MoveReason(Reason.SHARE, MemberId.of("other", "1"), a, null).text()));
 		this.history.append(List.of(MoveHistoryContract.move(1), MoveHistoryContract.move(2)));
 
 		this.history.failing = true;

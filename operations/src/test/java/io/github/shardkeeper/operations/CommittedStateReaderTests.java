@@ -14,7 +14,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.Token;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 import io.github.shardkeeper.testsupport.Promise;
 
@@ -27,7 +27,7 @@ class CommittedStateReaderTests {
 	private final MemoryCheckpointStore checkpoints = new MemoryCheckpointStore();
 
 	private final ShardStateReader reader = new CommittedStateReader(this.checkpoints,
-			TopicSources.of(new MemoryStreamSource(Map.of("orders", 2))), new JsonMapper());
+			SourceRegistry.of(new MemoryStreamSource(Map.of("orders", 2))), new JsonMapper());
 
 	@Test
 	void shardWithoutStateIsEmpty() {

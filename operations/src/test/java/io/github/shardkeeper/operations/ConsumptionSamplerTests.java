@@ -54,7 +54,7 @@ import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.ShardSource.Lag;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -77,7 +77,7 @@ class ConsumptionSamplerTests {
 
 	private static final ShardId VISIT = ShardId.of("visits", 0);
 
-	private static final StoreUnavailableException AWAY = new StoreUnavailableException("No answer within 5000 ms",
+	private static final StoreUnavailableException AWAY = new StoreUnavailableException("No reply within 5000 ms",
 			null);
 
 	/** The tests call each step themselves. */
@@ -129,7 +129,7 @@ class ConsumptionSamplerTests {
 
 	private final ConsumptionSampler sampler = new ConsumptionSampler(
 			new ConsumptionSampler.Stores(this.coordination, this.checkpoints, this.letters,
-					TopicSources.of(this.source)),
+					SourceRegistry.of(this.source)),
 			new ConsumptionSampler.Consumption(() -> Set.of("orders"), () -> Set.of("visits"), () -> this.shards,
 					() -> this.problems, this.activities::get),
 			() -> this.leads, (leading) -> leading ? this.phases : List.of(),
@@ -252,7 +252,7 @@ class ConsumptionSamplerTests {
 		sample();
 		sample();
 		assertThat(log()).containsExactly("WARN The offsets of 'orders' cannot be read; "
-				+ "its meters have no value until it can. No answer within 5000 ms");
+				+ "its meters have no value until it can. No reply within 5000 ms");
 
 		this.away.clear();
 		sample();

@@ -27,7 +27,7 @@ import io.github.shardkeeper.loop.Loops;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -38,7 +38,7 @@ class DeadLetterExpiryTests {
 
 	private static final Token TOKEN = new Token(7);
 
-	private static final TopicSources SOURCES = TopicSources
+	private static final SourceRegistry SOURCES = SourceRegistry
 		.of(new MemoryStreamSource(Map.of("orders", 250, "prices", 2, "visits", 2)));
 
 	/** The tests call each step themselves. */

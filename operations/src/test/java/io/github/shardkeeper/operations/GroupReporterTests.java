@@ -26,8 +26,8 @@ import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
 import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.GroupNotes;
-import io.github.shardkeeper.coordination.GroupNotes.Kind;
+import io.github.shardkeeper.coordination.GroupDiagnostics;
+import io.github.shardkeeper.coordination.GroupDiagnostics.Kind;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.directive.Directive;
@@ -56,7 +56,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -111,7 +111,7 @@ class GroupReporterTests {
 	private MonotonicTime now = MonotonicClock.SYSTEM.now();
 
 	private final GroupReporter reporter = new GroupReporter(this.coordinator, this.coordination, this.checkpoints,
-			this.letters, TopicSources.of(this.source), () -> this.problems, this.outboxes::get,
+			this.letters, SourceRegistry.of(this.source), () -> this.problems, this.outboxes::get,
 			(shard) -> this.moves.get(),
 			new BroadcastReporter(this.broadcast::keySet,
 					() -> this.broadcast.values().stream().flatMap(Set::stream).collect(Collectors.toSet()),
@@ -314,7 +314,7 @@ class GroupReporterTests {
 		assertThat(visits.paused().reason()).isEqualTo("disk is full");
 	}
 
-	/** Half a second of processor time for each of 20 answers would be far too much. */
+	/** Half a second of processor time for each of 20 replies would be far too much. */
 	@Test
 	void answersAreFastAndReadOnlyWhatChanged() {
 		report(null, null, null, null, null, "1000");
@@ -324,7 +324,7 @@ class GroupReporterTests {
 		}
 		long millis = (System.nanoTime() - begun) / 1_000_000;
 
-		System.out.printf("20 answers about %d shards took %d ms%n", 2 * SHARDS, millis);
+		System.out.printf("20 replies about %d shards took %d ms%n", 2 * SHARDS, millis);
 		assertThat(millis).isLessThan(10_000);
 		then(this.coordination).should(atMost(1)).readChanges(0, -1);
 	}
@@ -347,7 +347,7 @@ class GroupReporterTests {
 	void pictureIsReadAgainAsAWholeAfterAWhile() {
 		this.reporter.report();
 		// Lost writes leave no trace in later changes.
-		this.now = this.now.plus(GroupPicture.CONTINUED);
+		this.now = this.now.plus(GroupSnapshot.CONTINUED);
 		this.reporter.report();
 
 		then(this.coordination).should(times(2)).readChanges(0, -1);
@@ -520,12 +520,12 @@ class GroupReporterTests {
 	}
 
 	private void share(MemberId member, Map<ShardId, String> shared) {
-		this.store.notes().write(Kind.PROBLEMS, Map.of(member.value(), MemberProblems.of(shared).text())).join();
+		this.store.diagnostics().write(Kind.PROBLEMS, Map.of(member.value(), MemberProblems.of(shared).text())).join();
 	}
 
 	@Test
 	void reasonsOfMovesAreShown() {
-		this.store.notes()
+		this.store.diagnostics()
 			.write(Kind.REASONS,
 					Map.of("orders/0", new MoveReason(Reason.SHARE, ONE, TWO, null).text(), "orders/1",
 							new MoveReason(Reason.SHARE, ONE, TWO, null).text(), "orders/2", "later format"))
@@ -541,7 +541,7 @@ class GroupReporterTests {
 
 	@Test
 	void garbageInSharedProblemsIsNamedAndHarmsNothing() {
-		this.store.notes()
+		this.store.diagnostics()
 			.write(Kind.PROBLEMS, Map.of(ONE.value(), "2 {later format}", TWO.value(), "x".repeat(17_000)))
 			.join();
 
@@ -555,9 +555,9 @@ class GroupReporterTests {
 
 	@Test
 	void problemsThatCannotBeReadLeaveTheRest() {
-		GroupNotes broken = mock();
+		GroupDiagnostics broken = mock();
 		given(broken.read(any(), any())).willThrow(new StoreUnavailableException("Redis: WRONGTYPE", null, true));
-		given(this.coordination.notes()).willReturn(broken);
+		given(this.coordination.diagnostics()).willReturn(broken);
 		this.problems.put(ShardId.of("orders", 0), "own");
 
 		GroupReport report = this.reporter.report();

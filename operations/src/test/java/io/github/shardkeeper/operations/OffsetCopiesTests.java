@@ -59,7 +59,7 @@ class OffsetCopiesTests {
 			new MemberRuntime(this.clock, mock(Loops.class), new Random(1)), 0);
 
 	@BeforeEach
-	void answer() {
+	void reply() {
 		given(this.database.commits(anyCollection())).willAnswer((call) -> {
 			Map<ShardId, CommitHistory> found = new HashMap<>();
 			call.<Set<ShardId>>getArgument(0)

@@ -40,8 +40,8 @@ class ShardQueryTests {
 			"state; owned; 'state' is 'owned', but must be one of FREE, OWNED, REVOKING, QUIET, COMPLETED",
 			"problem; yes; 'problem' is 'yes', but must be true or false",
 			"deadLetters; 1; 'deadLetters' is '1', but must be true or false",
-			"after; orders; 'after' is 'orders', but must be a shard, written topic/id, as in the 'next' of an answer",
-			"after; a/b/c; 'after' is 'a/b/c', but must be a shard, written topic/id, as in the 'next' of an answer" })
+			"after; orders; 'after' is 'orders', but must be a shard, written topic/id, as in the 'next' of a reply",
+			"after; a/b/c; 'after' is 'a/b/c', but must be a shard, written topic/id, as in the 'next' of a reply" })
 	void malformedPartIsRefusedWithTheReason(String name, String value, String reason) {
 		assertThatIllegalArgumentException().isThrownBy(() -> parse(name, value)).withMessage(reason);
 	}

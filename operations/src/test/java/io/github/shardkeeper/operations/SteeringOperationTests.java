@@ -56,7 +56,7 @@ class SteeringOperationTests {
 
 	private final ShardCoordinator coordinator = coordinator(this.store);
 
-	private final GroupSteering group = new GroupSteering(this.coordinator, this.store, Set.of("prices"));
+	private final OperatorCommands group = new OperatorCommands(this.coordinator, this.store, Set.of("prices"));
 
 	/** The coordinator is not started: an instance need not lead, or be a member. */
 	private static ShardCoordinator coordinator(CoordinationStore store) {
@@ -107,11 +107,11 @@ class SteeringOperationTests {
 		return PlaceOperation.pin(this.group).perform(request(shard.topic(), shard, false, Map.of("to", instance)));
 	}
 
-	private List<String> perform(Function<GroupSteering, Operation> operation, ShardId shard) {
+	private List<String> perform(Function<OperatorCommands, Operation> operation, ShardId shard) {
 		return operation.apply(this.group).perform(request(shard.topic(), shard, false, Map.of()));
 	}
 
-	private List<String> perform(Function<GroupSteering, Operation> operation, String topic) {
+	private List<String> perform(Function<OperatorCommands, Operation> operation, String topic) {
 		return operation.apply(this.group).perform(request(topic, null, false, Map.of()));
 	}
 
@@ -234,7 +234,7 @@ class SteeringOperationTests {
 	void storeThatDoesNotAnswerIsPassedOn() {
 		CoordinationStore away = mock(CoordinationStore.class);
 		given(away.readChanges(0, -1)).willThrow(new StoreUnavailableException("away", null));
-		Operation rebalance = new RebalanceOperation(new GroupSteering(this.coordinator, away, Set.of()));
+		Operation rebalance = new RebalanceOperation(new OperatorCommands(this.coordinator, away, Set.of()));
 
 		assertThatExceptionOfType(StoreUnavailableException.class)
 			.isThrownBy(() -> rebalance.perform(request(null, null, false, Map.of())));

@@ -35,7 +35,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.Token;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -64,7 +64,7 @@ class StoredDeadLettersTests {
 
 	private DeadLetters letters(DeadLetterStore letterStore) {
 		return new StoredDeadLetters("shop", letterStore, coordination()::notifyOwners,
-				TopicSources.of(new MemoryStreamSource(Map.of("orders", 4, "visits", 2))));
+				SourceRegistry.of(new MemoryStreamSource(Map.of("orders", 4, "visits", 2))));
 	}
 
 	private CoordinationStore coordination() {
@@ -286,12 +286,12 @@ class StoredDeadLettersTests {
 		DeadLetterStore fails = (DeadLetterStore) Proxy.newProxyInstance(getClass().getClassLoader(),
 				new Class<?>[] { DeadLetterStore.class }, (proxy, method, arguments) -> {
 					if (method.getName().equals("sendBack") && arguments[0].equals(shard(1))) {
-						throw new StoreUnavailableException("no answer", new IllegalStateException());
+						throw new StoreUnavailableException("no reply", new IllegalStateException());
 					}
 					return method.invoke(this.store, arguments);
 				});
 
-		assertThatThrownBy(() -> letters(fails).sendBack(ALL)).hasMessage("no answer");
+		assertThatThrownBy(() -> letters(fails).sendBack(ALL)).hasMessage("no reply");
 
 		assertThat(this.nudged).containsExactly(shard(0));
 	}

@@ -19,7 +19,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.Token;
-import io.github.shardkeeper.source.TopicSources;
+import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 import io.github.shardkeeper.worker.FaultyCheckpoints;
 
@@ -45,7 +45,7 @@ class StoredShardPositionsTests {
 	private final MemoryStreamSource source = new MemoryStreamSource(Map.of("orders", 2));
 
 	private final StoredShardPositions positions = new StoredShardPositions(this.checkpoints,
-			new MemoryCoordinationStore()::notifyOwners, TopicSources.of(this.source));
+			new MemoryCoordinationStore()::notifyOwners, SourceRegistry.of(this.source));
 
 	@Test
 	void everyShardOfATopicIsRequested() {
@@ -119,7 +119,7 @@ class StoredShardPositionsTests {
 		willThrow(new StoreUnavailableException("caused by the test", new IllegalStateException())).given(away)
 			.notifyOwners(Set.of(FIRST));
 		StoredShardPositions silent = new StoredShardPositions(this.checkpoints, away::notifyOwners,
-				TopicSources.of(this.source));
+				SourceRegistry.of(this.source));
 
 		assertThatExceptionOfType(StoreUnavailableException.class)
 			.isThrownBy(() -> silent.seek(FIRST, StartPosition.EARLIEST));

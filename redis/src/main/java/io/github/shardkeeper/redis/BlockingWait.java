@@ -33,7 +33,7 @@ final class BlockingWait {
 			throw new RedisException(ex.getCause());
 		}
 		catch (CancellationException ex) {
-			throw new RedisException("the connection was closed while waiting for an answer", ex);
+			throw new RedisException("the connection was closed while waiting for a reply", ex);
 		}
 		catch (TimeoutException ex) {
 			throw tooLate.apply(ex);
@@ -44,8 +44,8 @@ final class BlockingWait {
 		}
 	}
 
-	static RedisException noAnswer(Duration limit, @Nullable Throwable cause) {
-		return new RedisException("no answer within " + limit.toMillis() + " ms", cause);
+	static RedisException noReply(Duration limit, @Nullable Throwable cause) {
+		return new RedisException("no reply within " + limit.toMillis() + " ms", cause);
 	}
 
 }

@@ -13,7 +13,7 @@ import io.github.shardkeeper.redis.RedisConnector.Connection;
 
 /**
  * The connection of a {@link RedisLink}. It is opened when it is needed, once for all
- * callers, and replaced when it is closed or no longer answers. Thread-safe.
+ * callers, and replaced when it is closed or no longer replies. Thread-safe.
  */
 final class LinkConnection<V> {
 
@@ -92,7 +92,7 @@ final class LinkConnection<V> {
 		});
 	}
 
-	/** Closes the connection after two time-outs in a row; an error is an answer. */
+	/** Closes the connection after two time-outs in a row; an error is a reply. */
 	void answered(Connection<V> on, boolean inTime) {
 		this.lock.lock();
 		try {

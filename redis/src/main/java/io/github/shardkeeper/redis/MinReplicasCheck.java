@@ -46,7 +46,7 @@ public final class MinReplicasCheck {
 
 	/**
 	 * Creates a check that has not run.
-	 * @param timeout maximum wait for a Sentinel's answer
+	 * @param timeout maximum wait for a Sentinel's reply
 	 */
 	public MinReplicasCheck(RedisConnector connector, RedisLink<String> link, ReplicaWait wait, Duration timeout) {
 		this.connector = connector;

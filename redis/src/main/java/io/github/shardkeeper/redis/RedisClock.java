@@ -7,8 +7,8 @@ import java.util.List;
 
 /**
  * The clock of Redis, asked with {@code TIME} on the connection of the data plane. Throws
- * a {@link io.github.shardkeeper.StoreUnavailableException} if there is no answer in
- * time. Thread-safe.
+ * a {@link io.github.shardkeeper.StoreUnavailableException} if there is no reply in time.
+ * Thread-safe.
  */
 public final class RedisClock implements InstantSource {
 
@@ -24,7 +24,7 @@ public final class RedisClock implements InstantSource {
 		return instant(this.connector.dataLink(RedisConnector.DATA_TIMEOUT).call((commands) -> commands.time()));
 	}
 
-	/** Returns the answer to {@code TIME} as an instant. */
+	/** Returns the reply to {@code TIME} as an instant. */
 	static Instant instant(List<byte[]> secondsAndMicros) {
 		return Instant.ofEpochSecond(number(secondsAndMicros.get(0)), number(secondsAndMicros.get(1)) * 1000);
 	}

@@ -73,10 +73,10 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	private static final RedisCodec<String, byte[]> DATA_CODEC = RedisCodec.of(StringCodec.UTF8,
 			ByteArrayCodec.INSTANCE);
 
-	/** Time limit of answers for data; one for all, so that they share a connection. */
+	/** Time limit of replies for data; one for all, so that they share a connection. */
 	public static final Duration DATA_TIMEOUT = Duration.ofSeconds(5);
 
-	/** Enough, because no task waits for another task or for more than a few answers. */
+	/** Enough, because no task waits for another task or for more than a few replies. */
 	private static final int BACKGROUND_THREADS = 4;
 
 	private static final Duration LONGEST_CLOSE = Duration.ofSeconds(1);
@@ -172,10 +172,10 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 
 	/**
 	 * Sets who receives the name of each script that Redis has answered, and the time
-	 * from the call to the answer, on any thread; must neither block nor throw.
+	 * from the call to the reply, on any thread; must neither block nor throw.
 	 */
 	public void onScriptAnswered(BiConsumer<String, Duration> listener) {
-		this.scriptTimes.onAnswer(listener);
+		this.scriptTimes.onReply(listener);
 	}
 
 	ScriptTimes scriptTimes() {
@@ -184,7 +184,7 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 
 	RedisException noConnection(Duration timeout, @Nullable Throwable cause) {
 		String hint = this.factory.isUseSsl()
-				? "; a server without TLS does not answer a client with 'spring.data.redis.ssl.enabled: true'" : "";
+				? "; a server without TLS does not reply a client with 'spring.data.redis.ssl.enabled: true'" : "";
 		return new RedisException("no connection within " + timeout.toMillis() + " ms" + hint, cause);
 	}
 
@@ -256,7 +256,7 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 				(cause) -> noConnection(timeout, cause));
 	}
 
-	/** Begins to connect; the limit is for answers. Completing the future gives up. */
+	/** Begins to connect; the limit is for replies. Completing the future gives up. */
 	<V> CompletableFuture<Connection<V>> begin(RedisCodec<String, V> codec, Duration timeout) {
 		return this.opener.begin(() -> {
 			Connection<V> connection = connect(codec);
@@ -278,7 +278,7 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 
 	/**
 	 * Reads {@code SENTINEL MASTER} from the first Sentinel that accepts the connection.
-	 * Does not wait; the limit is for the answer, connecting has the client's own limits.
+	 * Does not wait; the limit is for the reply, connecting has the client's own limits.
 	 */
 	CompletableFuture<Map<String, String>> askSentinel(Duration timeout) {
 		return this.opener.begin(() -> {

@@ -100,7 +100,7 @@ public final class RedisFailure {
 		return unavailable(problem, (cause instanceof RedisException redis) ? RedisLink.named(redis, command) : cause);
 	}
 
-	/** Returns the exception for a subscription that was refused or has no answer. */
+	/** Returns the exception for a subscription that was refused or has no reply. */
 	static StoreUnavailableException notSubscribed(String problem, Throwable failure, @Nullable Object command) {
 		StoreUnavailableException found = unavailable(problem, failure, command);
 		return (found.isRefusal() && saying(NO_MEMORY).test(found))
@@ -110,7 +110,7 @@ public final class RedisFailure {
 	/**
 	 * Returns what a Sentinel has answered instead of the address of a master, otherwise
 	 * the failure itself. The client always reports that the time was over, and hides the
-	 * answer.
+	 * reply.
 	 */
 	private static Throwable answered(Throwable failure) {
 		Throwable cause = failure;
@@ -177,7 +177,7 @@ public final class RedisFailure {
 		}
 		if (failure instanceof TimeoutException) {
 			// The failure that wraps it has the time limit.
-			return alone ? "no answer in time" : null;
+			return alone ? "no reply in time" : null;
 		}
 		return failure.getClass().getSimpleName();
 	}

@@ -28,7 +28,7 @@ import io.github.shardkeeper.redis.RedisConnector.Connection;
 /**
  * One connection to Redis with a time limit on every call, opened when it is first
  * needed. It is replaced when its node is no longer a master, and after two time-outs in
- * a row, because a connection that was cut silently never answers again; an answered
+ * a row, because a connection that was cut silently never replies again; an answered
  * error resets the count. Thread-safe; calls of several threads are pipelined.
  */
 public final class RedisLink<V> implements AutoCloseable {
@@ -48,15 +48,15 @@ public final class RedisLink<V> implements AutoCloseable {
 	private final Duration timeout;
 
 	/** For commands that no thread waits for. */
-	private final AnswerTimeouts watch;
+	private final ReplyTimeouts watch;
 
 	private final LinkConnection<V> connection;
 
-	/** Creates a link that is not connected. The time limit is for each answer. */
+	/** Creates a link that is not connected. The time limit is for each reply. */
 	public RedisLink(RedisConnector connector, RedisCodec<String, V> codec, Duration timeout) {
 		this.connector = connector;
 		this.timeout = timeout;
-		this.watch = new AnswerTimeouts(timeout, connector.background());
+		this.watch = new ReplyTimeouts(timeout, connector.background());
 		this.connection = new LinkConnection<>(connector, codec, timeout);
 	}
 
@@ -72,7 +72,7 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	/**
-	 * Returns the executor for work that follows an answer and takes too long for the
+	 * Returns the executor for work that follows a reply and takes too long for the
 	 * connection's thread; its tasks must not block for long.
 	 */
 	public Executor background() {
@@ -80,7 +80,7 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	/**
-	 * Sends one command and waits for its answer.
+	 * Sends one command and waits for its reply.
 	 * @throws StoreUnavailableException when there is none in time, or an error
 	 */
 	public <T> T call(Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>> command) {
@@ -88,7 +88,7 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	/**
-	 * Sends commands, pipelined, and waits for their answers, in the same order.
+	 * Sends commands, pipelined, and waits for their replies, in the same order.
 	 * @throws StoreUnavailableException when one is missing in time, or is an error; the
 	 * others may have been executed
 	 */
@@ -121,7 +121,7 @@ public final class RedisLink<V> implements AutoCloseable {
 	private <T> List<T> exchange(@Nullable String key, Function<Connection<V>, List<RedisFuture<T>>> send,
 			Duration patience) {
 		Connection<V> open = null;
-		PendingAnswers<T> pending;
+		PendingReplies<T> pending;
 		try {
 			open = this.connection.open(patience);
 			pending = pending(open, key);
@@ -134,10 +134,10 @@ public final class RedisLink<V> implements AutoCloseable {
 		return pending.await(patience);
 	}
 
-	/** Creates the answers; {@code key} is the commands' only key, or {@code null}. */
-	private <T> PendingAnswers<T> pending(Connection<V> open, @Nullable String key) {
-		return new PendingAnswers<>(this.timeout, this.watch.now(),
-				(key != null) ? this.connector.watchMaster(key) : null, new PendingAnswers.Observer() {
+	/** Creates the replies; {@code key} is the commands' only key, or {@code null}. */
+	private <T> PendingReplies<T> pending(Connection<V> open, @Nullable String key) {
+		return new PendingReplies<>(this.timeout, this.watch.now(),
+				(key != null) ? this.connector.watchMaster(key) : null, new PendingReplies.Observer() {
 					@Override
 					public void failed(RedisException failure) {
 						mastersMayHaveChanged(failure, open);
@@ -177,19 +177,19 @@ public final class RedisLink<V> implements AutoCloseable {
 
 	/**
 	 * Sends commands together; waits only until a connection is open. Calls of one thread
-	 * are executed in their order. An answer is given up at most 500 ms, and at most a
+	 * are executed in their order. A reply is given up at most 500 ms, and at most a
 	 * tenth of the limit, after the limit.
-	 * @return for each command its answer or a {@link StoreUnavailableException}, on a
+	 * @return for each command its reply or a {@link StoreUnavailableException}, on a
 	 * thread that must not block
 	 * @throws StoreUnavailableException when there is no connection; none was sent
 	 */
 	public <T> List<CompletableFuture<T>> sendAll(List<AsyncCommand<String, V, T>> commands) {
-		PendingAnswers<T> pending = atStart((patience) -> dispatch(commands, patience));
+		PendingReplies<T> pending = atStart((patience) -> dispatch(commands, patience));
 		this.watch.add(pending);
-		return pending.answers();
+		return pending.replies();
 	}
 
-	private <T> PendingAnswers<T> dispatch(List<AsyncCommand<String, V, T>> commands, Duration patience) {
+	private <T> PendingReplies<T> dispatch(List<AsyncCommand<String, V, T>> commands, Duration patience) {
 		Connection<V> open;
 		try {
 			open = this.connection.open(patience);
@@ -197,14 +197,14 @@ public final class RedisLink<V> implements AutoCloseable {
 		catch (RedisException | IllegalStateException ex) {
 			throw unavailable(ex, null);
 		}
-		PendingAnswers<T> pending = pending(open, null);
+		PendingReplies<T> pending = pending(open, null);
 		pending.send(commands, open.stateful());
 		return pending;
 	}
 
 	/**
-	 * Sends commands together and waits for their answers, in the same order.
-	 * @param onRefused receives the index and the error of a command; its answer is
+	 * Sends commands together and waits for their replies, in the same order.
+	 * @param onRefused receives the index and the error of a command; its reply is
 	 * {@code null}
 	 * @throws StoreUnavailableException when one is missing in time; the others may have
 	 * been executed
@@ -221,7 +221,7 @@ public final class RedisLink<V> implements AutoCloseable {
 
 	/**
 	 * Sends a command to every master that serves slots of a Cluster, without one to the
-	 * only master, and waits for the answers.
+	 * only master, and waits for the replies.
 	 * @throws StoreUnavailableException when one is missing in time, or is an error
 	 */
 	<T> List<T> callMasters(Function<RedisClusterAsyncCommands<String, V>, RedisFuture<T>> command) {
@@ -230,7 +230,7 @@ public final class RedisLink<V> implements AutoCloseable {
 
 	/**
 	 * Runs a script, by its hash where Redis knows it; all its keys are in one slot.
-	 * @throws StoreUnavailableException when there is no answer in time, or an error
+	 * @throws StoreUnavailableException when there is no reply in time, or an error
 	 */
 	public <T> T run(LuaScript script, List<String> keys, List<V> arguments) {
 		ScriptCall<V> call = new ScriptCall<>(script, keys, arguments);
@@ -239,11 +239,11 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	/**
-	 * Sends a script; waits neither for its answer nor for a connection. Later commands
-	 * may overtake it. An answer is given up at most 500 ms, and at most a tenth of the
+	 * Sends a script; waits neither for its reply nor for a connection. Later commands
+	 * may overtake it. A reply is given up at most 500 ms, and at most a tenth of the
 	 * limit, after the limit.
-	 * @return the answer or a {@link StoreUnavailableException}, on a thread that must
-	 * not block
+	 * @return the reply or a {@link StoreUnavailableException}, on a thread that must not
+	 * block
 	 */
 	public <T> CompletableFuture<T> send(LuaScript script, List<String> keys, List<V> arguments) {
 		CompletableFuture<T> result = new CompletableFuture<>();
@@ -253,18 +253,18 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	/**
-	 * Sends one command; waits neither for its answer nor for a connection. Later
-	 * commands may overtake it. An answer is given up as one of a script.
-	 * @return the answer or a {@link StoreUnavailableException}, on a thread that must
-	 * not block
+	 * Sends one command; waits neither for its reply nor for a connection. Later commands
+	 * may overtake it. A reply is given up as one of a script.
+	 * @return the reply or a {@link StoreUnavailableException}, on a thread that must not
+	 * block
 	 */
 	public <T> CompletableFuture<T> send(AsyncCommand<String, V, T> command) {
 		CompletableFuture<T> result = new CompletableFuture<>();
 		onceOpen(result, (open) -> {
-			PendingAnswers<T> pending = pending(open, null);
+			PendingReplies<T> pending = pending(open, null);
 			pending.send(List.of(command), open.stateful());
 			this.watch.add(pending);
-			pending.answers().get(0).whenComplete((value, problem) -> {
+			pending.replies().get(0).whenComplete((value, problem) -> {
 				if (problem != null) {
 					result.completeExceptionally(problem);
 				}
@@ -297,7 +297,7 @@ public final class RedisLink<V> implements AutoCloseable {
 	}
 
 	private <T> CompletableFuture<T> sendOn(Connection<V> open, ScriptCall<V> call, boolean byHash) {
-		PendingAnswers<T> pending = pending(open, call.key());
+		PendingReplies<T> pending = pending(open, call.key());
 		try {
 			pending.expect(List.of(call.send(open.commands(), byHash)));
 		}
@@ -305,7 +305,7 @@ public final class RedisLink<V> implements AutoCloseable {
 			throw unavailable(ex, open);
 		}
 		this.watch.add(pending);
-		return pending.answers().get(0);
+		return pending.replies().get(0);
 	}
 
 	private <T> void answered(ScriptCall<V> call, boolean byHash, long begunNanos, T value, @Nullable Throwable failure,
@@ -331,7 +331,7 @@ public final class RedisLink<V> implements AutoCloseable {
 	/**
 	 * Runs a script, and waits until replicas have everything that this connection has
 	 * written. Later commands on this link wait meanwhile.
-	 * @throws StoreUnavailableException when there is no answer in time, or an error, or
+	 * @throws StoreUnavailableException when there is no reply in time, or an error, or
 	 * too few replicas have it; the master may have it nevertheless
 	 */
 	<T> T runReplicated(LuaScript script, List<String> keys, List<V> arguments, ReplicaWait wait) {
@@ -340,7 +340,7 @@ public final class RedisLink<V> implements AutoCloseable {
 
 	/**
 	 * Runs a script for many lists of keys, each in one slot, pipelined.
-	 * @throws StoreUnavailableException when one answer is missing in time, or is an
+	 * @throws StoreUnavailableException when one reply is missing in time, or is an
 	 * error; the others may have been executed
 	 */
 	<T> List<T> runAll(LuaScript script, List<List<String>> keys, List<V> arguments) {
@@ -361,7 +361,7 @@ public final class RedisLink<V> implements AutoCloseable {
 	@SuppressWarnings("unchecked")
 	private <T> List<T> callAndWait(List<ScriptCall<V>> calls, boolean byHash, ReplicaWait wait) {
 		String onlyKey = (calls.size() == 1) ? calls.get(0).key() : null;
-		List<Object> answers = exchange(onlyKey, (connection) -> {
+		List<Object> replies = exchange(onlyKey, (connection) -> {
 			Set<RedisClusterAsyncCommands<String, V>> nodes = Collections.newSetFromMap(new IdentityHashMap<>());
 			List<RedisFuture<Object>> sent = new ArrayList<>(calls.size() + 1);
 			for (ScriptCall<V> call : calls) {
@@ -375,16 +375,16 @@ public final class RedisLink<V> implements AutoCloseable {
 			}
 			return sent;
 		});
-		answers.subList(calls.size(), answers.size()).forEach((have) -> wait.check((Long) have));
-		return (List<T>) answers.subList(0, calls.size());
+		replies.subList(calls.size(), replies.size()).forEach((have) -> wait.check((Long) have));
+		return (List<T>) replies.subList(0, calls.size());
 	}
 
 	private <T> T byHashFirst(LuaScript script, List<List<String>> keys, Function<Boolean, T> call) {
 		long begun = this.connector.scriptTimes().begin();
 		try {
-			T answer = byHashFirst(call);
+			T reply = byHashFirst(call);
 			this.connector.scriptTimes().answered(script, begun);
-			return answer;
+			return reply;
 		}
 		catch (StoreUnavailableException ex) {
 			throw named(ex, script, RefusedScript.keys(ex.getCause(), keys));

@@ -73,7 +73,7 @@ public final class RedisSubscription implements AutoCloseable {
 		RedisFuture<Void> subscribed = null;
 		try {
 			subscribed = this.connection.connection().async().subscribe(channels.toArray(String[]::new));
-			BlockingWait.on(subscribed, timeout, (cause) -> BlockingWait.noAnswer(timeout, cause));
+			BlockingWait.on(subscribed, timeout, (cause) -> BlockingWait.noReply(timeout, cause));
 		}
 		catch (RuntimeException ex) {
 			close();

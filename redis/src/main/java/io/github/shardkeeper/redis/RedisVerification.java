@@ -11,7 +11,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 /**
  * Checks the version of Redis and the credentials at startup. Separates configurations
- * that can never work from a Redis that does not answer. Has no state.
+ * that can never work from a Redis that does not reply. Has no state.
  */
 public final class RedisVerification {
 
@@ -35,7 +35,7 @@ public final class RedisVerification {
 	 * Checks credentials and version.
 	 * @throws ShardkeeperConfigurationException when the credentials are refused or the
 	 * version is below 6.2
-	 * @throws StoreUnavailableException when Redis does not answer
+	 * @throws StoreUnavailableException when Redis does not reply
 	 */
 	public static void verify(RedisLink<String> link) {
 		try {

@@ -24,7 +24,7 @@ public final class ReplicatedLink<V> implements AutoCloseable {
 	/**
 	 * Creates a link that is not connected.
 	 * @param plain the link to use without replicas to wait for; closed by its owner
-	 * @param timeout maximum wait for an answer, without the wait for replicas
+	 * @param timeout maximum wait for a reply, without the wait for replicas
 	 */
 	public ReplicatedLink(RedisConnector connector, RedisLink<V> plain, Duration timeout, ReplicaWait wait) {
 		this.plain = plain;
@@ -34,7 +34,7 @@ public final class ReplicatedLink<V> implements AutoCloseable {
 
 	/**
 	 * Runs a script; all its keys are in one slot.
-	 * @throws StoreUnavailableException when there is no answer in time, or an error, or
+	 * @throws StoreUnavailableException when there is no reply in time, or an error, or
 	 * too few replicas have the change; the master may have it nevertheless
 	 */
 	public <T> T run(LuaScript script, List<String> keys, List<V> arguments) {
@@ -55,7 +55,7 @@ public final class ReplicatedLink<V> implements AutoCloseable {
 
 	/**
 	 * Sends a script; waits only where replicas have to be waited for.
-	 * @return the answer, or the exception of {@link #run}, on a thread that must not
+	 * @return the reply, or the exception of {@link #run}, on a thread that must not
 	 * block
 	 */
 	public <T> CompletableFuture<T> send(LuaScript script, List<String> keys, List<V> arguments) {

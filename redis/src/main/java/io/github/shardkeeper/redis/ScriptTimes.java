@@ -6,15 +6,15 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Times of scripts, from the call to the answer, for a listener. A call with several
- * lists of keys counts once, a call without an answer never. Thread-safe.
+ * Times of scripts, from the call to the reply, for a listener. A call with several lists
+ * of keys counts once, a call without a reply never. Thread-safe.
  */
 final class ScriptTimes {
 
 	private volatile @Nullable BiConsumer<String, Duration> listener;
 
 	/** Sets who receives the name of each script and its time. */
-	void onAnswer(BiConsumer<String, Duration> receiver) {
+	void onReply(BiConsumer<String, Duration> receiver) {
 		this.listener = receiver;
 	}
 

@@ -86,7 +86,7 @@ public final class ServerCheck {
 		}
 	}
 
-	/** Checks now, and waits for the answers. */
+	/** Checks now, and waits for the replies. */
 	void check() {
 		RedisLink<byte[]> link = this.connector.dataLink(RedisConnector.DATA_TIMEOUT);
 		List<String> memory = read(link, EVICTION, (commands) -> commands.info("memory"));
@@ -103,9 +103,9 @@ public final class ServerCheck {
 	private static <T> @Nullable List<T> read(RedisLink<byte[]> link, String operation,
 			Function<RedisClusterAsyncCommands<String, byte[]>, RedisFuture<T>> command) {
 		try {
-			List<T> answers = link.callMasters(command);
+			List<T> replies = link.callMasters(command);
 			link.refusedOperations().succeeded(operation);
-			return answers;
+			return replies;
 		}
 		catch (StoreUnavailableException ex) {
 			link.refusedOperations().failed(operation, ex);

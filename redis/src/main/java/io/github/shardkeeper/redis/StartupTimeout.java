@@ -40,13 +40,13 @@ final class StartupTimeout {
 			return step.apply(timeout);
 		}
 		if (this.leftNanos <= 0) {
-			throw new RedisException("no answer within " + LIMIT.toMillis() + " ms of the start");
+			throw new RedisException("no reply within " + LIMIT.toMillis() + " ms of the start");
 		}
 		long begun = System.nanoTime();
 		try {
-			T answer = step.apply((timeout.toNanos() < this.leftNanos) ? timeout : Duration.ofNanos(this.leftNanos));
+			T reply = step.apply((timeout.toNanos() < this.leftNanos) ? timeout : Duration.ofNanos(this.leftNanos));
 			this.leftNanos = LIMIT.toNanos();
-			return answer;
+			return reply;
 		}
 		catch (Throwable ex) {
 			this.leftNanos -= System.nanoTime() - begun;

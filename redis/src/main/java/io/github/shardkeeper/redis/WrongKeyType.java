@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.StoreUnavailableException;
 
 /**
- * Names the key that holds a value of another type than it should. Redis answers
+ * Names the key that holds a value of another type than it should. Redis replies
  * {@code WRONGTYPE} without the key.
  */
 public final class WrongKeyType {

@@ -52,8 +52,8 @@ class ConnectAheadTests {
 		this.connector.connectAhead();
 		awaitConnections(1);
 
-		String answer = this.connector.dataLink(RedisConnector.DATA_TIMEOUT).call((commands) -> commands.ping());
-		assertThat(answer).isEqualTo("PONG");
+		String reply = this.connector.dataLink(RedisConnector.DATA_TIMEOUT).call((commands) -> commands.ping());
+		assertThat(reply).isEqualTo("PONG");
 		assertThat(connections()).isOne();
 	}
 

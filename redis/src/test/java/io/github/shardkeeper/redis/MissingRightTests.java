@@ -38,8 +38,8 @@ class MissingRightTests {
 					&apps:*; ERR The user executing the script can't publish to the channel mentioned in the command script: 0d, on @user_script:2.
 					&apps:*; ERR ACL failure in script: No permissions to access a channel script: 0d, on @user_script:2.
 					""")
-	void missingRightOfAScriptIsNamed(String right, String answer) {
-		StoreUnavailableException named = MissingRight.named(refusal(answer), SCRIPT, KEYS);
+	void missingRightOfAScriptIsNamed(String right, String reply) {
+		StoreUnavailableException named = MissingRight.named(refusal(reply), SCRIPT, KEYS);
 
 		assertThat(named.isRefusal()).isTrue();
 		assertThat(named).hasMessageContaining("NOPERM")
@@ -54,8 +54,8 @@ class MissingRightTests {
 		assertThat(MissingRight.named(other, SCRIPT, KEYS)).isSameAs(other);
 	}
 
-	private static StoreUnavailableException refusal(String answer) {
-		return RedisLink.unavailable(new RedisCommandExecutionException(answer));
+	private static StoreUnavailableException refusal(String reply) {
+		return RedisLink.unavailable(new RedisCommandExecutionException(reply));
 	}
 
 }

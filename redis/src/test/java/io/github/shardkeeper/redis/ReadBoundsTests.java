@@ -27,7 +27,7 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.cluster.lock.LockStore.Request;
 import io.github.shardkeeper.cluster.signal.SignalStore.Handled;
 import io.github.shardkeeper.cluster.signal.SignalStore.Listening;
-import io.github.shardkeeper.coordination.GroupNotes.Kind;
+import io.github.shardkeeper.coordination.GroupDiagnostics.Kind;
 import io.github.shardkeeper.history.MoveHistory;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
@@ -73,7 +73,7 @@ class ReadBoundsTests {
 	/** Longer than the longest description of a member. */
 	private static final String LONG = "x".repeat(4_500_000);
 
-	/** Of an answer, and of the question how much was sent. */
+	/** Of a reply, and of the question how much was sent. */
 	private static final int MOST_BYTES = 100_000;
 
 	/** Of its own: what it has sent is measured. */
@@ -179,7 +179,7 @@ class ReadBoundsTests {
 		this.keys.opsForHash().putAll(this.base + "problems", entries(10_001));
 
 		assertSendsLittle(() -> assertThatExceptionOfType(CompletionException.class)
-			.isThrownBy(() -> this.store.notes().names(Kind.PROBLEMS).join())
+			.isThrownBy(() -> this.store.diagnostics().names(Kind.PROBLEMS).join())
 			.withMessageContaining(this.base + "problems has 10001 entries"));
 	}
 

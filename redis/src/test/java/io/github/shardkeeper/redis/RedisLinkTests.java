@@ -66,12 +66,12 @@ class RedisLinkTests {
 		try (EmbeddedRedis redis = EmbeddedRedis.start()) {
 			connect(RedisClients.factory(redis), PATIENCE);
 			redis.freeze();
-			List<CompletableFuture<Long>> answers = IntStream.range(0, 1_000).mapToObj((i) -> increment()).toList();
-			assertThat(answers).noneMatch(CompletableFuture::isDone);
+			List<CompletableFuture<Long>> replies = IntStream.range(0, 1_000).mapToObj((i) -> increment()).toList();
+			assertThat(replies).noneMatch(CompletableFuture::isDone);
 
 			redis.thaw();
 
-			assertThat(answers.stream().map(RedisLinkTests::await))
+			assertThat(replies.stream().map(RedisLinkTests::await))
 				.containsExactlyInAnyOrderElementsOf(IntStream.rangeClosed(1, 1_000).mapToObj(Long::valueOf).toList());
 		}
 	}
@@ -129,8 +129,8 @@ class RedisLinkTests {
 			redis.freeze();
 			CompletableFuture<Long> first = increment();
 			CompletableFuture<Long> second = increment();
-			assertUnavailable(first, "no answer within 1000 ms");
-			assertUnavailable(second, "no answer within 1000 ms");
+			assertUnavailable(first, "no reply within 1000 ms");
+			assertUnavailable(second, "no reply within 1000 ms");
 			redis.thaw();
 
 			Awaitility.await()
@@ -149,7 +149,7 @@ class RedisLinkTests {
 			long before = this.link.call((commands) -> commands.clientId());
 			for (int i = 0; i < 2; i++) {
 				redis.freeze();
-				assertUnavailable(increment(), "no answer within 1000 ms");
+				assertUnavailable(increment(), "no reply within 1000 ms");
 				redis.thaw();
 				assertUnavailable(increment(), "WRONGTYPE");
 			}
@@ -183,7 +183,7 @@ class RedisLinkTests {
 		}
 	}
 
-	/** Long before the time limit: the answer of a dead node never comes. */
+	/** Long before the time limit: the reply of a dead node never comes. */
 	@Test
 	void newMasterOfTheSlotIsFoundOnACluster() {
 		try (EmbeddedRedisCluster cluster = EmbeddedRedisCluster.startWithReplicas(3)) {
@@ -195,7 +195,7 @@ class RedisLinkTests {
 		}
 	}
 
-	/** Retries until Redis answers, as workers do. */
+	/** Retries until Redis replies, as workers do. */
 	private void awaitIncremented() {
 		Awaitility.await()
 			.atMost(PATIENCE.multipliedBy(2))
@@ -207,12 +207,12 @@ class RedisLinkTests {
 		return this.link.send(INCREMENT, List.of(this.key), List.of());
 	}
 
-	private static <T> T await(CompletableFuture<T> answer) {
-		return answer.orTimeout(1, TimeUnit.MINUTES).join();
+	private static <T> T await(CompletableFuture<T> reply) {
+		return reply.orTimeout(1, TimeUnit.MINUTES).join();
 	}
 
-	private static void assertUnavailable(CompletableFuture<Long> answer, String message) {
-		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> await(answer))
+	private static void assertUnavailable(CompletableFuture<Long> reply, String message) {
+		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> await(reply))
 			.withCauseInstanceOf(StoreUnavailableException.class)
 			.withMessageContaining(message);
 	}

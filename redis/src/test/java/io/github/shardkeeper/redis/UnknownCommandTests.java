@@ -64,9 +64,9 @@ class UnknownCommandTests {
 	@Test
 	void commandOfAScriptThatNobodyWaitsForIsNamed() {
 		LuaScript script = new LuaScript("trim.lua", "redis.call('UNLINK', KEYS[1])", ScriptOutputType.VALUE);
-		CompletableFuture<?> answer = this.link.send(script, List.of("k"), List.of());
+		CompletableFuture<?> reply = this.link.send(script, List.of("k"), List.of());
 
-		assertThat(answer).failsWithin(Duration.ofSeconds(10))
+		assertThat(reply).failsWithin(Duration.ofSeconds(10))
 			.withThrowableThat()
 			.havingCause()
 			.isInstanceOfSatisfying(StoreUnavailableException.class, (failure) -> assertNamed(failure, "UNLINK"))

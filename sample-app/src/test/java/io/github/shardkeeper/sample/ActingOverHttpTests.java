@@ -99,9 +99,9 @@ class ActingOverHttpTests {
 			.POST(BodyPublishers.ofString(body)));
 	}
 
-	private static JsonNode json(HttpResponse<String> answer) {
-		assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-		return new JsonMapper().readTree(answer.body());
+	private static JsonNode json(HttpResponse<String> reply) {
+		assertThat(reply.statusCode()).as(reply.body()).isEqualTo(200);
+		return new JsonMapper().readTree(reply.body());
 	}
 
 	private static JsonNode get(ConfigurableApplicationContext application, String path)
@@ -267,9 +267,9 @@ class ActingOverHttpTests {
 			"/%3Cimg%3E; {\"action\": \"send-back\"}; 400; '<img>' is no topic" })
 	void badRequestIsAnsweredWithTheReason(String path, String body, int status, String reason) throws Exception {
 		for (ConfigurableApplicationContext application : APPLICATIONS.values()) {
-			HttpResponse<String> answer = post(application, (path != null) ? path : "", body);
+			HttpResponse<String> reply = post(application, (path != null) ? path : "", body);
 
-			assertReason(answer, status, reason);
+			assertReason(reply, status, reason);
 		}
 	}
 
@@ -329,19 +329,18 @@ class ActingOverHttpTests {
 	void badChangeOfAParameterIsAnsweredWithTheReason(String method, String name, String body, String reason)
 			throws Exception {
 		for (ConfigurableApplicationContext application : APPLICATIONS.values()) {
-			HttpResponse<String> answer = send(
-					HttpRequest.newBuilder(actuator(application, "clusterparameters/" + name))
-						.header("Content-Type", "application/json")
-						.method(method, (body != null) ? BodyPublishers.ofString(body) : BodyPublishers.noBody()));
+			HttpResponse<String> reply = send(HttpRequest.newBuilder(actuator(application, "clusterparameters/" + name))
+				.header("Content-Type", "application/json")
+				.method(method, (body != null) ? BodyPublishers.ofString(body) : BodyPublishers.noBody()));
 
-			assertReason(answer, 400, reason);
+			assertReason(reply, 400, reason);
 			assertThat(application.getBean(Application.class).speed).isEqualTo(5);
 		}
 	}
 
-	private static void assertReason(HttpResponse<String> answer, int status, String reason) {
-		assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
-		assertThat(new JsonMapper().readTree(answer.body()).path("reason").asString()).isNotEmpty()
+	private static void assertReason(HttpResponse<String> reply, int status, String reason) {
+		assertThat(reply.statusCode()).as(reply.body()).isEqualTo(status);
+		assertThat(new JsonMapper().readTree(reply.body()).path("reason").asString()).isNotEmpty()
 			.startsWith((reason != null) ? reason : "");
 	}
 
@@ -351,10 +350,10 @@ class ActingOverHttpTests {
 			value = { "{\"action\": {\"a\": 1}}; 400", "{\"action\": ; 400", "[1]; 400" })
 	void bodyThatIsNoObjectOfTextsIsAClientError(String body, int status) throws Exception {
 		for (ConfigurableApplicationContext application : APPLICATIONS.values()) {
-			HttpResponse<String> answer = post(application, "", body);
+			HttpResponse<String> reply = post(application, "", body);
 
-			assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
-			assertThat(answer.body()).doesNotContain("at org.springframework", "at io.github");
+			assertThat(reply.statusCode()).as(reply.body()).isEqualTo(status);
+			assertThat(reply.body()).doesNotContain("at org.springframework", "at io.github");
 		}
 	}
 
@@ -363,12 +362,12 @@ class ActingOverHttpTests {
 	@EnumSource(value = WebApplicationType.class, names = { "SERVLET", "REACTIVE" })
 	void onlyJsonIsAccepted(WebApplicationType type) throws Exception {
 		for (String contentType : List.of("application/x-www-form-urlencoded", "text/plain")) {
-			HttpResponse<String> answer = send(
+			HttpResponse<String> reply = send(
 					HttpRequest.newBuilder(address(APPLICATIONS.get(type), "/visits?action=drop"))
 						.header("Content-Type", contentType)
 						.POST(BodyPublishers.ofString("action=drop")));
 
-			assertThat(answer.statusCode()).as(contentType).isEqualTo(415);
+			assertThat(reply.statusCode()).as(contentType).isEqualTo(415);
 		}
 	}
 

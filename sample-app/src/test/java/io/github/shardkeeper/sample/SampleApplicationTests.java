@@ -97,7 +97,7 @@ class SampleApplicationTests {
 		}
 	}
 
-	/** Retries an instance that does not answer yet. */
+	/** Retries an instance that does not reply yet. */
 	private void awaitThat(Callable<Boolean> condition) {
 		await().atMost(PATIENCE).ignoreExceptionsInstanceOf(IOException.class).until(() -> {
 			assertThat(this.instances).allMatch(SampleInstance::isAlive);

@@ -58,9 +58,9 @@ class ShardsOverHttpTests {
 	}
 
 	private static JsonNode json(String path) throws IOException, InterruptedException {
-		HttpResponse<String> answer = get(path);
-		assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-		return new JsonMapper().readTree(answer.body());
+		HttpResponse<String> reply = get(path);
+		assertThat(reply.statusCode()).as(reply.body()).isEqualTo(200);
+		return new JsonMapper().readTree(reply.body());
 	}
 
 	private static JsonNode group(String query) throws IOException, InterruptedException {
@@ -109,12 +109,12 @@ class ShardsOverHttpTests {
 			"/carts; 404; The group has no topic 'carts'", "/visits/150; 404; The group has no shard visits/150",
 			"/visits/a%20b; 400; Not a valid shard id: 'a b'" })
 	void badRequestIsAnsweredWithTheReason(String path, int status, String reason) throws Exception {
-		HttpResponse<String> answer = get(path);
+		HttpResponse<String> reply = get(path);
 
-		assertThat(answer.statusCode()).isEqualTo(status);
-		assertThat(answer.headers().firstValue("content-type"))
+		assertThat(reply.statusCode()).isEqualTo(status);
+		assertThat(reply.headers().firstValue("content-type"))
 			.hasValueSatisfying((type) -> assertThat(type).contains("json"));
-		assertThat(new JsonMapper().readTree(answer.body()).path("reason").asString()).startsWith(reason);
+		assertThat(new JsonMapper().readTree(reply.body()).path("reason").asString()).startsWith(reason);
 	}
 
 	@Configuration(proxyBeanMethods = false)

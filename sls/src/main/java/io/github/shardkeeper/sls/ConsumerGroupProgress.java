@@ -26,8 +26,8 @@ import io.github.shardkeeper.time.MonotonicTime;
  * console and for a way back to plain consumers; nothing is read from it. Creates the
  * consumer group if it is missing. {@link HeldPositions} decides when a position is
  * written; each is written by a request of its own, on the thread
- * {@code shardkeeper-sls-progress}. A cursor cannot point into the logs of an answer, so
- * the position written is that of the cursor at or before the commit: up to an answer of
+ * {@code shardkeeper-sls-progress}. A cursor cannot point into the logs of a reply, so
+ * the position written is that of the cursor at or before the commit: up to a reply of
  * logs less. A failure delays nothing but the position shown. Thread-safe.
  */
 final class ConsumerGroupProgress implements AutoCloseable {

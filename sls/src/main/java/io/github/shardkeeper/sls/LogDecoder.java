@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * Decodes the log groups of an answer as records; {@link LogEncoder} describes the
- * format. Confined to the thread that decodes.
+ * Decodes the log groups of a reply as records; {@link LogEncoder} describes the format.
+ * Confined to the thread that decodes.
  */
 final class LogDecoder {
 
@@ -39,11 +39,11 @@ final class LogDecoder {
 	}
 
 	/**
-	 * Decodes an answer.
+	 * Decodes a reply.
 	 * @param from the place that was read
 	 * @param keyField the content field that is the key of logs without one
 	 * @return all records, in order
-	 * @throws IllegalArgumentException if the answer is malformed
+	 * @throws IllegalArgumentException if the reply is malformed
 	 */
 	static List<SourceRecord> decode(SlsClient.Pulled pulled, SlsOffset.Place from, @Nullable String keyField) {
 		LogDecoder decoder = new LogDecoder(pulled, from, keyField);

@@ -13,9 +13,9 @@ import io.github.shardkeeper.source.ShardSource.Lag;
 
 /**
  * How old the logs are that wait after a checkpoint; how many these are is unknown. What
- * the answers to reads tell about shards that are read here needs no request. The time is
+ * the replies to reads tell about shards that are read here needs no request. The time is
  * that at which SLS received a log, in whole seconds, and compared with this machine's
- * clock; of a checkpoint inside of an answer, that of the first log of the answer.
+ * clock; of a checkpoint inside of a reply, that of the first log of the reply.
  * Thread-safe.
  */
 final class ShardAges {

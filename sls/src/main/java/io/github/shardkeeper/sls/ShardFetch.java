@@ -24,7 +24,7 @@ final class ShardFetch {
 	/** Interval of checks whether logs expire before they are read. */
 	private static final Duration EXPIRY_CHECK = Duration.ofMinutes(1);
 
-	/** Size of an answer that reads aim at, uncompressed. */
+	/** Size of a reply that reads aim at, uncompressed. */
 	private static final int TARGET_BYTES = 1024 * 1024;
 
 	private static final int FIRST_COUNT = 16;
@@ -83,7 +83,7 @@ final class ShardFetch {
 	/** Time of the first of these failures because of a quota, {@code null} for none. */
 	private @Nullable Long throttledSinceNanos;
 
-	/** {@code null} before the first answer, and after a failure. */
+	/** {@code null} before the first reply, and after a failure. */
 	private @Nullable Reached reached;
 
 	ShardFetch(ShardId shard, @Nullable Offset after, SlsClient client, ShardLists lists, SlsSettings settings,
@@ -223,7 +223,7 @@ final class ShardFetch {
 		return new Fetched(records.subList(done, records.size()), pause);
 	}
 
-	/** The answer names no place after its logs: they come again. */
+	/** The reply names no place after its logs: they come again. */
 	private Result stayed(List<SourceRecord> records) {
 		this.reached = null;
 		int done = (int) Math.min(this.skip, records.size());

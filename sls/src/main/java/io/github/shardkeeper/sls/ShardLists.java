@@ -56,7 +56,7 @@ final class ShardLists implements AutoCloseable {
 	Map<String, TopicShards> topics() {
 		Map<String, TopicShards> topics = new TreeMap<>();
 		this.listings.forEach((topic, listing) -> {
-			Answer last = listing.last;
+			Reply last = listing.last;
 			topics.put(topic, (last != null) ? last.shards().topicShards() : TopicShards.NONE);
 		});
 		return topics;
@@ -80,7 +80,7 @@ final class ShardLists implements AutoCloseable {
 	Map<String, OpenShards> open() {
 		Map<String, OpenShards> open = new TreeMap<>();
 		this.listings.forEach((topic, listing) -> {
-			Answer last = listing.last;
+			Reply last = listing.last;
 			if (last != null) {
 				open.put(topic, new OpenShards(last.shards().writable(), age(last)));
 			}
@@ -88,16 +88,16 @@ final class ShardLists implements AutoCloseable {
 		return open;
 	}
 
-	private Duration age(Answer answer) {
-		return Duration.ofNanos(this.nanoTime.getAsLong() - answer.requestedAtNanos());
+	private Duration age(Reply reply) {
+		return Duration.ofNanos(this.nanoTime.getAsLong() - reply.requestedAtNanos());
 	}
 
 	/**
-	 * Returns what is known of a topic's shards, {@code null} before the first answer.
+	 * Returns what is known of a topic's shards, {@code null} before the first reply.
 	 */
 	@Nullable LogstoreShards known(String topic) {
 		Listing listing = this.listings.get(topic);
-		Answer last = (listing != null) ? listing.last : null;
+		Reply last = (listing != null) ? listing.last : null;
 		return (last != null) ? last.shards() : null;
 	}
 
@@ -110,8 +110,8 @@ final class ShardLists implements AutoCloseable {
 		if (listing == null) {
 			throw SlsFailure.refused("'%s' is no topic of this source".formatted(topic));
 		}
-		Answer before;
-		Answer after;
+		Reply before;
+		Reply after;
 		synchronized (listing) {
 			before = listing.last;
 			if (before != null && age(before).compareTo(maxAge) <= 0) {
@@ -125,17 +125,17 @@ final class ShardLists implements AutoCloseable {
 		return after.shards();
 	}
 
-	private Answer read(Listing listing) {
+	private Reply read(Listing listing) {
 		try {
 			long requestedAtNanos = this.nanoTime.getAsLong();
-			Answer answer = new Answer(LogstoreShards.of(this.client.shards(listing.topic)), requestedAtNanos);
+			Reply reply = new Reply(LogstoreShards.of(this.client.shards(listing.topic)), requestedAtNanos);
 			if (listing.problem != null) {
 				logger.info("The shards of the topic '{}' can be listed again", listing.topic);
 			}
 			listing.problem = null;
 			listing.refused = false;
-			listing.last = answer;
-			return answer;
+			listing.last = reply;
+			return reply;
 		}
 		catch (SlsFailure ex) {
 			throw failed(listing, ex);
@@ -229,12 +229,12 @@ final class ShardLists implements AutoCloseable {
 	}
 
 	/**
-	 * Answer to a request. Immutable.
+	 * Reply to a request. Immutable.
 	 *
 	 * @param requestedAtNanos the time at which it was sent: what has changed later may
 	 * be missing
 	 */
-	private record Answer(LogstoreShards shards, long requestedAtNanos) {
+	private record Reply(LogstoreShards shards, long requestedAtNanos) {
 
 	}
 
@@ -243,7 +243,7 @@ final class ShardLists implements AutoCloseable {
 
 		private final String topic;
 
-		private volatile @Nullable Answer last;
+		private volatile @Nullable Reply last;
 
 		private volatile @Nullable String problem;
 

@@ -23,7 +23,7 @@ import io.github.shardkeeper.shard.ShardId;
 
 /**
  * Requests to the service, through the vendor's client. Every method blocks until the
- * answer, throws {@link SlsFailure} and does not retry. The client asks the
+ * reply, throws {@link SlsFailure} and does not retry. The client asks the
  * {@link CredentialsProvider} for each request, so changed credentials count at once.
  * Thread-safe.
  */
@@ -204,7 +204,7 @@ final class SlsClient implements AutoCloseable {
 	}
 
 	/**
-	 * Answer of a read.
+	 * Reply of a read.
 	 *
 	 * @param logGroups the encoded list of log groups
 	 * @param count the number of log groups, which may be fewer than there are

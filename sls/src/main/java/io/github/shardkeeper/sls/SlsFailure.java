@@ -40,10 +40,10 @@ final class SlsFailure extends StoreUnavailableException {
 		Kind kind = kind(ex, code);
 		if (kind == Kind.NO_ANSWER) {
 			// The other lines of the message have nothing to do with the service.
-			String reason = brokenOff(ex) ? "the answer broke off"
+			String reason = brokenOff(ex) ? "the reply broke off"
 					: String.valueOf(ex.getMessage()).lines().findFirst().orElse("");
 			return new SlsFailure(kind,
-					"SLS at %s did not answer the request to %s: %s".formatted(settings.endpoint(), what, reason), ex);
+					"SLS at %s did not reply the request to %s: %s".formatted(settings.endpoint(), what, reason), ex);
 		}
 		if (CREDENTIALS.contains(code) || ex.getHttpCode() == 401) {
 			// The service's message may name the access key, except where a policy
@@ -69,7 +69,7 @@ final class SlsFailure extends StoreUnavailableException {
 	}
 
 	static SlsFailure malformed(String what, String problem) {
-		return new SlsFailure(Kind.SERVER, "Cannot %s: the answer is malformed: %s".formatted(what, problem), null);
+		return new SlsFailure(Kind.SERVER, "Cannot %s: the reply is malformed: %s".formatted(what, problem), null);
 	}
 
 	static SlsFailure refused(String message) {
@@ -97,11 +97,11 @@ final class SlsFailure extends StoreUnavailableException {
 		if (CREDENTIALS.contains(code)) {
 			return Kind.REFUSED;
 		}
-		// Without a status: the client could not read the answer.
+		// Without a status: the client could not read the reply.
 		return (http >= 500 || http < 0) ? Kind.SERVER : Kind.REFUSED;
 	}
 
-	/** Returns whether the connection ended after the header of the answer. */
+	/** Returns whether the connection ended after the header of the reply. */
 	private static boolean brokenOff(LogException ex) {
 		return "BadResponse".equals(ex.getErrorCode()) && ex.getCause() instanceof IOException;
 	}
@@ -131,7 +131,7 @@ final class SlsFailure extends StoreUnavailableException {
 
 	enum Kind {
 
-		/** No connection, or no answer in time. The request may have been executed. */
+		/** No connection, or no reply in time. The request may have been executed. */
 		NO_ANSWER,
 
 		/** The service failed. The request may have been executed. */

@@ -22,13 +22,13 @@ import io.github.shardkeeper.shard.Offset;
  *
  * The last two may end with {@code :<next>}, the cursor of the next log.
  * <p>
- * The service gives one cursor for all log groups of an answer, and decides how many
- * those are. So a log is {@code <cursor>:<index>} only in reads that ask for this cursor.
- * What identifies it in every read is its number {@code n} after the origin: the cursor
- * at which the first reader of the shard has begun. A reader that resumes at an offset
- * keeps its origin and continues its count. The later cursor is where it resumes, so that
- * it reads at most one answer again; the next cursor saves that, too, and the position
- * stays valid when the logs before it expire.
+ * The service gives one cursor for all log groups of a reply, and decides how many those
+ * are. So a log is {@code <cursor>:<index>} only in reads that ask for this cursor. What
+ * identifies it in every read is its number {@code n} after the origin: the cursor at
+ * which the first reader of the shard has begun. A reader that resumes at an offset keeps
+ * its origin and continues its count. The later cursor is where it resumes, so that it
+ * reads at most one reply again; the next cursor saves that, too, and the position stays
+ * valid when the logs before it expire.
  * <p>
  * A cursor is the base64 text of a decimal number that grows within a shard. The service
  * does not document this, but the vendor's own connectors rely on it too. Immutable.

@@ -22,7 +22,7 @@ import io.github.shardkeeper.source.ResetPolicy;
  * @param fetchCount the maximum number of log groups of a read, 1 to 1,000
  * @param threads the maximum number of reads at a time, and the same for requests that
  * append
- * @param requestTimeout the time limit for a connection and for each part of an answer
+ * @param requestTimeout the time limit for a connection and for each part of a reply
  * @param region the region for signatures of version 4, {@code null} for version 1
  * @param proxy the HTTP proxy as {@code host:port}, {@code null} for none
  * @param consumerGroup the SLS consumer group that shows committed positions,

@@ -26,8 +26,8 @@ import io.github.shardkeeper.text.PrintableLogger;
  * Reads shards on the threads {@code shardkeeper-sls-reader-<n>}, each shard with one
  * request at a time: at once until its end, then after the pause that the
  * {@link ShardFetch} chooses, and after a growing pause when it fails. A shard waits for
- * others only while all threads wait for answers. Records wait for {@link #poll()}, which
- * passes them on. Of a shard that is paused, at most one answer is kept. Thread-safe,
+ * others only while all threads wait for replies. Records wait for {@link #poll()}, which
+ * passes them on. Of a shard that is paused, at most one reply is kept. Thread-safe,
  * except {@link #poll()}, which one thread calls.
  */
 final class SlsShardReader implements ShardReader {
@@ -134,7 +134,7 @@ final class SlsShardReader implements ShardReader {
 		return answered;
 	}
 
-	/** Returns whether every shard that is read fails for want of an answer. */
+	/** Returns whether every shard that is read fails for want of a reply. */
 	private synchronized boolean isUnreachable() {
 		return this.readings.values().stream().filter(Reading::isActive).allMatch((reading) -> reading.unanswered);
 	}

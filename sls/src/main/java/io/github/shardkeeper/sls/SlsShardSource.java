@@ -60,9 +60,9 @@ import io.github.shardkeeper.time.MonotonicClock;
  * not of the log's own time.</li>
  * <li>When logs expire before they are read, the topic's reset policy applies. It also
  * applies to a position that is older than the first log although there were no logs in
- * between, because SLS does not tell the difference, and may then repeat up to one answer
+ * between, because SLS does not tell the difference, and may then repeat up to one reply
  * of logs.</li>
- * <li>A record may be appended twice if an answer is lost.</li>
+ * <li>A record may be appended twice if a reply is lost.</li>
  * </ul>
  * Credentials are asked for with each request, so the provider may change them. They are
  * never logged. Thread-safe.
@@ -176,14 +176,14 @@ public final class SlsShardSource implements ShardSource, ShardAppender {
 
 	/** Asks for a cursor of each shard. */
 	private Map<ShardId, Offset> ask(Collection<ShardId> shards, CursorRequest request) {
-		Map<ShardId, Future<Offset>> answers = new HashMap<>();
+		Map<ShardId, Future<Offset>> replies = new HashMap<>();
 		try {
 			for (ShardId shard : shards) {
-				answers.put(shard, this.positions.submit(() -> offset(shard, request)));
+				replies.put(shard, this.positions.submit(() -> offset(shard, request)));
 			}
 			Map<ShardId, Offset> offsets = new HashMap<>();
-			for (Map.Entry<ShardId, Future<Offset>> answer : answers.entrySet()) {
-				offsets.put(answer.getKey(), answer.getValue().get());
+			for (Map.Entry<ShardId, Future<Offset>> reply : replies.entrySet()) {
+				offsets.put(reply.getKey(), reply.getValue().get());
 			}
 			return offsets;
 		}
@@ -202,7 +202,7 @@ public final class SlsShardSource implements ShardSource, ShardAppender {
 			throw new StoreUnavailableException("The source is closed", ex);
 		}
 		finally {
-			answers.values().forEach((answer) -> answer.cancel(false));
+			replies.values().forEach((reply) -> reply.cancel(false));
 		}
 	}
 

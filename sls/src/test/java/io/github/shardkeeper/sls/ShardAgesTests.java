@@ -48,7 +48,7 @@ class ShardAgesTests {
 
 	ShardAgesTests() {
 		this.server.createLogstore("access", 1);
-		// One log group per answer.
+		// One log group per reply.
 		this.server.answerWithAtMost(1);
 	}
 
@@ -73,7 +73,7 @@ class ShardAgesTests {
 		assertThat(this.server.calls()).hasSize(requests);
 		SourceRecord last = read(fetch, 1).get(0);
 		requests = this.server.calls().size();
-		assertThat(lag(last)).as("the answer has reached the end").isEqualTo(AT_END);
+		assertThat(lag(last)).as("the reply has reached the end").isEqualTo(AT_END);
 		assertThat(this.server.calls()).hasSize(requests);
 	}
 

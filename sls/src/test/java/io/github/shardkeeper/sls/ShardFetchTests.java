@@ -24,7 +24,7 @@ import io.github.shardkeeper.source.SourceRecord;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** When a shard is read, and what is read, answer by answer. */
+/** When a shard is read, and what is read, reply by reply. */
 class ShardFetchTests {
 
 	private static final ShardId SHARD = ShardId.of("visits", 0);
@@ -58,7 +58,7 @@ class ShardFetchTests {
 		this.server.close();
 	}
 
-	/** The answer says that it has reached the end, so nothing is asked to see that. */
+	/** The reply says that it has reached the end, so nothing is asked to see that. */
 	@Test
 	void trickleCostsOneRequestPerAnswer() {
 		append("r0");
@@ -156,7 +156,7 @@ class ShardFetchTests {
 		assertThat(readToAPause(fetch)).containsExactly("r0");
 	}
 
-	/** The logs come again with the next answer, and are not handled again. */
+	/** The logs come again with the next reply, and are not handled again. */
 	@Test
 	void logsWithoutNextCursorAreReadOnce() {
 		append("r0");

@@ -15,7 +15,7 @@ class SlsFailureTests {
 			Duration.ofMillis(500), Duration.ofSeconds(10), 100, 4, Duration.ofSeconds(10), null, null, null);
 
 	/**
-	 * The connection was there when the answer began, so the client does not call it a
+	 * The connection was there when the reply began, so the client does not call it a
 	 * failed request.
 	 */
 	@Test
@@ -26,7 +26,7 @@ class SlsFailureTests {
 
 		assertThat(failure.kind()).isEqualTo(SlsFailure.Kind.NO_ANSWER);
 		assertThat(failure).hasMessage(
-				"SLS at cn-test.log.example.com did not answer the request to read visits/0: the answer broke off");
+				"SLS at cn-test.log.example.com did not reply the request to read visits/0: the reply broke off");
 	}
 
 	@Test

@@ -142,7 +142,7 @@ class SlsReadingTests {
 						pollUntil(next, sink, 13 - i);
 						List<SourceRecord> rest = sink.pending();
 						assertThat(rest).extracting(SourceRecord::identity)
-							.as("%d per answer, after %s", fetchCount, after)
+							.as("%d per reply, after %s", fetchCount, after)
 							.isEqualTo(identities.subList(i + 1, 14));
 						after = rest.get(0).offset();
 					}
@@ -321,7 +321,7 @@ class SlsReadingTests {
 			await().until(() -> quota.refusals() > 0);
 			assertThat(payloads(start(ONE, null).await(1))).as("delays no other").containsExactly("o1");
 			append(ZERO, "r0");
-			// The first answer with a log tells the position of the first log.
+			// The first reply with a log tells the position of the first log.
 			quota.permit(1);
 			for (int i = 0; i < 2; i++) {
 				quota.permit(1);
@@ -336,7 +336,7 @@ class SlsReadingTests {
 		assertThat(output).doesNotContain("WARN");
 	}
 
-	/** It answers, so an outage before is over. */
+	/** It replies, so an outage before is over. */
 	@Test
 	void throttledServiceIsNotAway() {
 		this.source = settings(ResetPolicy.EARLIEST).open();
@@ -414,7 +414,7 @@ class SlsReadingTests {
 			RecordingSink zero = start(ZERO, null);
 			await().until(() -> !this.failures.isEmpty());
 			assertThat(this.failures.get(0)).isInstanceOf(StoreUnavailableException.class)
-				.hasMessageContaining("did not answer the request to")
+				.hasMessageContaining("did not reply the request to")
 				.hasMessageContaining("visits/0");
 			held.end();
 			assertThat(payloads(zero.await(1))).containsExactly("r1");
@@ -430,7 +430,7 @@ class SlsReadingTests {
 		this.server.stop();
 		await().until(() -> !this.failures.isEmpty());
 		assertThat(this.failures.get(0)).isInstanceOf(StoreUnavailableException.class)
-			.hasMessageContaining("SLS at http://cn-test.log.example.com did not answer");
+			.hasMessageContaining("SLS at http://cn-test.log.example.com did not reply");
 		this.server.restart();
 		// On a connection from before the restart, the request might not be answered.
 		try (SlsShardSource sender = settings(ResetPolicy.EARLIEST).open()) {
@@ -446,7 +446,7 @@ class SlsReadingTests {
 		open(settings(ResetPolicy.EARLIEST));
 		await().until(() -> this.source.problems().containsKey("visits"));
 		assertThat(this.source.topics()).containsEntry("visits", TopicShards.NONE);
-		assertThat(this.source.problems().get("visits")).contains("did not answer the request to list the shards");
+		assertThat(this.source.problems().get("visits")).contains("did not reply the request to list the shards");
 		this.server.restart();
 
 		await().until(() -> this.source.topics().get("visits").equals(TopicShards.count(2)));
@@ -712,7 +712,7 @@ class SlsReadingTests {
 
 		assertThatExceptionOfType(StoreUnavailableException.class)
 			.isThrownBy(() -> this.source.before(StartPosition.LATEST, List.of(ZERO)))
-			.withMessageContaining("did not answer");
+			.withMessageContaining("did not reply");
 		assertThat(this.source.before(StartPosition.EARLIEST, List.of(ZERO)).get(ZERO).value()).isEqualTo("begin");
 	}
 
@@ -731,7 +731,7 @@ class SlsReadingTests {
 		sink.makeRoom();
 		this.reader.resume(ZERO);
 		sink.await(39);
-		// The first answer, one that the size of the first determines, and so on.
+		// The first reply, one that the size of the first determines, and so on.
 		assertThat(this.server.count("PullLogs")).isGreaterThan(5);
 	}
 
@@ -748,7 +748,7 @@ class SlsReadingTests {
 		assertThat(this.reader.problems()).isEmpty();
 		fault.close();
 		await().until(() -> this.server.consumerGroup("access", "shop-visits").containsKey(0));
-		assertThat(this.server.consumerGroup("access", "shop-visits")).as("before the answer that holds it")
+		assertThat(this.server.consumerGroup("access", "shop-visits")).as("before the reply that holds it")
 			.containsEntry(0, SlsOffset.parse(read.get(1).offset()).cursor());
 		this.reader.committed(ZERO, read.get(2).offset());
 		this.reader.committed(ONE, new Offset("of-another-source"));

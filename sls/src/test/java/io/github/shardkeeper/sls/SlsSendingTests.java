@@ -218,7 +218,7 @@ class SlsSendingTests {
 				.returns(true, SendFailedException::mayHaveBeenAppended);
 		}
 		this.server.stop();
-		assertThat(failure(record(ZERO, null, "r1"))).hasMessageContaining("did not answer")
+		assertThat(failure(record(ZERO, null, "r1"))).hasMessageContaining("did not reply")
 			.returns(true, SendFailedException::mayHaveBeenAppended);
 		this.server.restart();
 		assertThat(this.source.append(List.of(record(ZERO, null, "r2"))).get(0).join()).hasToString("unknown");

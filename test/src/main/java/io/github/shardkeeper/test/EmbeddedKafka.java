@@ -233,7 +233,7 @@ public final class EmbeddedKafka implements AutoCloseable {
 	 */
 	private static boolean isCreated(Admin admin, NewTopic topic) {
 		try {
-			answer(admin.createTopics(List.of(topic)).all());
+			reply(admin.createTopics(List.of(topic)).all());
 			return true;
 		}
 		catch (IllegalStateException ex) {
@@ -246,7 +246,7 @@ public final class EmbeddedKafka implements AutoCloseable {
 
 	private void awaitLeaders(Admin admin, String topic) {
 		// A broker that has not heard of the topic yet.
-		await().ignoreExceptionsInstanceOf(IllegalStateException.class).until(() -> leadersAnswer(admin, topic));
+		await().ignoreExceptionsInstanceOf(IllegalStateException.class).until(() -> leadersReply(admin, topic));
 	}
 
 	private static ConditionFactory await() {
@@ -256,7 +256,7 @@ public final class EmbeddedKafka implements AutoCloseable {
 			.pollInterval(Duration.ofMillis(10));
 	}
 
-	private static boolean leadersAnswer(Admin admin, String topic) {
+	private static boolean leadersReply(Admin admin, String topic) {
 		Map<TopicPartition, OffsetSpec> beginnings = new LinkedHashMap<>();
 		for (TopicPartitionInfo partition : partitions(admin, topic)) {
 			if (partition.leader() == null || partition.leader().isEmpty()) {
@@ -264,13 +264,13 @@ public final class EmbeddedKafka implements AutoCloseable {
 			}
 			beginnings.put(new TopicPartition(topic, partition.partition()), OffsetSpec.earliest());
 		}
-		// Leaders are named before they accept records; they answer only afterwards.
-		answer(admin.listOffsets(beginnings).all());
+		// Leaders are named before they accept records; they reply only afterwards.
+		reply(admin.listOffsets(beginnings).all());
 		return true;
 	}
 
 	private static List<TopicPartitionInfo> partitions(Admin admin, String topic) {
-		TopicDescription description = answer(admin.describeTopics(List.of(topic)).allTopicNames()).get(topic);
+		TopicDescription description = reply(admin.describeTopics(List.of(topic)).allTopicNames()).get(topic);
 		return Objects.requireNonNull(description).partitions();
 	}
 
@@ -299,7 +299,7 @@ public final class EmbeddedKafka implements AutoCloseable {
 		return Admin.create(properties);
 	}
 
-	private static <T> T answer(KafkaFuture<T> future) {
+	private static <T> T reply(KafkaFuture<T> future) {
 		try {
 			return future.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
 		}
@@ -307,7 +307,7 @@ public final class EmbeddedKafka implements AutoCloseable {
 			throw new IllegalStateException(ex.getCause());
 		}
 		catch (TimeoutException ex) {
-			throw new IllegalStateException("Kafka does not answer within " + TIMEOUT_SECONDS + " s", ex);
+			throw new IllegalStateException("Kafka does not reply within " + TIMEOUT_SECONDS + " s", ex);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

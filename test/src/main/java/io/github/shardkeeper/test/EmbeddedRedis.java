@@ -260,8 +260,8 @@ public final class EmbeddedRedis implements AutoCloseable {
 	/**
 	 * Sends commands to this process, on a connection that is opened for this call.
 	 * @param command the commands
-	 * @param <T> the type of the answer
-	 * @return the answer
+	 * @param <T> the type of the reply
+	 * @return the reply
 	 */
 	public <T extends @Nullable Object> T call(Function<RedisCommands<String, String>, T> command) {
 		try (StatefulRedisConnection<String, String> connection = client()
@@ -319,7 +319,7 @@ public final class EmbeddedRedis implements AutoCloseable {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
-		// Reads the log of the process, because another process might answer on the port.
+		// Reads the log of the process, because another process might reply on the port.
 		CompletableFuture<Void> ready = new CompletableFuture<>();
 		Thread reader = new Thread(() -> readLog(started, ready), "test-redis-log");
 		reader.setDaemon(true);

@@ -26,9 +26,9 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
-import io.github.shardkeeper.source.OnceAppender;
-import io.github.shardkeeper.source.OnceAppender.Appended;
-import io.github.shardkeeper.source.OnceAppender.Batch;
+import io.github.shardkeeper.source.IdempotentAppender;
+import io.github.shardkeeper.source.IdempotentAppender.Appended;
+import io.github.shardkeeper.source.IdempotentAppender.Batch;
 import io.github.shardkeeper.source.RecordFields;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
@@ -281,7 +281,7 @@ public abstract class ShardSourceContract {
 
 	@Test
 	void repeatedBatchIsAppendedOnce() {
-		OnceAppender once = requireOnce();
+		IdempotentAppender once = requireOnce();
 		Batch batch = batch("one", 1, record(SHARD, "r1", null), record(SHARD, "r2", null));
 		List<Offset> offsets = appendOnce(once, batch);
 		assertThat(appendOnce(once, batch)).isEqualTo(offsets);
@@ -296,7 +296,7 @@ public abstract class ShardSourceContract {
 
 	@Test
 	void batchThatArrivesAfterALaterOneIsIgnored() {
-		OnceAppender once = requireOnce();
+		IdempotentAppender once = requireOnce();
 		appendOnce(once, batch("one", 2, record(SHARD, "r1", null)));
 
 		CompletableFuture<Appended> late = once.appendOnce(batch("one", 1, record(SHARD, "late", null)));
@@ -316,7 +316,7 @@ public abstract class ShardSourceContract {
 
 	@Test
 	void recordWithAnIdIsInItsShardOnce() {
-		OnceAppender once = requireOnce();
+		IdempotentAppender once = requireOnce();
 		List<Offset> first = appendOnce(once, batch("one", 1, record(SHARD, "r1", "id-1"), record(SHARD, "r2", null),
 				record(SHARD, "again", "id-1"), record(SHARD, "r3", "id-2")));
 		List<Offset> again = appendOnce(once, batch("after a restart", 1, record(SHARD, "again", "id-2"),
@@ -333,20 +333,19 @@ public abstract class ShardSourceContract {
 
 	@Test
 	void recordsThatWereThereBeforeAreCounted() {
-		OnceAppender once = requireOnce();
+		IdempotentAppender once = requireOnce();
 		Batch first = batch("one", 1, record(SHARD, "r1", "id-1"), record(SHARD, "r2", null));
 
-		assertThat(answer(once, first).before()).isZero();
-		assertThat(answer(once, first).before()).as("the batch is repeated").isEqualTo(2);
-		assertThat(
-				answer(once, batch("other", 1, record(SHARD, "again", "id-1"), record(SHARD, "r3", "id-3"))).before())
+		assertThat(reply(once, first).before()).isZero();
+		assertThat(reply(once, first).before()).as("the batch is repeated").isEqualTo(2);
+		assertThat(reply(once, batch("other", 1, record(SHARD, "again", "id-1"), record(SHARD, "r3", "id-3"))).before())
 			.as("one id is known")
 			.isEqualTo(1);
 	}
 
 	@Test
 	void recordsOfBatchesAreDeliveredUnchangedInOrder() {
-		OnceAppender once = requireOnce();
+		IdempotentAppender once = requireOnce();
 		append(SHARD, 1, 1);
 		NewRecord[] records = IntStream.rangeClosed(2, 201)
 			.mapToObj((i) -> record(SHARD, "r" + i, (i % 3 == 0) ? "id-" + i : null))
@@ -362,10 +361,10 @@ public abstract class ShardSourceContract {
 		assertThat(delivered.get(201).headers()).isEqualTo(headers);
 	}
 
-	/** Skips the test if the appender is not an {@link OnceAppender}. */
-	private OnceAppender requireOnce() {
-		assumeTrue(this.appender instanceof OnceAppender, "recognizes no repeated records");
-		return (OnceAppender) this.appender;
+	/** Skips the test if the appender is not an {@link IdempotentAppender}. */
+	private IdempotentAppender requireOnce() {
+		assumeTrue(this.appender instanceof IdempotentAppender, "recognizes no repeated records");
+		return (IdempotentAppender) this.appender;
 	}
 
 	private static Batch batch(String producer, long number, NewRecord... records) {
@@ -376,14 +375,14 @@ public abstract class ShardSourceContract {
 		return new NewRecord(shard, null, payload.getBytes(), Map.of(), id);
 	}
 
-	private static List<Offset> appendOnce(OnceAppender once, Batch batch) {
-		return answer(once, batch).offsets();
+	private static List<Offset> appendOnce(IdempotentAppender once, Batch batch) {
+		return reply(once, batch).offsets();
 	}
 
-	private static Appended answer(OnceAppender once, Batch batch) {
-		CompletableFuture<Appended> answer = once.appendOnce(batch);
-		await().atMost(Duration.ofSeconds(60)).until(answer::isDone);
-		return answer.join();
+	private static Appended reply(IdempotentAppender once, Batch batch) {
+		CompletableFuture<Appended> reply = once.appendOnce(batch);
+		await().atMost(Duration.ofSeconds(60)).until(reply::isDone);
+		return reply.join();
 	}
 
 	@Test
@@ -781,7 +780,7 @@ public abstract class ShardSourceContract {
 	}
 
 	/**
-	 * Appends records and waits for the answers.
+	 * Appends records and waits for the replies.
 	 * @param records the records
 	 * @return the offsets of the records
 	 */

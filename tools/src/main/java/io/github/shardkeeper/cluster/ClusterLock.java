@@ -57,7 +57,7 @@ public interface ClusterLock extends Lock {
 	 * @return whether it was acquired
 	 * @throws LockLostException if this thread has lost the lock and not unlocked it yet
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer, or this instance has no session, or not its lease; the thread does not hold
+	 * reply, or this instance has no session, or not its lease; the thread does not hold
 	 * the lock
 	 */
 	@Override
@@ -65,14 +65,14 @@ public interface ClusterLock extends Lock {
 
 	/**
 	 * Acquires the lock like {@link #lockInterruptibly()}, within a time.
-	 * @return whether it was acquired; {@code false} also if the store did not answer in
+	 * @return whether it was acquired; {@code false} also if the store did not reply in
 	 * time
 	 */
 	@Override
 	boolean tryLock(long time, TimeUnit unit) throws InterruptedException;
 
 	/**
-	 * Releases the lock. If the store does not answer now, it is told later.
+	 * Releases the lock. If the store does not reply now, it is told later.
 	 * @throws IllegalMonitorStateException if this thread has not locked it
 	 * @throws LockLostException if the lock was lost meanwhile, so that another holder
 	 * may have worked at the same time; this thread has unlocked it nevertheless

@@ -93,7 +93,7 @@ public interface ClusterParameters {
 	 * value is not valid or too large; the message names parameter, value and constraint
 	 * @throws ParameterConflictException if it does not have the expected version
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer; unless it was refused, the value may be set. A retry makes sense
+	 * reply; unless it was refused, the value may be set. A retry makes sense
 	 */
 	long set(String name, String value, Update update);
 
@@ -104,7 +104,7 @@ public interface ClusterParameters {
 	 * @throws IllegalArgumentException if the name is not valid
 	 * @throws ParameterConflictException if it does not have the expected version
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer; unless it was refused, the parameter may be reset. A retry makes sense
+	 * reply; unless it was refused, the parameter may be reset. A retry makes sense
 	 */
 	long reset(String name, Update update);
 
@@ -116,7 +116,7 @@ public interface ClusterParameters {
 	 * @throws IllegalArgumentException if the parameter is not declared here, its history
 	 * has no such version, or the value is no longer valid here
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer; unless it was refused, the value may be set. A retry makes sense
+	 * reply; unless it was refused, the value may be set. A retry makes sense
 	 */
 	default long revert(String name, long version) {
 		return revert(name, version, Update.ALWAYS);
@@ -131,7 +131,7 @@ public interface ClusterParameters {
 	 * has no such version, or the value is no longer valid here
 	 * @throws ParameterConflictException if it does not have the expected version
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer; unless it was refused, the value may be set. A retry makes sense
+	 * reply; unless it was refused, the value may be set. A retry makes sense
 	 */
 	long revert(String name, long version, Update update);
 
@@ -140,7 +140,7 @@ public interface ClusterParameters {
 	 * @return the changes, the newest first; empty if it was never set
 	 * @throws IllegalArgumentException if the name is not valid
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer; a retry makes sense
+	 * reply; a retry makes sense
 	 */
 	List<Change> history(String name);
 

@@ -31,7 +31,7 @@ public interface ClusterSignals {
 	 * @return the signal that was sent, to wait until it is handled
 	 * @throws IllegalArgumentException if the name is not valid; a retry does not help
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer; a retry makes sense, and does no harm if the signal was sent nevertheless
+	 * reply; a retry makes sense, and does no harm if the signal was sent nevertheless
 	 */
 	default SignalDelivery send(String name) {
 		return send(name, "");
@@ -47,7 +47,7 @@ public interface ClusterSignals {
 	 * @throws IllegalArgumentException if the name is not valid, or the payload is too
 	 * large, binary or cannot be converted; a retry does not help
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer; a retry makes sense, and does no harm if the signal was sent nevertheless
+	 * reply; a retry makes sense, and does no harm if the signal was sent nevertheless
 	 */
 	SignalDelivery send(String name, Object payload);
 
@@ -63,7 +63,7 @@ public interface ClusterSignals {
 	 * large, binary or cannot be converted, or the retention is negative or too long; a
 	 * retry does not help
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer; a retry makes sense, and does no harm if the signal was sent nevertheless
+	 * reply; a retry makes sense, and does no harm if the signal was sent nevertheless
 	 */
 	SignalDelivery send(String name, Object payload, Duration retention);
 

@@ -23,7 +23,7 @@ import java.util.concurrent.TimeoutException;
  * afterwards. A failover of Redis that loses acknowledged writes may lose a round; its
  * parties hear of it when they leave (see {@code shardkeeper.redis.wait-for-replicas}).
  * <p>
- * Time-outs may be exceeded by the time limits of two answers of the store. Thread-safe;
+ * Time-outs may be exceeded by the time limits of two replies of the store. Thread-safe;
  * methods block, so they must not be called by a listener that others wait for.
  */
 public interface DoubleBarrier {
@@ -36,7 +36,7 @@ public interface DoubleBarrier {
 	 * @param parties the number of parties, at least 1; the same for all of a round
 	 * @param timeout the longest wait; zero to enter only if this is the last party
 	 * @throws TimeoutException if not all were in before the time-out, or the store did
-	 * not answer; this instance is not in any more. A retry makes sense
+	 * not reply; this instance is not in any more. A retry makes sense
 	 * @throws InterruptedException if the thread is interrupted; this instance is not in
 	 * any more
 	 * @throws BarrierBrokenException if the session of this instance has ended. A retry
@@ -58,7 +58,7 @@ public interface DoubleBarrier {
 	 * @throws ViewChangedException if the group has another view, now or before all were
 	 * in; this instance is not in. A retry with {@link ClusterView#current()} makes sense
 	 * @throws TimeoutException if not all were in before the time-out, or the store did
-	 * not answer; this instance is not in any more. A retry makes sense
+	 * not reply; this instance is not in any more. A retry makes sense
 	 * @throws InterruptedException if the thread is interrupted; this instance is not in
 	 * any more
 	 * @throws BarrierBrokenException if the session of this instance has ended
@@ -73,13 +73,13 @@ public interface DoubleBarrier {
 	/**
 	 * Leaves, and waits until all parties have left. Whatever it throws, except
 	 * {@link IllegalStateException}, this instance has left then; if the store does not
-	 * answer now, it is told later.
+	 * reply now, it is told later.
 	 * @param timeout the longest wait; zero for none
 	 * @throws BarrierBrokenException if the round is not complete: a party has died
 	 * without leaving or has aborted, the session of this instance has ended, or the
 	 * store has lost the round. A retry of the whole round makes sense
 	 * @throws TimeoutException if not all had left before the time-out, or the store did
-	 * not answer; whether the round becomes complete stays unknown
+	 * not reply; whether the round becomes complete stays unknown
 	 * @throws InterruptedException if the thread is interrupted
 	 * @throws IllegalStateException if this instance has not entered
 	 * @throws IllegalArgumentException if the time-out is negative
@@ -90,7 +90,7 @@ public interface DoubleBarrier {
 	/**
 	 * Leaves without being done, for example because the work has failed: the round is
 	 * broken, and the others hear of it when they leave. Does not wait for them; if the
-	 * store does not answer now, it is told later. Does nothing if this instance is not
+	 * store does not reply now, it is told later. Does nothing if this instance is not
 	 * in, so that it can be called in a {@code finally} block after {@link #leave}.
 	 */
 	void abort();

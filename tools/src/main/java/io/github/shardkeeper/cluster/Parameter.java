@@ -51,7 +51,7 @@ public interface Parameter<T> {
 	 * @throws IllegalArgumentException if the value is not valid or too large; the
 	 * message names parameter, value and constraint
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer; unless it was refused, the value may be set. A retry makes sense
+	 * reply; unless it was refused, the value may be set. A retry makes sense
 	 */
 	default long set(T value) {
 		return set(value, Update.ALWAYS);
@@ -63,7 +63,7 @@ public interface Parameter<T> {
 	 * @throws IllegalArgumentException if the value is not valid or too large
 	 * @throws ParameterConflictException if it does not have the expected version
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer; unless it was refused, the value may be set. A retry makes sense
+	 * reply; unless it was refused, the value may be set. A retry makes sense
 	 */
 	long set(T value, Update update);
 

@@ -21,7 +21,7 @@ public interface SignalDelivery {
 	/**
 	 * Waits until a number of instances have handled the signal. Returns earlier if that
 	 * many instances have answered, some of them with a failure, and no other instance
-	 * with a method for the signal is left to answer.
+	 * with a method for the signal is left to reply.
 	 * @param instances the number of instances, at least 1
 	 * @param timeout the longest time to wait; zero to look once
 	 * @return who has handled it by then

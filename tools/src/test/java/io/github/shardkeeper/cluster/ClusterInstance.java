@@ -48,7 +48,7 @@ public final class ClusterInstance implements AutoCloseable {
 	public static final Duration LEASE = Duration.ofSeconds(2);
 
 	/**
-	 * A leader that has no answer for twice this time begins again to measure how long
+	 * A leader that has no reply for twice this time begins again to measure how long
 	 * others are silent. So it is long enough for a busy machine: otherwise a member that
 	 * is cut off would never be declared dead.
 	 */
@@ -70,7 +70,7 @@ public final class ClusterInstance implements AutoCloseable {
 
 	private volatile boolean withoutMemory;
 
-	/** The operation of a store with whose answer the instance is cut off. */
+	/** The operation of a store with whose reply the instance is cut off. */
 	private volatile String lastOperation = "";
 
 	public ClusterInstance(String name, MemoryCoordinationStore store, MemoryCluster cluster) {
@@ -84,7 +84,7 @@ public final class ClusterInstance implements AutoCloseable {
 	/**
 	 * Creates an instance that others declare dead later than it has to be certain of its
 	 * session: a story in which it comes back in time does not depend on the machine.
-	 * @param length the time after an answer for which it is certain of its session
+	 * @param length the time after a reply for which it is certain of its session
 	 * @param silence the time without a heartbeat after which others declare it dead
 	 */
 	public ClusterInstance(String name, MemoryCoordinationStore store, MemoryCluster cluster, Duration length,
@@ -121,7 +121,7 @@ public final class ClusterInstance implements AutoCloseable {
 		});
 	}
 
-	/** Returns a store that does not answer while this instance is cut off from it. */
+	/** Returns a store that does not reply while this instance is cut off from it. */
 	public <T> T reachable(Class<T> type, T store) {
 		return type
 			.cast(newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> {
@@ -130,9 +130,9 @@ public final class ClusterInstance implements AutoCloseable {
 					throw new StoreUnavailableException("cut off", null);
 				}
 				try {
-					Object answer = method.invoke(store, arguments);
+					Object reply = method.invoke(store, arguments);
 					this.cutOff |= method.getName().equals(this.lastOperation);
-					return answer;
+					return reply;
 				}
 				catch (java.lang.reflect.InvocationTargetException ex) {
 					throw ex.getCause();
@@ -177,13 +177,13 @@ public final class ClusterInstance implements AutoCloseable {
 		return result;
 	}
 
-	/** No store answers, and no message arrives; its subscriptions stay open. */
+	/** No store replies, and no message arrives; its subscriptions stay open. */
 	public void cutOff(boolean away) {
 		this.lastOperation = "";
 		this.cutOff = away;
 	}
 
-	/** No store answers after the next answer to an operation. */
+	/** No store replies after the next reply to an operation. */
 	public void cutOffAfter(String operation) {
 		this.lastOperation = operation;
 	}

@@ -32,7 +32,7 @@ final class FootprintProcess {
 		serve(started);
 	}
 
-	/** Prints figures, and answers requests until the input is closed. */
+	/** Prints figures, and replies requests until the input is closed. */
 	static void serve(long started) throws IOException {
 		Figures.print("started", started, "ready", ManagementFactory.getRuntimeMXBean().getUptime(), "classes",
 				ManagementFactory.getClassLoadingMXBean().getTotalLoadedClassCount(), "threads", threads());

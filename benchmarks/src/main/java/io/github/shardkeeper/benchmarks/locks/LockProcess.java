@@ -40,7 +40,7 @@ final class LockProcess {
 	public static void main(String[] arguments) throws IOException {
 		LockProcess process = new LockProcess(LockLibrary.valueOf(arguments[1]).open(Integer.parseInt(arguments[0])));
 		process.uncontended(1);
-		Figures.serve(process::answer);
+		Figures.serve(process::reply);
 	}
 
 	/** Requests locks and unlocks of a lock that nobody else wants. */
@@ -53,7 +53,7 @@ final class LockProcess {
 		return "%s %d %d %d %s".formatted(lock, firstThread, threads, endNanos, trace);
 	}
 
-	private void answer(String request) {
+	private void reply(String request) {
 		String[] words = request.split(" ", 5);
 		if (words[0].equals(UNCONTENDED)) {
 			uncontended(Integer.parseInt(words[1]));

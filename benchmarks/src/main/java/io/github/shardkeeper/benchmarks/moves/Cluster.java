@@ -9,7 +9,7 @@ import java.util.List;
  */
 interface Cluster extends AutoCloseable {
 
-	/** Sends one record to each shard; does not wait for the answer. */
+	/** Sends one record to each shard; does not wait for the reply. */
 	void send(byte[] payload);
 
 	/**

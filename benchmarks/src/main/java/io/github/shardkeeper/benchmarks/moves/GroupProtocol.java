@@ -63,8 +63,8 @@ record GroupProtocol(String text, long leaseMillis, long heartbeatMillis, boolea
 				with(List.of(quick()), ", session 3 s", (protocol) -> KafkaSettings.sessions(protocol, 3000, 100));
 			case PROFILES -> List.of(shardkeeper("standard", 3000, 500, "shardkeeper.session.profile=standard"),
 					shardkeeper("fast-failover", 1500, 300, "shardkeeper.session.profile=fast-failover"));
-			case USERS -> List.of(users(USERS_APPLICATION, List::of), users(USERS_APPLICATION + ", no rehearsal",
-					() -> List.of("-Dio.github.shardkeeper.rehearsal=off")));
+			case USERS -> List.of(users(USERS_APPLICATION, List::of),
+					users(USERS_APPLICATION + ", no warm-up", () -> List.of("-Dio.github.shardkeeper.warm-up=off")));
 			default -> throw new IllegalArgumentException("There are no settings '" + settings + "'");
 		};
 	}

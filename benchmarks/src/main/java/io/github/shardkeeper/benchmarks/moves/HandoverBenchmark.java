@@ -35,7 +35,7 @@ public final class HandoverBenchmark implements Benchmark {
 				How long shards stand still when an instance joins, leaves, dies or freezes, beside Kafka.
 				--settings=default (or tightest: of Kafka's sessions; or Shardkeeper alone: profiles, each of its
 				profiles of sessions; users, in a boot jar with web, actuator and state, with and without the
-				rehearsal at start) --contenders=… (parts of their names; without the option all but Shardkeeper on
+				warm-up at start) --contenders=… (parts of their names; without the option all but Shardkeeper on
 				Kafka)
 				--events=quiet,join,kill,freeze,process-pause,redis-pause (leave comes with join)
 				--rounds=5 --kills=… --shards=32

@@ -43,7 +43,7 @@ final class NumbersTopic implements AutoCloseable {
 				ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 1), bytes, bytes);
 	}
 
-	/** Sends one record to each partition; does not wait for the answer. */
+	/** Sends one record to each partition; does not wait for the reply. */
 	void send(byte[] payload) {
 		for (int partition = 0; partition < this.partitions; partition++) {
 			this.producer.send(new ProducerRecord<>(NAME, partition, null, payload));

@@ -21,7 +21,7 @@ final class DatabaseProcess {
 	}
 
 	/**
-	 * Answers with its {@code port}.
+	 * Replies with its {@code port}.
 	 * @param arguments {@code on} or {@code off}: whether a commit waits for the disk
 	 */
 	public static void main(String[] arguments) throws IOException {

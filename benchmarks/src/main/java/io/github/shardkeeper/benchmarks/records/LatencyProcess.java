@@ -19,7 +19,7 @@ final class LatencyProcess {
 	}
 
 	/**
-	 * Receives until its input is closed. A request names a range of records; the answer
+	 * Receives until its input is closed. A request names a range of records; the reply
 	 * has their number so far, and their latencies.
 	 * @param arguments the contender, port of Redis, Kafka's servers, number of shards
 	 */

@@ -33,7 +33,7 @@ interface SendingClient extends AutoCloseable {
 
 	String TOPIC = "sent";
 
-	/** Sends a record and waits for its answer. */
+	/** Sends a record and waits for its reply. */
 	void send(int number) throws Exception;
 
 	CompletableFuture<?> sendAsync(int number, byte[] payload);
@@ -42,7 +42,7 @@ interface SendingClient extends AutoCloseable {
 		return sendAsync(number, new byte[Records.PAYLOAD_BYTES]);
 	}
 
-	/** Sends records together and waits for all answers. */
+	/** Sends records together and waits for all replies. */
 	void sendAll(int from, int to) throws Exception;
 
 	@Override

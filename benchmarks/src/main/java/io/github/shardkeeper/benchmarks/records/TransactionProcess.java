@@ -35,7 +35,7 @@ final class TransactionProcess {
 	}
 
 	/**
-	 * Answers with {@code rate} and {@code micros}, the processor time per record.
+	 * Replies with {@code rate} and {@code micros}, the processor time per record.
 	 * @param arguments contender, port of Redis, Kafka's servers, topic, shards, records
 	 * per shard, port of the database
 	 */

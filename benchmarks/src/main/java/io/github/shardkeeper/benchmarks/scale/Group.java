@@ -115,7 +115,7 @@ final class Group implements AutoCloseable {
 		return this.board;
 	}
 
-	/** Returns the number of leases that ended without an answer in time. */
+	/** Returns the number of leases that ended without a reply in time. */
 	long suspensions() {
 		return this.suspensions.get();
 	}

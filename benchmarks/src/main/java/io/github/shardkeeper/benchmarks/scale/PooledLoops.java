@@ -34,7 +34,7 @@ final class PooledLoops implements Loops, AutoCloseable {
 
 	/**
 	 * Creates the pool.
-	 * @param threads the number of threads: a step blocks one until Redis answers
+	 * @param threads the number of threads: a step blocks one until Redis replies
 	 */
 	PooledLoops(int threads) {
 		this.threads = Executors.newFixedThreadPool(threads);

@@ -72,7 +72,7 @@ public final class ScaleBenchmark implements Benchmark {
 				costs.table().lines().forEach(System.out::println);
 				new Table("the group", "").row("start: until every shard is taken, ms", founded)
 					.row("Redis' memory per shard, bytes", bytesPerShard)
-					.row("leases that ended because no answer came in time", group.suspensions())
+					.row("leases that ended because no reply came in time", group.suspensions())
 					.lines()
 					.forEach(System.out::println);
 			}

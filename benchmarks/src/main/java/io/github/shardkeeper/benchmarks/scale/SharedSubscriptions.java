@@ -61,9 +61,9 @@ final class SharedSubscriptions implements AutoCloseable {
 		};
 	}
 
-	private static void await(Future<Void> answer) {
+	private static void await(Future<Void> reply) {
 		try {
-			answer.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+			reply.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			throw new StoreUnavailableException("Cannot subscribe", ex);

@@ -14,7 +14,7 @@ import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
-import io.github.shardkeeper.output.CallOutput;
+import io.github.shardkeeper.output.OutboxBuffer;
 import io.github.shardkeeper.source.PayloadConversionException;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.SourceRecord;
@@ -148,7 +148,7 @@ public final class DeliveryCalls {
 		JournaledState seen = this.handler.takesState() ? this.state : null;
 		Acknowledgment acknowledgment = this.handler.takesAcknowledgment() ? this.acknowledgments.apply(delivery)
 				: null;
-		CallOutput output = this.handler.takesOutput() ? this.context.outputs().open() : null;
+		OutboxBuffer output = this.handler.takesOutput() ? this.context.outputs().open() : null;
 		CallCommit commit = this.committer.begin(delivery.records(), output);
 		CallCommit.Code code = commit
 			.around((view) -> this.handler.handle(converted, this.owned, view, acknowledgment, output));

@@ -8,7 +8,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.handler.HandlerShape;
-import io.github.shardkeeper.output.CallOutput;
+import io.github.shardkeeper.output.OutboxBuffer;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.worker.record.TrackedRecord;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
@@ -39,7 +39,7 @@ public final class BackgroundCommitter extends Committer {
 	}
 
 	@Override
-	public CallCommit begin(List<TrackedRecord> records, @Nullable CallOutput output) {
+	public CallCommit begin(List<TrackedRecord> records, @Nullable OutboxBuffer output) {
 		return CallCommit.LATER;
 	}
 

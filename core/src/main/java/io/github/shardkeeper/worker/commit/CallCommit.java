@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.checkpoint.StateView;
-import io.github.shardkeeper.output.CallOutput;
+import io.github.shardkeeper.output.OutboxBuffer;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 
 /** How a call commits what it does. Confined to the thread of the call. */
@@ -20,7 +20,7 @@ public interface CallCommit {
 		}
 
 		@Override
-		public List<NewRecord> uncommitted(CallOutput output) {
+		public List<NewRecord> uncommitted(OutboxBuffer output) {
 			return output.records();
 		}
 
@@ -30,7 +30,7 @@ public interface CallCommit {
 	Code around(Code code);
 
 	/** Returns what a call that has returned has sent and not committed. */
-	List<NewRecord> uncommitted(CallOutput output);
+	List<NewRecord> uncommitted(OutboxBuffer output);
 
 	/** Code of a call. */
 	@FunctionalInterface

@@ -12,7 +12,7 @@ import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitPart;
 import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.StateView;
-import io.github.shardkeeper.output.CallOutput;
+import io.github.shardkeeper.output.OutboxBuffer;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.worker.record.OffsetWindow;
 import io.github.shardkeeper.worker.record.TrackedRecord;
@@ -29,7 +29,7 @@ public final class CallTransaction implements CallCommit {
 
 	private final List<TrackedRecord> records;
 
-	private final @Nullable CallOutput output;
+	private final @Nullable OutboxBuffer output;
 
 	private boolean hasTurn;
 
@@ -50,7 +50,7 @@ public final class CallTransaction implements CallCommit {
 
 	private CallTransactions.@Nullable Result ended;
 
-	CallTransaction(TransactionalCommitter committer, List<TrackedRecord> records, @Nullable CallOutput output) {
+	CallTransaction(TransactionalCommitter committer, List<TrackedRecord> records, @Nullable OutboxBuffer output) {
 		this.committer = committer;
 		this.progress = committer.progress();
 		this.records = records;
@@ -117,7 +117,7 @@ public final class CallTransaction implements CallCommit {
 
 	/** Returns nothing: it has committed what it has sent. */
 	@Override
-	public List<NewRecord> uncommitted(CallOutput output) {
+	public List<NewRecord> uncommitted(OutboxBuffer output) {
 		return List.of();
 	}
 
@@ -154,7 +154,7 @@ public final class CallTransaction implements CallCommit {
 
 	/** What is sent later, by listeners of the transaction, would be lost. */
 	private List<NewRecord> takeOutput() {
-		CallOutput finished = this.output;
+		OutboxBuffer finished = this.output;
 		if (finished == null) {
 			return List.of();
 		}

@@ -6,14 +6,14 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.checkpoint.Answers;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.checkpoint.CommitPart;
+import io.github.shardkeeper.checkpoint.Replies;
 import io.github.shardkeeper.loop.MeterGuard;
-import io.github.shardkeeper.output.CallOutput;
+import io.github.shardkeeper.output.OutboxBuffer;
 import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -25,8 +25,8 @@ import io.github.shardkeeper.worker.shard.WorkerContext;
 
 /**
  * Commits the progress of an acquired shard, one commit at a time, without waiting for
- * the answer. A commit without an answer is sent again, unchanged and under the same
- * number, so that it counts once. Confined to the shard's worker.
+ * the reply. A commit without a reply is sent again, unchanged and under the same number,
+ * so that it counts once. Confined to the shard's worker.
  */
 public abstract sealed class Committer permits BackgroundCommitter, TransactionalCommitter {
 
@@ -115,11 +115,11 @@ public abstract sealed class Committer permits BackgroundCommitter, Transactiona
 	/** Processes that the store has lost the checkpoint. */
 	public abstract void checkpointGone();
 
-	/** Processes the same for the answer to a commit, which was not written. */
+	/** Processes the same for the reply to a commit, which was not written. */
 	abstract Outcome checkpointGone(Sent lost);
 
 	/** Returns how a call commits what it does. On the thread of the call. */
-	public abstract CallCommit begin(List<TrackedRecord> records, @Nullable CallOutput output);
+	public abstract CallCommit begin(List<TrackedRecord> records, @Nullable OutboxBuffer output);
 
 	/** Returns whether calls commit what they do, so that it is done when they return. */
 	public abstract boolean commitsCalls();
@@ -152,9 +152,9 @@ public abstract sealed class Committer permits BackgroundCommitter, Transactiona
 	}
 
 	/**
-	 * Processes the answer to the last commit, and sends the next one if it is due.
+	 * Processes the reply to the last commit, and sends the next one if it is due.
 	 * @param callsRun whether calls run
-	 * @throws StoreUnavailableException if there was no answer; the next call repeats it
+	 * @throws StoreUnavailableException if there was no reply; the next call repeats it
 	 */
 	public Outcome advance(MonotonicTime now, boolean callsRun) {
 		return advanceCommits(now, false);
@@ -187,7 +187,7 @@ public abstract sealed class Committer permits BackgroundCommitter, Transactiona
 				if (!reply.isDone()) {
 					return Outcome.SENT;
 				}
-				Outcome outcome = processAnswer(underWay, reply);
+				Outcome outcome = processReply(underWay, reply);
 				if (outcome != Outcome.DONE) {
 					return outcome;
 				}
@@ -226,7 +226,7 @@ public abstract sealed class Committer permits BackgroundCommitter, Transactiona
 				commit.commit);
 		commit.reply = reply;
 		if (!reply.isDone()) {
-			reply.whenComplete((answer, failure) -> {
+			reply.whenComplete((committed, failure) -> {
 				if (failure == null) {
 					count(sentAt);
 				}
@@ -243,10 +243,10 @@ public abstract sealed class Committer permits BackgroundCommitter, Transactiona
 		this.meters.count((meters) -> meters.commitAnswered(sentAt.until(this.context.clock().now())));
 	}
 
-	private Outcome processAnswer(Sent answered, CompletableFuture<CommitReply> future) {
+	private Outcome processReply(Sent answered, CompletableFuture<CommitReply> future) {
 		CommitReply reply;
 		try {
-			reply = Answers.await(future);
+			reply = Replies.await(future);
 		}
 		catch (RuntimeException ex) {
 			// It may have been written: it is sent again unchanged.
@@ -288,7 +288,7 @@ public abstract sealed class Committer permits BackgroundCommitter, Transactiona
 		}
 	}
 
-	/** Commit that waits for its answer. */
+	/** Commit that waits for its reply. */
 	static final class Sent {
 
 		private final Commit commit;
@@ -323,7 +323,7 @@ public abstract sealed class Committer permits BackgroundCommitter, Transactiona
 
 		/** There is no commit to send now. */
 		DONE,
-		/** A commit is sent; its answer wakes the worker. */
+		/** A commit is sent; its reply wakes the worker. */
 		SENT,
 		/** A newer owner has acquired the shard; nothing was written. */
 		FENCED,

@@ -178,7 +178,7 @@ final class FailedRecords implements CommitPart {
 
 		/**
 		 * Returns the records of the retry queue that this commit removes or puts there
-		 * again. Not new ones: they may have been fetched before its answer.
+		 * again. Not new ones: they may have been fetched before its reply.
 		 */
 		Set<Offset> changedInQueue() {
 			if (this.removed.isEmpty() && this.requeued.isEmpty()) {

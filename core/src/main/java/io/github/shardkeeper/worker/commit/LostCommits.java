@@ -66,7 +66,7 @@ final class LostCommits {
 
 	void reportStop() {
 		logger.warn(
-				"{} stops while the store does not answer, at offset {} with {} entries of state under token {}: "
+				"{} stops while the store does not reply, at offset {} with {} entries of state under token {}: "
 						+ "what the store has not stored, or loses in this outage, is lost",
 				this.owned, this.progress.window().position(), entries(), this.owned.token());
 	}

@@ -256,7 +256,7 @@ public final class ShardProgress {
 
 	/**
 	 * Adds records that a call has sent to the next commit, which becomes due: calls that
-	 * return until the answer to the last one share it.
+	 * return until the reply to the last one share it.
 	 */
 	public void send(List<NewRecord> records, MonotonicTime since) {
 		if (!records.isEmpty()) {

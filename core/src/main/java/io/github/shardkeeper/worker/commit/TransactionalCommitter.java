@@ -11,7 +11,7 @@ import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.checkpoint.CommitTurn;
 import io.github.shardkeeper.loop.MeterGuard;
-import io.github.shardkeeper.output.CallOutput;
+import io.github.shardkeeper.output.OutboxBuffer;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.record.TrackedRecord;
 import io.github.shardkeeper.worker.shard.ConsumerMeters.TopicMeters;
@@ -41,7 +41,7 @@ public final class TransactionalCommitter extends Committer {
 
 	private final CommitTurn turn = new CommitTurn();
 
-	/** Call whose transaction has had no answer. It keeps the turn. */
+	/** Call whose transaction has had no reply. It keeps the turn. */
 	private @Nullable CallTransaction unsettled;
 
 	/** Number of the last commit of a call that was reported to the reader. */
@@ -76,7 +76,7 @@ public final class TransactionalCommitter extends Committer {
 	}
 
 	@Override
-	public CallCommit begin(List<TrackedRecord> records, @Nullable CallOutput output) {
+	public CallCommit begin(List<TrackedRecord> records, @Nullable OutboxBuffer output) {
 		return new CallTransaction(this, records, output);
 	}
 
@@ -156,7 +156,7 @@ public final class TransactionalCommitter extends Committer {
 		return call.ended();
 	}
 
-	/** Finds out in the store what became of a transaction without an answer. */
+	/** Finds out in the store what became of a transaction without a reply. */
 	private CallTransactions.Result find(CallTransaction call, CallTransactions.Result.Unknown unknown) {
 		Acquisition reply = this.checkpoints.acquireNow(this.owned.shard(), this.owned.token());
 		if (!(reply instanceof Acquisition.Acquired acquired)) {

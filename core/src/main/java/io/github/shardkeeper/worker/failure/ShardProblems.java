@@ -477,7 +477,7 @@ public final class ShardProblems {
 	/**
 	 * Problem of a turn.
 	 *
-	 * @param outageSince when a store began not to answer, {@code null} for another
+	 * @param outageSince when a store began not to reply, {@code null} for another
 	 * problem, which is an alarm
 	 */
 	private record TurnProblem(String text, @Nullable MonotonicTime outageSince) {

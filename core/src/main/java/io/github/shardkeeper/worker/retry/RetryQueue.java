@@ -93,8 +93,7 @@ public sealed interface RetryQueue permits DueQueue, ParkedQueue {
 
 	/**
 	 * Returns the next due record, {@code null} if there is none.
-	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer
+	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not reply
 	 */
 	@Nullable FailedRecord next(MonotonicTime now);
 
@@ -111,7 +110,7 @@ public sealed interface RetryQueue permits DueQueue, ParkedQueue {
 	void attend(MonotonicTime now);
 
 	/**
-	 * Processes the answer to a commit.
+	 * Processes the reply to a commit.
 	 * @param changed the records of the queue that it has removed or put there again
 	 * @param added the records that it has put there
 	 */

@@ -99,7 +99,7 @@ public interface ConsumerMeters {
 		default void committed(boolean accepted) {
 		}
 
-		/** Called with the time from the sending of a commit to its answer. */
+		/** Called with the time from the sending of a commit to its reply. */
 		default void commitAnswered(Duration latency) {
 		}
 

@@ -15,8 +15,8 @@ import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.coordination.ShardConsumption;
 import io.github.shardkeeper.loop.MeterGuard;
+import io.github.shardkeeper.output.OutboxSettings;
 import io.github.shardkeeper.output.OutboxUsage;
-import io.github.shardkeeper.output.Outputs;
 import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.source.ShardReadControl;
 import io.github.shardkeeper.text.PrintableLogger;
@@ -250,7 +250,7 @@ public final class WorkerContext {
 		return this.acquisitions;
 	}
 
-	public Outputs outputs() {
+	public OutboxSettings outputs() {
 		return this.stores.outputs();
 	}
 
@@ -264,7 +264,7 @@ public final class WorkerContext {
 	 * @param reader the control of what is read
 	 * @param outputs where the records go that handlers send as parts of their calls
 	 */
-	public record Stores(CheckpointStore checkpoints, ShardReadControl reader, Outputs outputs) {
+	public record Stores(CheckpointStore checkpoints, ShardReadControl reader, OutboxSettings outputs) {
 
 	}
 

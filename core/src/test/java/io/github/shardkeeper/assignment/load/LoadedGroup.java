@@ -105,7 +105,7 @@ final class LoadedGroup {
 		Assignment again = strategy.assign(request());
 		for (int shard = 0; shard < this.owners.length; shard++) {
 			int owner = assignment.owner(shard);
-			requireThat(again.owner(shard) == owner, "the same answer twice for", shard);
+			requireThat(again.owner(shard) == owner, "the same reply twice for", shard);
 			String topic = this.shards.get(shard).topic();
 			requireThat(owner == AssignmentRequest.NOBODY || request.members().get(owner).topics().contains(topic),
 					"only subscribers for", shard);

@@ -16,7 +16,7 @@ class FailedRecordsInCommitsTests {
 	private final FailedRecord record = FailedRecord.of(new Offset("7"), null, new byte[0], Map.of(), Instant.EPOCH, 1,
 			1, new IllegalStateException("caused by the test"), Instant.EPOCH);
 
-	/** It may have been fetched before the answer, and is open then. */
+	/** It may have been fetched before the reply, and is open then. */
 	@Test
 	void recordThatEntersTheRetryQueueForTheFirstTimeIsNoChangeOfIt() {
 		FailedRecords.Changes first = new FailedRecords.Changes();

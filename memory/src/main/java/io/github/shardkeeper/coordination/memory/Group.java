@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.coordination.ForgetReply;
 import io.github.shardkeeper.protocol.GroupChanges;
-import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
+import io.github.shardkeeper.protocol.GroupChanges.RestartingInstance;
 import io.github.shardkeeper.protocol.GroupProblems;
 import io.github.shardkeeper.protocol.GroupProblems.GroupStatus;
 import io.github.shardkeeper.protocol.LeaderEvent.EndClaimsReply;
@@ -44,7 +44,7 @@ final class Group implements MemoryGroup {
 	final ShardTable shards;
 
 	/** Instances that have left for a restart, also some whose time is over. */
-	private final SortedMap<String, AwayInstance> away = new TreeMap<>();
+	private final SortedMap<String, RestartingInstance> away = new TreeMap<>();
 
 	private final boolean known;
 
@@ -341,7 +341,7 @@ final class Group implements MemoryGroup {
 	/** Keeps a shard that its owner has released for the next session of its instance. */
 	void keep(Ownership shard, long quietMillis) {
 		MemberId owner = Objects.requireNonNull(shard.owner());
-		write(shard.shard(), Phase.QUIET, shard.token(), null, AwayInstance.idOf(owner.instance()),
+		write(shard.shard(), Phase.QUIET, shard.token(), null, RestartingInstance.idOf(owner.instance()),
 				Math.max(nowMillis() + quietMillis, claimsUntil()));
 		notify(this.leader);
 	}
@@ -351,12 +351,12 @@ final class Group implements MemoryGroup {
 		if (session.isRestarting()) {
 			String instance = session.id.instance();
 			this.away.put(instance,
-					new AwayInstance(instance, session.description(), nowMillis(), nowMillis() + awayMillis));
+					new RestartingInstance(instance, session.description(), nowMillis(), nowMillis() + awayMillis));
 		}
 		forgetThoseTooLongAway();
 	}
 
-	private List<AwayInstance> stillAway() {
+	private List<RestartingInstance> stillAway() {
 		return this.away.values().stream().filter((one) -> one.untilMillis() > nowMillis()).toList();
 	}
 

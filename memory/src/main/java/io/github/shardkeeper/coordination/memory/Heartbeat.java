@@ -28,7 +28,7 @@ final class Heartbeat {
 		this.load = load;
 	}
 
-	HeartbeatReply.Alive answer(boolean candidate, boolean subscribed, int limit) {
+	HeartbeatReply.Alive reply(boolean candidate, boolean subscribed, int limit) {
 		long remembered = this.session.leaseEnd();
 		// Before any lease is compared with the clock.
 		this.group.clockRead(this.seen.earliestMillis());

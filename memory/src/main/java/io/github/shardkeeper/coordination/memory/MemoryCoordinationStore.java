@@ -18,7 +18,7 @@ import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.coordination.ForgetReply;
-import io.github.shardkeeper.coordination.GroupNotes;
+import io.github.shardkeeper.coordination.GroupDiagnostics;
 import io.github.shardkeeper.coordination.InstanceInUseException;
 import io.github.shardkeeper.coordination.SettingsStore;
 import io.github.shardkeeper.directive.DirectiveStore;
@@ -70,7 +70,7 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 
 	private final Set<MemorySubscription> subscriptions = new CopyOnWriteArraySet<>();
 
-	private final MemoryNotes notes = new MemoryNotes();
+	private final MemoryDiagnostics diagnostics = new MemoryDiagnostics();
 
 	private final DirectiveStore directives = new MemoryDirectives(this::inGroup);
 
@@ -111,8 +111,8 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public GroupNotes notes() {
-		return this.notes;
+	public GroupDiagnostics diagnostics() {
+		return this.diagnostics;
 	}
 
 	@Override
@@ -161,7 +161,7 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 			if (session == null) {
 				return new HeartbeatReply.Expired();
 			}
-			return new Heartbeat(group, session, seen, load).answer(candidate, isSubscribed(member), this.readAtOnce);
+			return new Heartbeat(group, session, seen, load).reply(candidate, isSubscribed(member), this.readAtOnce);
 		});
 	}
 
@@ -238,7 +238,7 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	public ForgetReply forgetShards(String topic) {
 		ForgetReply reply = inGroup((group) -> group.forget(topic));
 		if (reply.users().isEmpty()) {
-			this.notes.removeAll(GroupNotes.Kind.REASONS, topic + "/");
+			this.diagnostics.removeAll(GroupDiagnostics.Kind.REASONS, topic + "/");
 		}
 		return reply;
 	}

@@ -9,7 +9,7 @@ import java.util.TreeMap;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
+import io.github.shardkeeper.protocol.GroupChanges.RestartingInstance;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
@@ -91,7 +91,7 @@ final class ShardTable {
 		}
 		this.changes.put(now.shard(), this.generation);
 		index(now.owner(), now.shard(), this.generation);
-		if (!AwayInstance.isIdOf(now.target())) {
+		if (!RestartingInstance.isIdOf(now.target())) {
 			index(now.target(), now.shard(), this.generation);
 		}
 	}

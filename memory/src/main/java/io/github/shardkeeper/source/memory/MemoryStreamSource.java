@@ -23,7 +23,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
-import io.github.shardkeeper.source.OnceAppender;
+import io.github.shardkeeper.source.IdempotentAppender;
 import io.github.shardkeeper.source.PollingShardReader;
 import io.github.shardkeeper.source.RecordFields;
 import io.github.shardkeeper.source.SequencedAppender;
@@ -37,7 +37,7 @@ import io.github.shardkeeper.source.SourceRecord;
  * shard, beginning with 1; no record and no id of one is ever removed. Shards are
  * numbered in the order in which they are added. Thread-safe.
  */
-public final class MemoryStreamSource implements ShardSource, OnceAppender, SequencedAppender, ShardTopics {
+public final class MemoryStreamSource implements ShardSource, IdempotentAppender, SequencedAppender, ShardTopics {
 
 	private static final int RECORDS_PER_FETCH = 500;
 
@@ -219,7 +219,7 @@ public final class MemoryStreamSource implements ShardSource, OnceAppender, Sequ
 	}
 
 	@Override
-	public CompletableFuture<Appended> appendOnce(OnceAppender.Batch batch) {
+	public CompletableFuture<Appended> appendOnce(IdempotentAppender.Batch batch) {
 		Objects.requireNonNull(batch, "batch must not be null");
 		batch.records().forEach(this::check);
 		synchronized (this.lock) {

@@ -42,7 +42,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.checkpoint.Answers;
 import io.github.shardkeeper.checkpoint.CarriedCheckpoint;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.Commit;
@@ -50,6 +49,7 @@ import io.github.shardkeeper.checkpoint.CommitHistory;
 import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Outbox;
+import io.github.shardkeeper.checkpoint.Replies;
 import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.WaitingRecord;
@@ -152,13 +152,13 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	@Override
 	public Acquisition acquireToWriteBack(ShardId shard, Token token) {
-		return Answers.await(acquire(shard, token, WRITES_BACK, 1));
+		return Replies.await(acquire(shard, token, WRITES_BACK, 1));
 	}
 
 	private CompletableFuture<Acquisition> acquire(ShardId shard, Token token, byte[] purpose, int attempt) {
-		CompletableFuture<List<Object>> answer = this.fences.send(this.scripts.acquireShard(), this.keys.all(shard),
+		CompletableFuture<List<Object>> acquired = this.fences.send(this.scripts.acquireShard(), this.keys.all(shard),
 				List.of(bytes(token.toString()), purpose));
-		return answer.thenCompose((reply) -> {
+		return acquired.thenCompose((reply) -> {
 			if (text(reply.get(0)).equals("REFUSED")) {
 				return CompletableFuture
 					.completedFuture(new Acquisition.Refused(new Token(Long.parseLong(text(reply.get(1))))));
@@ -213,11 +213,11 @@ public final class RedisCheckpointStore implements CheckpointStore {
 		}
 		CarriedCheckpoint carried = CarriedCheckpoint.of(source, shard, found,
 				CarriedCheckpoint.Direction.OUT_OF_DATABASE);
-		Acquisition reply = Answers.await(acquire(shard, token, CARRIES_BACK, 1));
+		Acquisition reply = Replies.await(acquire(shard, token, CARRIES_BACK, 1));
 		if (!(reply instanceof Acquisition.Acquired before)) {
 			return reply;
 		}
-		if (Answers.await(commit(shard, token, carried.replacing(before))) != CommitReply.COMMITTED) {
+		if (Replies.await(commit(shard, token, carried.replacing(before))) != CommitReply.COMMITTED) {
 			throw CarriedCheckpoint.interrupted(shard);
 		}
 		if (!source.leave(shard, token, null, false, carried.sought())) {
@@ -372,7 +372,7 @@ public final class RedisCheckpointStore implements CheckpointStore {
 			String how = (attempt < READING_ATTEMPTS) ? "by page" : "whole";
 			List<Object> beginning = this.link.run(this.scripts.readCheckpoint(), this.keys.all(shard),
 					List.of(bytes(how)));
-			Optional<Checkpoint> checkpoint = Answers.await(readRemaining(shard, beginning));
+			Optional<Checkpoint> checkpoint = Replies.await(readRemaining(shard, beginning));
 			if (checkpoint.isPresent()) {
 				return checkpoint.get();
 			}

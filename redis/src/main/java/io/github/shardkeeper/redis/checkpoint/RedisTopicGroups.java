@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.checkpoint.Answers;
+import io.github.shardkeeper.checkpoint.Replies;
 import io.github.shardkeeper.coordination.TopicGroups;
 import io.github.shardkeeper.redis.LuaScript;
 import io.github.shardkeeper.redis.RedisConnector;
@@ -120,7 +120,7 @@ public final class RedisTopicGroups implements TopicGroups {
 		remembering(COPYING, () -> {
 			offsets.forEach((shard, copy) -> copies.add(this.plain.send(COPY_OFFSET, List.of(keys.checkpoint(shard)),
 					List.of(bytes(copy.offset().value()), bytes(copy.token().value()), bytes(copy.commit())))));
-			copies.forEach(Answers::await);
+			copies.forEach(Replies::await);
 			return null;
 		});
 	}
@@ -197,9 +197,9 @@ public final class RedisTopicGroups implements TopicGroups {
 
 	private <T> T remembering(String step, Supplier<T> call) {
 		try {
-			T answer = call.get();
+			T reply = call.get();
 			this.plain.refusedOperations().succeeded(step);
-			return answer;
+			return reply;
 		}
 		catch (StoreUnavailableException ex) {
 			this.plain.refusedOperations().recordIfNew(step, ex);

@@ -38,7 +38,7 @@ public final class ClusterLink implements ClusterMessages, AutoCloseable {
 
 	private final String base;
 
-	/** Creates a link that is not connected. The time limit is for each answer. */
+	/** Creates a link that is not connected. The time limit is for each reply. */
 	public ClusterLink(RedisConnector connector, String keyPrefix, String group, Duration timeout, ReplicaWait wait) {
 		this.connector = connector;
 		this.link = new RedisLink<>(connector, StringCodec.UTF8, timeout);
@@ -70,7 +70,7 @@ public final class ClusterLink implements ClusterMessages, AutoCloseable {
 
 	/**
 	 * Runs a script.
-	 * @throws io.github.shardkeeper.StoreUnavailableException when there is no answer in
+	 * @throws io.github.shardkeeper.StoreUnavailableException when there is no reply in
 	 * time, or an error
 	 */
 	<T> T run(LuaScript script, List<String> keys, String... arguments) {
@@ -80,7 +80,7 @@ public final class ClusterLink implements ClusterMessages, AutoCloseable {
 	/**
 	 * Runs a script that begins with {@code writeBeforeWait}, and waits for the
 	 * configured number of replicas.
-	 * @throws io.github.shardkeeper.StoreUnavailableException when there is no answer in
+	 * @throws io.github.shardkeeper.StoreUnavailableException when there is no reply in
 	 * time, or an error, or too few replicas have the change; the master may have it
 	 */
 	<T> T runDurably(LuaScript script, List<String> keys, String... arguments) {

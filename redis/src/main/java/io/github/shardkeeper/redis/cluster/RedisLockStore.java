@@ -47,42 +47,42 @@ public final class RedisLockStore implements LockStore {
 	}
 
 	@Override
-	public Answer acquire(Request request) {
-		List<String> answer = this.link.runDurably(ACQUIRE, this.keys, request.session().value(), request.lock(),
+	public Reply acquire(Request request) {
+		List<String> reply = this.link.runDurably(ACQUIRE, this.keys, request.session().value(), request.lock(),
 				request.ticket(), ClusterLink.millis(request.atLeast()), ClusterLink.millis(request.atMost()),
 				request.waits() ? "1" : "0");
-		return switch (answer.get(0)) {
-			case "GRANTED" -> Answer.granted(new Token(Long.parseLong(answer.get(1))), Long.parseLong(answer.get(2)));
-			case "HELD" -> Answer.held(Long.parseLong(answer.get(1)));
-			case "NO_SESSION" -> Answer.NO_SESSION;
+		return switch (reply.get(0)) {
+			case "GRANTED" -> Reply.granted(new Token(Long.parseLong(reply.get(1))), Long.parseLong(reply.get(2)));
+			case "HELD" -> Reply.held(Long.parseLong(reply.get(1)));
+			case "NO_SESSION" -> Reply.NO_SESSION;
 			default -> throw new StoreUnavailableException(
 					("Redis: the entry '%s' of the key %s cannot be read: '%s'. Only somebody else can have written it. "
 							+ "When nobody holds the lock, remove the entry with HDEL")
-						.formatted(request.lock(), this.keys.get(3), answer.get(1)),
+						.formatted(request.lock(), this.keys.get(3), reply.get(1)),
 					null, true);
 		};
 	}
 
 	@Override
 	public boolean release(MemberId session, String lock, String ticket) {
-		String answer = this.link.runDurably(RELEASE, this.keys, session.value(), lock, ticket);
-		return answer.equals("RELEASED");
+		String reply = this.link.runDurably(RELEASE, this.keys, session.value(), lock, ticket);
+		return reply.equals("RELEASED");
 	}
 
 	@Override
 	public Set<String> check(Map<String, String> waiting) {
 		List<String> arguments = new ArrayList<>();
 		waiting.forEach((ticket, lock) -> arguments.addAll(List.of(lock, ticket)));
-		List<String> answer = this.link.runDurably(CHECK, this.keys, arguments.toArray(String[]::new));
-		return Set.copyOf(answer);
+		List<String> reply = this.link.runDurably(CHECK, this.keys, arguments.toArray(String[]::new));
+		return Set.copyOf(reply);
 	}
 
 	@Override
 	public Map<String, String> held(MemberId session) {
-		List<String> answer = this.link.run(HELD, this.keys, session.value());
+		List<String> reply = this.link.run(HELD, this.keys, session.value());
 		Map<String, String> held = new TreeMap<>();
-		for (int i = 0; i < answer.size(); i += 2) {
-			held.put(answer.get(i), answer.get(i + 1));
+		for (int i = 0; i < reply.size(); i += 2) {
+			held.put(reply.get(i), reply.get(i + 1));
 		}
 		return held;
 	}

@@ -39,41 +39,41 @@ public final class RedisParameterStore implements ParameterStore {
 
 	@Override
 	public Contents read(long afterVersion) {
-		List<String> answer = this.link.run(READ, this.keys, Long.toString(afterVersion));
+		List<String> reply = this.link.run(READ, this.keys, Long.toString(afterVersion));
 		List<Entry> entries = new ArrayList<>();
-		for (int i = 3; i < answer.size(); i += 2) {
-			String name = answer.get(i);
-			String record = answer.get(i + 1);
+		for (int i = 3; i < reply.size(); i += 2) {
+			String name = reply.get(i);
+			String record = reply.get(i + 1);
 			Change change = change(record);
 			entries.add((change != null) ? Entry.of(name, change) : Entry.unreadable(name,
 					"Redis: the entry '%s' of the key %s cannot be read: '%s'. Only somebody else can have written it. Set the parameter, or remove the entry with HDEL"
 						.formatted(name, this.keys.get(3),
 								record.substring(0, Math.min(record.length(), SHOWN_CHARACTERS)))));
 		}
-		return new Contents(Long.parseLong(answer.get(0)), answer.get(1).equals("1"), Long.parseLong(answer.get(2)),
+		return new Contents(Long.parseLong(reply.get(0)), reply.get(1).equals("1"), Long.parseLong(reply.get(2)),
 				entries);
 	}
 
 	@Override
 	public Reply set(String name, @Nullable String value, String author, long expectedVersion) {
 		String record = (value != null) ? "V|" + author(author) + "|" + value : "D|" + author(author) + "|";
-		List<String> answer = this.link.runDurably(SET, this.keys, name, record,
+		List<String> reply = this.link.runDurably(SET, this.keys, name, record,
 				(expectedVersion != ANY_VERSION) ? Long.toString(expectedVersion) : "",
 				Integer.toString(ClusterParameters.HISTORY_LENGTH));
-		long version = Long.parseLong(answer.get(1));
-		if (answer.get(0).equals("CONFLICT")) {
+		long version = Long.parseLong(reply.get(1));
+		if (reply.get(0).equals("CONFLICT")) {
 			return new Reply.Conflict(version);
 		}
 		return new Reply.Changed(
-				new Change(version, Instant.ofEpochMilli(Long.parseLong(answer.get(2))), author, value));
+				new Change(version, Instant.ofEpochMilli(Long.parseLong(reply.get(2))), author, value));
 	}
 
 	@Override
 	public List<Change> history(String name) {
-		List<String> answer = this.link.run(HISTORY, this.keys, name,
+		List<String> reply = this.link.run(HISTORY, this.keys, name,
 				Integer.toString(ClusterParameters.HISTORY_LENGTH));
 		List<Change> changes = new ArrayList<>();
-		for (String entry : answer) {
+		for (String entry : reply) {
 			Change change = change(entry.substring(name.length() + 1));
 			if (change != null) {
 				changes.add(change);

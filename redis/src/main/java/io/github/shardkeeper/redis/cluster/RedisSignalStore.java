@@ -25,7 +25,7 @@ public final class RedisSignalStore implements SignalStore {
 
 	private static final LuaScript READ_ACKS = ClusterLink.script(ScriptOutputType.MULTI, "read-signal-acks.lua");
 
-	/** Answers for each name. */
+	/** Replies for each name. */
 	private static final int ANSWERS = 3;
 
 	private final ClusterLink link;
@@ -57,20 +57,20 @@ public final class RedisSignalStore implements SignalStore {
 		List<String> arguments = new ArrayList<>(List.of(session.value()));
 		listening.forEach((name, each) -> arguments.addAll(List.of(name, Long.toString(each.handled().number()),
 				each.handled().outcome().name(), each.handled().message(), ClusterLink.millis(each.maxAge()))));
-		List<String> answer = this.link.run(ACKNOWLEDGE, this.acknowledgeKeys, arguments.toArray(String[]::new));
-		if (answer.get(0).equals("NO_SESSION")) {
+		List<String> reply = this.link.run(ACKNOWLEDGE, this.acknowledgeKeys, arguments.toArray(String[]::new));
+		if (reply.get(0).equals("NO_SESSION")) {
 			return null;
 		}
 		Map<String, Latest> latest = new TreeMap<>();
-		for (int i = 1; i < answer.size(); i += ANSWERS) {
+		for (int i = 1; i < reply.size(); i += ANSWERS) {
 			String name = names.get((i - 1) / ANSWERS);
-			String number = answer.get(i);
+			String number = reply.get(i);
 			if (number.equals("UNREADABLE")) {
-				latest.put(name, Latest.unreadable(answer.get(i + 2)));
+				latest.put(name, Latest.unreadable(reply.get(i + 2)));
 			}
 			else if (!number.isEmpty()) {
 				latest.put(name, Latest.of(new ClusterSignal(name, Long.parseLong(number),
-						Instant.ofEpochMilli(Long.parseLong(answer.get(i + 1))), answer.get(i + 2))));
+						Instant.ofEpochMilli(Long.parseLong(reply.get(i + 1))), reply.get(i + 2))));
 			}
 		}
 		return latest;
@@ -78,10 +78,10 @@ public final class RedisSignalStore implements SignalStore {
 
 	@Override
 	public Map<MemberId, Handled> acknowledgements(String name) {
-		List<String> answer = this.link.run(READ_ACKS, this.readKeys, name);
+		List<String> reply = this.link.run(READ_ACKS, this.readKeys, name);
 		Map<MemberId, Handled> handled = new TreeMap<>();
-		for (int i = 0; i < answer.size(); i += 2) {
-			handled.put(new MemberId(answer.get(i)), handled(answer.get(i + 1)));
+		for (int i = 0; i < reply.size(); i += 2) {
+			handled.put(new MemberId(reply.get(i)), handled(reply.get(i + 1)));
 		}
 		return handled;
 	}
@@ -92,7 +92,7 @@ public final class RedisSignalStore implements SignalStore {
 			return new Handled(Long.parseLong(fields[0]), Outcome.valueOf(fields[1]), fields[2]);
 		}
 		catch (IllegalArgumentException | IndexOutOfBoundsException ex) {
-			// What cannot be read is the answer: the sender is told of it.
+			// What cannot be read is the reply: the sender is told of it.
 			return Handled.unreadable(entry);
 		}
 	}

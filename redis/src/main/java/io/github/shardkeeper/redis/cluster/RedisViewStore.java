@@ -29,7 +29,7 @@ public final class RedisViewStore implements ViewStore {
 
 	private final List<String> keys;
 
-	/** The last answer with members, which the next one may leave out. */
+	/** The last reply with members, which the next one may leave out. */
 	private volatile Reply last = Reply.UNKNOWN;
 
 	/** Creates a store. */
@@ -42,16 +42,16 @@ public final class RedisViewStore implements ViewStore {
 	@Override
 	public Reply read(MemberId reader, String address) {
 		Reply known = this.last;
-		List<String> answer = this.link.run(READ, this.keys, reader.value(), Long.toString(known.number()), address);
-		if (answer.get(0).equals("UNKNOWN")) {
+		List<String> fields = this.link.run(READ, this.keys, reader.value(), Long.toString(known.number()), address);
+		if (fields.get(0).equals("UNKNOWN")) {
 			return Reply.UNKNOWN;
 		}
-		long number = Long.parseLong(answer.get(1));
-		List<Member> members = answer.get(5).equals("1") ? members(answer.subList(7, answer.size())) : known.members();
-		Reply reply = new Reply(true, answer.get(4).equals("1"), number, members, Long.parseLong(answer.get(2)),
-				Long.parseLong(answer.get(3)));
+		long number = Long.parseLong(fields.get(1));
+		List<Member> members = fields.get(5).equals("1") ? members(fields.subList(7, fields.size())) : known.members();
+		Reply reply = new Reply(true, fields.get(4).equals("1"), number, members, Long.parseLong(fields.get(2)),
+				Long.parseLong(fields.get(3)));
 		this.last = reply;
-		return answer.get(6).equals("1") ? reply : tryToFree(reply);
+		return fields.get(6).equals("1") ? reply : tryToFree(reply);
 	}
 
 	/** Learns why what gone members held could not all be freed. */

@@ -24,7 +24,7 @@ final class MemberSubscription implements Subscription {
 
 	private static final long INTERVAL_NANOS = Duration.ofSeconds(5).toNanos();
 
-	/** Time from the heartbeat's answer after which the message is lost. */
+	/** Time from the heartbeat's reply after which the message is lost. */
 	private static final long LIMIT_NANOS = Duration.ofSeconds(1).toNanos();
 
 	private final Runnable onEvent;
@@ -74,7 +74,7 @@ final class MemberSubscription implements Subscription {
 	 * @param wantedAtNanos the time before the heartbeat was sent
 	 */
 	synchronized void echoPublished(long wantedAtNanos) {
-		// It may have arrived before the answer.
+		// It may have arrived before the reply.
 		if (!this.heard || this.heardAtNanos - wantedAtNanos < 0) {
 			this.expecting = true;
 			this.publishedAtNanos = this.nanoTime.getAsLong();

@@ -24,13 +24,13 @@ import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.coordination.ForgetReply;
-import io.github.shardkeeper.coordination.GroupNotes;
+import io.github.shardkeeper.coordination.GroupDiagnostics;
 import io.github.shardkeeper.coordination.InstanceInUseException;
 import io.github.shardkeeper.coordination.SettingsStore;
 import io.github.shardkeeper.directive.DirectiveStore;
-import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
+import io.github.shardkeeper.protocol.GroupChanges.RestartingInstance;
 import io.github.shardkeeper.protocol.GroupProblems;
 import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
 import io.github.shardkeeper.protocol.HeartbeatReply;
@@ -97,7 +97,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	private final GroupKeys keys;
 
-	private final RedisNotes notes;
+	private final RedisDiagnostics diagnostics;
 
 	private final RedisDirectives directives;
 
@@ -118,7 +118,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	private final Map<MemberId, MemberSubscription> subscriptions = new ConcurrentHashMap<>();
 
 	/**
-	 * Whether the last heartbeat was refused, or its answer could not be read, although
+	 * Whether the last heartbeat was refused, or its reply could not be read, although
 	 * Redis may have renewed the session.
 	 */
 	private volatile boolean heartbeatFailed;
@@ -156,7 +156,8 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		this.timeout = timeout;
 		this.group = group;
 		this.keys = new GroupKeys(this.link, keyPrefix + ":{" + group + "}");
-		this.notes = new RedisNotes(connector.dataLink(RedisConnector.DATA_TIMEOUT), keyPrefix + ":{" + group + "}");
+		this.diagnostics = new RedisDiagnostics(connector.dataLink(RedisConnector.DATA_TIMEOUT),
+				keyPrefix + ":{" + group + "}");
 		this.directives = new RedisDirectives(this.link, this.ownership, keyPrefix + ":{" + group + "}");
 		this.settings = new RedisSettings(this.link, connector.refusedOperations(), keyPrefix + ":{" + group + "}");
 		this.scripts = scripts;
@@ -171,8 +172,8 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	}
 
 	@Override
-	public GroupNotes notes() {
-		return this.notes;
+	public GroupDiagnostics diagnostics() {
+		return this.diagnostics;
 	}
 
 	@Override
@@ -265,7 +266,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		if (!this.heartbeatFailed) {
 			return heartbeat(member, seen, candidate, load, true);
 		}
-		// A member that cannot read the answers consumes nothing: its session must end.
+		// A member that cannot read the replies consumes nothing: its session must end.
 		HeartbeatReply reply = heartbeat(member, seen, candidate, load, false);
 		return (reply instanceof HeartbeatReply.Alive) ? heartbeat(member, seen, candidate, load, true) : reply;
 	}
@@ -291,13 +292,13 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			throw ex;
 		}
 		catch (RuntimeException ex) {
-			// The answer cannot be read.
+			// The reply cannot be read.
 			this.heartbeatFailed = true;
 			throw ex;
 		}
 	}
 
-	/** Reads an answer. If it has an entry that cannot be read, the group is rebuilt. */
+	/** Reads a reply. If it has an entry that cannot be read, the group is rebuilt. */
 	private <T> T read(Supplier<T> reading) {
 		try {
 			return reading.get();
@@ -324,7 +325,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	public GroupChanges readChanges(long afterGeneration, long seenMembership, Runnable onStep) {
 		List<Ownership> ownerships = new ArrayList<>();
 		List<GroupMember> members = null;
-		List<AwayInstance> away = List.of();
+		List<RestartingInstance> away = List.of();
 		boolean whole = false;
 		long seen = afterGeneration;
 		long membershipSeen = seenMembership;
@@ -348,7 +349,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			members = (membership != membershipSeen) ? changedMembers : members;
 			ownerships.addAll(read(reader.nested()::ownerships));
 			Map<MemberId, Long> silent = reader.nested().leaseEnds();
-			List<AwayInstance> changedAway = reader.nested().away();
+			List<RestartingInstance> changedAway = reader.nested().away();
 			away = (membership != membershipSeen) ? changedAway : away;
 			seen = through;
 			membershipSeen = membership;
@@ -447,8 +448,8 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			releases.subList(from, Math.min(from + this.writtenAtOnce, releases.size()))
 				.forEach((release) -> Collections.addAll(arguments, release.shard().toString(),
 						release.token().toString(), release.tokenFloor().toString(), flag(release.completed())));
-			List<Object> answers = runDurably(this.scripts.releaseShards(), arguments);
-			answers.forEach((answer) -> replies.add(ReleaseReply.valueOf((String) answer)));
+			List<Object> names = runDurably(this.scripts.releaseShards(), arguments);
+			names.forEach((name) -> replies.add(ReleaseReply.valueOf((String) name)));
 		}
 		return replies;
 	}
@@ -472,10 +473,10 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			entries.subList(from, Math.min(from + this.writtenAtOnce, entries.size()))
 				.forEach((entry) -> Collections.addAll(arguments, entry.getKey().toString(),
 						entry.getValue().toString()));
-			List<Object> answers = runDurably(this.scripts.claimShards(), arguments);
-			for (int i = 0; i < answers.size(); i++) {
+			List<Object> replies = runDurably(this.scripts.claimShards(), arguments);
+			for (int i = 0; i < replies.size(); i++) {
 				ShardId shard = entries.get(from + i).getKey();
-				switch ((String) answers.get(i)) {
+				switch ((String) replies.get(i)) {
 					case "GRANTED" -> granted.add(shard);
 					case "SUPERSEDED" -> superseded.add(shard);
 					default -> {
@@ -552,7 +553,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			}
 			if (newest != null) {
 				// Also if no shard was left: an earlier call may have failed here.
-				this.notes.removeAll(GroupNotes.Kind.REASONS, topic + "/");
+				this.diagnostics.removeAll(GroupDiagnostics.Kind.REASONS, topic + "/");
 				return new ForgetReply(forgotten, newest, Collections.emptySortedSet());
 			}
 		}

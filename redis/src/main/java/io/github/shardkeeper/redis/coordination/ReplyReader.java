@@ -9,8 +9,8 @@ import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
+import io.github.shardkeeper.protocol.GroupChanges.RestartingInstance;
 import io.github.shardkeeper.protocol.GroupProblems;
 import io.github.shardkeeper.protocol.GroupProblems.GroupStatus;
 import io.github.shardkeeper.protocol.HeartbeatReply;
@@ -148,21 +148,21 @@ final class ReplyReader {
 	 * Reads the remaining fields as instances that are away. Ignores what cannot be read:
 	 * only others can have written it, and the shards of the instance are not kept then.
 	 */
-	List<AwayInstance> away() {
-		List<AwayInstance> away = new ArrayList<>();
+	List<RestartingInstance> away() {
+		List<RestartingInstance> away = new ArrayList<>();
 		while (this.position < this.reply.size()) {
 			String instance = text();
 			long since = number();
 			long until = number();
 			String description = text();
 			try {
-				away.add(new AwayInstance(instance, DescriptionFormat.read(description), since, until));
+				away.add(new RestartingInstance(instance, DescriptionFormat.read(description), since, until));
 			}
 			catch (RuntimeException ex) {
 				// Neither the name of an instance nor a description.
 			}
 		}
-		away.sort(Comparator.comparing(AwayInstance::instance));
+		away.sort(Comparator.comparing(RestartingInstance::instance));
 		return away;
 	}
 

@@ -37,7 +37,7 @@ final class FetchConnection {
 	 * Times of blocking reads that a {@link ReadPulse} watches: a read names all streams,
 	 * so its bytes grow with their number. Each time that passes without records is
 	 * followed by the next one. The pulse only shows that the connection brings
-	 * something: that it also takes something is shown by the answer to the read before.
+	 * something: that it also takes something is shown by the reply to the read before.
 	 */
 	private static final List<Duration> WATCHED_BLOCKS = List.of(BLOCK, Duration.ofMinutes(2), Duration.ofHours(2));
 
@@ -164,13 +164,13 @@ final class FetchConnection {
 	/** Returns the id for {@code CLIENT UNBLOCK}; on a Cluster it is not used. */
 	long clientId() throws InterruptedException {
 		if (this.clientIdInvalid && !this.connector.isCluster()) {
-			RedisFuture<Long> answer = null;
+			RedisFuture<Long> reply = null;
 			try {
-				answer = current().commands().clientId();
-				this.clientId = answer.get(GRACE.toMillis(), TimeUnit.MILLISECONDS);
+				reply = current().commands().clientId();
+				this.clientId = reply.get(GRACE.toMillis(), TimeUnit.MILLISECONDS);
 			}
 			catch (ExecutionException | TimeoutException | RedisException | IllegalStateException ex) {
-				throw RedisFailure.unavailable("no answer to CLIENT ID", ex, answer);
+				throw RedisFailure.unavailable("no reply to CLIENT ID", ex, reply);
 			}
 			this.clientIdInvalid = false;
 		}

@@ -98,7 +98,7 @@ final class NativeIds {
 	}
 
 	/**
-	 * Asks whether a stream remembers ids for long enough. Refused questions are answers:
+	 * Asks whether a stream remembers ids for long enough. Refused questions are replies:
 	 * the right to them is optional.
 	 */
 	CompletableFuture<?> ask(String stream) {
@@ -135,8 +135,8 @@ final class NativeIds {
 		if (failure == null) {
 			return null;
 		}
-		if (failure instanceof StoreUnavailableException answer && answer.isRefusal()) {
-			return answer;
+		if (failure instanceof StoreUnavailableException reply && reply.isRefusal()) {
+			return reply;
 		}
 		throw new CompletionException(failure);
 	}

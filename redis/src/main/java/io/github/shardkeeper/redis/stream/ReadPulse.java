@@ -20,7 +20,7 @@ import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.text.PrintableLogger;
 
 /**
- * Evidence that a connection still brings something while a read blocks it. Redis answers
+ * Evidence that a connection still brings something while a read blocks it. Redis replies
  * no command on it then, but pushes: the connection follows one key, with
  *
  * <pre>
@@ -71,7 +71,7 @@ final class ReadPulse {
 	/** Whether a push has arrived, so that the next one can be relied on. */
 	private volatile boolean heard;
 
-	/** Time of the last push or answer of this connection. */
+	/** Time of the last push or reply of this connection. */
 	private volatile long evidenceAtNanos;
 
 	private volatile boolean tracking;
@@ -125,7 +125,7 @@ final class ReadPulse {
 		try {
 			RedisFuture<String> following = connection.commands()
 				.clientTracking(TrackingArgs.Builder.enabled().bcast().prefixes(this.settings.key()));
-			following.whenComplete((answer, failure) -> {
+			following.whenComplete((reply, failure) -> {
 				if (failure != null) {
 					failed(RedisFailure.unavailable("a key cannot be followed", failure, following));
 					return;
@@ -157,7 +157,7 @@ final class ReadPulse {
 		return this.heard;
 	}
 
-	/** Notes an answer of the connection, which is evidence as well. */
+	/** Notes a reply of the connection, which is evidence as well. */
 	void answered() {
 		if (this.heard) {
 			this.evidenceAtNanos = this.nanoTime.getAsLong();
@@ -189,8 +189,8 @@ final class ReadPulse {
 		this.waiting = true;
 		this.refused = false;
 		this.sentAtNanos = now;
-		this.settings.write().get().whenComplete((answer, failure) -> {
-			// Without an answer this connection may be gone as well.
+		this.settings.write().get().whenComplete((reply, failure) -> {
+			// Without a reply this connection may be gone as well.
 			if (failure != null && failure.getCause() instanceof RedisCommandExecutionException) {
 				this.refused = true;
 				failed(failure);

@@ -5,7 +5,7 @@ import java.util.List;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * Number of records of each stream that a read asks for. Keeps an answer near a budget in
+ * Number of records of each stream that a read asks for. Keeps a reply near a budget in
  * bytes, by the average size of the last records. Confined to its {@link StreamFetcher}.
  */
 final class ReadSize {

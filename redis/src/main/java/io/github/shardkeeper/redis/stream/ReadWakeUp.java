@@ -20,7 +20,7 @@ import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Ends one blocking read with {@code CLIENT UNBLOCK}, once for all requests. Nothing
- * waits for the answer. Requests are thread-safe; sending is confined to the polling
+ * waits for the reply. Requests are thread-safe; sending is confined to the polling
  * thread.
  */
 final class ReadWakeUp {
@@ -58,7 +58,7 @@ final class ReadWakeUp {
 	 * @param onRetry runs when it has to be sent again
 	 * @param onNotFound runs when a later attempt has found no blocked client
 	 * @param onPermission receives whether Redis lets a read be woken, after each
-	 * attempt: the read may have returned before its answer
+	 * attempt: the read may have returned before its reply
 	 */
 	ReadWakeUp(RedisLink<byte[]> link, long clientId, LongSupplier nanoTime, Runnable onRetry, Runnable onNotFound,
 			Consumer<Boolean> onPermission) {
@@ -87,7 +87,7 @@ final class ReadWakeUp {
 		if (this.retryUntilNanos == 0) {
 			this.retryUntilNanos = now + RETRY_NANOS;
 		}
-		// By the time of sending: the answer may be late for reasons of its own.
+		// By the time of sending: the reply may be late for reasons of its own.
 		boolean last = now - this.retryUntilNanos > 0;
 		try {
 			this.link.sendAll(List.of(command())).get(0).whenComplete((unblocked, failure) -> {

@@ -43,7 +43,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
-import io.github.shardkeeper.source.OnceAppender;
+import io.github.shardkeeper.source.IdempotentAppender;
 import io.github.shardkeeper.source.RecordFields;
 import io.github.shardkeeper.source.SequencedAppender;
 import io.github.shardkeeper.source.ShardListWatchers;
@@ -64,14 +64,14 @@ import io.github.shardkeeper.text.PrintableLogger;
  * 16 slots, because one {@code XREAD} may only name streams of one slot. A record is
  * appended with {@code XADD … * k <key> v <payload> <header> <value> …}, without
  * {@code k} if it has no key; its entry id is its offset. Batches that may be repeated
- * are appended with {@code append-once.lua}, see {@link OnceScript}. An entry without
- * {@code v} has an empty payload. Shard counts are kept in Redis, see
- * {@link ShardCounts}. Readers are watched with one key, see {@link ReadPulse}. Streams
- * are trimmed with {@code trim-stream.lua}, and {@code read-lag.lua} counts their
+ * are appended with {@code append-once.lua}, see {@link IdempotentAppendScript}. An entry
+ * without {@code v} has an empty payload. Shard counts are kept in Redis, see
+ * {@link StreamShardCounts}. Readers are watched with one key, see {@link ReadPulse}.
+ * Streams are trimmed with {@code trim-stream.lua}, and {@code read-lag.lua} counts their
  * entries. Thread-safe.
  */
 public final class RedisStreamSource
-		implements ShardSource, OnceAppender, SequencedAppender, ShardTopics, ShardTrimmer {
+		implements ShardSource, IdempotentAppender, SequencedAppender, ShardTopics, ShardTrimmer {
 
 	private static final Logger logger = PrintableLogger.of(RedisStreamSource.class);
 
@@ -104,11 +104,11 @@ public final class RedisStreamSource
 
 	private final String pulseKey;
 
-	private final ShardCounts counts;
+	private final StreamShardCounts counts;
 
 	private final SequencedStreams sequenced;
 
-	private final OnceScript onceScript;
+	private final IdempotentAppendScript onceScript;
 
 	private final ShardListWatchers watchers = new ShardListWatchers();
 
@@ -148,8 +148,8 @@ public final class RedisStreamSource
 				+ "#0}:pulse";
 		this.sequenced = new SequencedStreams(this.link, this::streamKey,
 				(shard) -> bucketKey(shard) + ":received:" + shard.id());
-		this.onceScript = new OnceScript(this.link, ids);
-		this.counts = new ShardCounts(this.link, this.writes, keyPrefix, this::newStreamKey, topics,
+		this.onceScript = new IdempotentAppendScript(this.link, ids);
+		this.counts = new StreamShardCounts(this.link, this.writes, keyPrefix, this::newStreamKey, topics,
 				this.watchers::changed);
 	}
 
@@ -343,7 +343,7 @@ public final class RedisStreamSource
 	}
 
 	@Override
-	public CompletableFuture<Appended> appendOnce(OnceAppender.Batch batch) {
+	public CompletableFuture<Appended> appendOnce(IdempotentAppender.Batch batch) {
 		batch.records().forEach(this::check);
 		return this.onceScript.append(bucketKey(batch.shard()), streamKey(batch.shard()), batch);
 	}
@@ -361,7 +361,7 @@ public final class RedisStreamSource
 				offset.complete(new Offset(value));
 				return;
 			}
-			offset.completeExceptionally(OnceScript.failed(shard, failure));
+			offset.completeExceptionally(IdempotentAppendScript.failed(shard, failure));
 		});
 		return offset;
 	}

@@ -26,11 +26,11 @@ import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Reads streams with one blocking {@code XREAD} over all of them; a {@link ReadWakeUp}
- * ends it when a stream is added or resumed. While answers are long, it reads the streams
- * in two halves and does not block: Redis puts one answer together while the client
+ * ends it when a stream is added or resumed. While replies are long, it reads the streams
+ * in two halves and does not block: Redis puts one reply together while the client
  * decodes the other. No stream is in two reads.
  * <p>
- * The thread of the client that decodes an answer also delivers it, and sends the next
+ * The thread of the client that decodes a reply also delivers it, and sends the next
  * read: to wake another thread takes longer than both. What may block or fails is left to
  * the polling thread. Thread-safe, except {@link #poll()}, which one thread calls.
  */
@@ -47,8 +47,8 @@ final class StreamFetcher implements AutoCloseable {
 	private static final Duration WAKE_UP_RETRY = Duration.ofMillis(100);
 
 	/**
-	 * Number of records in an answer from which on reading in halves is faster, and the
-	 * next answer is likely to be as long.
+	 * Number of records in a reply from which on reading in halves is faster, and the
+	 * next reply is likely to be as long.
 	 */
 	private static final int LONG_ANSWER = ReadSize.MAX_RECORDS;
 
@@ -71,8 +71,8 @@ final class StreamFetcher implements AutoCloseable {
 	 */
 	private final List<Read> reads = new ArrayList<>();
 
-	/** Whether the answer that came last was a long one. Guarded by this. */
-	private boolean longAnswer;
+	/** Whether the reply that came last was a long one. Guarded by this. */
+	private boolean longReply;
 
 	/** Whether the client's thread has delivered since the last poll. Guarded by this. */
 	private boolean delivered;
@@ -234,9 +234,9 @@ final class StreamFetcher implements AutoCloseable {
 	}
 
 	private void deliver(Read returned) throws InterruptedException {
-		List<Entries> answer;
+		List<Entries> reply;
 		try {
-			answer = returned.future.get();
+			reply = returned.future.get();
 		}
 		catch (ExecutionException | CancellationException ex) {
 			StoreUnavailableException failure = RedisFailure.unavailable("a blocking read failed", ex, returned.future);
@@ -247,16 +247,16 @@ final class StreamFetcher implements AutoCloseable {
 			connectionLost();
 			throw failure;
 		}
-		accept(answer, returned);
+		accept(reply, returned);
 	}
 
 	/**
 	 * Processes the end of a read on the client's thread. A read that fails, and the
 	 * first one of a connection, are left to {@link #poll}.
 	 */
-	private void ended(Read returned, @Nullable List<Entries> answer) {
+	private void ended(Read returned, @Nullable List<Entries> reply) {
 		// With the lock it is a thread that has just sent it, and not the client's.
-		if (answer == null || Thread.holdsLock(this) || !deliverAndReadOn(returned, answer)) {
+		if (reply == null || Thread.holdsLock(this) || !deliverAndReadOn(returned, reply)) {
 			this.onChange.run();
 		}
 	}
@@ -265,13 +265,13 @@ final class StreamFetcher implements AutoCloseable {
 	 * Delivers and begins the next read, without waiting for anything; returns whether
 	 * all is done.
 	 */
-	private synchronized boolean deliverAndReadOn(Read returned, List<Entries> answer) {
+	private synchronized boolean deliverAndReadOn(Read returned, List<Entries> reply) {
 		if (!this.reads.contains(returned) || !this.connection.isVerified()) {
 			return false;
 		}
 		try {
 			this.delivered = true;
-			accept(answer, returned);
+			accept(reply, returned);
 		}
 		catch (RuntimeException | Error ex) {
 			this.failed = (ex instanceof RuntimeException failure) ? failure
@@ -293,24 +293,24 @@ final class StreamFetcher implements AutoCloseable {
 		}
 	}
 
-	private synchronized void accept(List<Entries> answer, Read returned) {
+	private synchronized void accept(List<Entries> reply, Read returned) {
 		if (!this.reads.remove(returned)) {
 			// The other thread was faster.
 			return;
 		}
-		this.longAnswer = answer.stream().mapToInt((entries) -> entries.records().size()).sum() >= LONG_ANSWER;
+		this.longReply = reply.stream().mapToInt((entries) -> entries.records().size()).sum() >= LONG_ANSWER;
 		this.connection.pulse().answered();
-		if (!answer.isEmpty() || !returned.wakeUp.isRequested()) {
-			this.connection.readReturned(!answer.isEmpty(), returned.block);
+		if (!reply.isEmpty() || !returned.wakeUp.isRequested()) {
+			this.connection.readReturned(!reply.isEmpty(), returned.block);
 		}
 		requestChecks();
 		returned.positions.values().forEach(FetchPosition::answered);
-		offer(answer, returned);
+		offer(reply, returned);
 	}
 
-	private void offer(List<Entries> answer, Read returned) {
+	private void offer(List<Entries> reply, Read returned) {
 		IllegalStateException failure = null;
-		for (Entries entries : answer) {
+		for (Entries entries : reply) {
 			FetchPosition position = this.positions.get(entries.stream());
 			// Not for a stream that was stopped, or restarted, meanwhile.
 			if (position != null && position == returned.positions.get(entries.stream())) {
@@ -395,7 +395,7 @@ final class StreamFetcher implements AutoCloseable {
 		all.forEach(FetchPosition::requestCheckIfWarned);
 	}
 
-	/** Sends the requested checks; does not wait for the answers. */
+	/** Sends the requested checks; does not wait for the replies. */
 	private void sendChecks() {
 		List<FetchPosition> toCheck = new ArrayList<>();
 		List<String> offsets = new ArrayList<>();
@@ -410,13 +410,13 @@ final class StreamFetcher implements AutoCloseable {
 		if (toCheck.isEmpty()) {
 			return;
 		}
-		List<CompletableFuture<List<Object>>> answers = this.link
+		List<CompletableFuture<List<Object>>> replies = this.link
 			.sendAll(toCheck.stream().map((position) -> StreamInfo.command(position.stream())).toList());
-		for (int i = 0; i < answers.size(); i++) {
+		for (int i = 0; i < replies.size(); i++) {
 			FetchPosition position = toCheck.get(i);
-			// Reading may have advanced when the answer arrives.
+			// Reading may have advanced when the reply arrives.
 			String before = offsets.get(i);
-			answers.get(i).whenComplete((reply, failure) -> {
+			replies.get(i).whenComplete((reply, failure) -> {
 				if (failure != null) {
 					this.connector.refusedOperations().failed(CHECK, failure);
 					if (failure.getCause() != null && WrongKeyType.isReason(failure.getCause())) {
@@ -461,10 +461,10 @@ final class StreamFetcher implements AutoCloseable {
 		}
 	}
 
-	/** Begins the reads that are to follow the answer that came last. */
+	/** Begins the reads that are to follow the reply that came last. */
 	private synchronized void beginReads(long clientId) {
 		Read other = firstRead();
-		if (other != null && !this.longAnswer) {
+		if (other != null && !this.longReply) {
 			// A read that blocks would leave out the streams of the other one.
 			return;
 		}
@@ -476,7 +476,7 @@ final class StreamFetcher implements AutoCloseable {
 		if (other != null) {
 			beginRead(free, clientId, Duration.ZERO);
 		}
-		else if (this.longAnswer && free.size() > 1) {
+		else if (this.longReply && free.size() > 1) {
 			int half = free.size() / 2;
 			beginRead(free.subList(0, half), clientId, Duration.ZERO);
 			beginRead(free.subList(half, free.size()), clientId, Duration.ZERO);
@@ -506,7 +506,7 @@ final class StreamFetcher implements AutoCloseable {
 		Read begun = new Read(future, wanted, wakeUp, block,
 				System.nanoTime() + FetchConnection.timeLimit(block).toNanos());
 		this.reads.add(begun);
-		future.whenComplete((answer, failure) -> ended(begun, (failure == null) ? answer : null));
+		future.whenComplete((reply, failure) -> ended(begun, (failure == null) ? reply : null));
 	}
 
 	private void connectionLost() {
@@ -517,7 +517,7 @@ final class StreamFetcher implements AutoCloseable {
 	private void disconnect() {
 		synchronized (this) {
 			this.reads.clear();
-			this.longAnswer = false;
+			this.longReply = false;
 			this.positions.values().forEach(FetchPosition::disconnected);
 		}
 		this.connection.close();

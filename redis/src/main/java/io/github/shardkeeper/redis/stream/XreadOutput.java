@@ -14,11 +14,11 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * Decodes the answer to {@code XREAD} in RESP2 and RESP3. Lettuce's own output creates a
+ * Decodes the reply to {@code XREAD} in RESP2 and RESP3. Lettuce's own output creates a
  * map per entry and strings for field names, which costs more than all other work on a
  * small record. The field {@code k} is the key, {@code v} the payload, every other one a
  * header; texts are UTF-8. Of a name that occurs twice, the last value counts. Confined
- * to the thread that reads from the connection, then to the receiver of the answer.
+ * to the thread that reads from the connection, then to the receiver of the reply.
  */
 final class XreadOutput extends CommandOutput<String, byte[], List<XreadOutput.Entries>> {
 
@@ -28,7 +28,7 @@ final class XreadOutput extends CommandOutput<String, byte[], List<XreadOutput.E
 
 	private byte[] scratch = new byte[64];
 
-	/** Depth of the answer's streams: 0 in RESP3, 1 in RESP2. */
+	/** Depth of the reply's streams: 0 in RESP3, 1 in RESP2. */
 	private int depthOfStreams = UNKNOWN;
 
 	private @Nullable String stream;

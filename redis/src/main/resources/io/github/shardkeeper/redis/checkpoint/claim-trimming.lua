@@ -7,7 +7,7 @@
 -- result   {} when another group trims; otherwise {0 or 1, text, group, …}: 0 while groups that consume may be missing;
 --          the text says why this cannot be known, '' if it can
 -- keeps    after Redis may have forgotten a group (it was emptied, is another process since a restart or a failover, or
---          knows fewer groups), the answer is 0 until the groups had their time; also while Redis does not name its
+--          knows fewer groups), the reply is 0 until the groups had their time; also while Redis does not name its
 --          process: a failover that loses a group may lose their number with it
 -- memory   accepted at `maxmemory`: two keys per topic
 -- cost     O(groups)

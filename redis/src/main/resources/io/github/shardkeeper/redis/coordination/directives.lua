@@ -39,7 +39,7 @@ local function raiseVersion()
   return number, string.format('%.0f', nowMillis)
 end
 
--- Has each member send a heartbeat, whose answer has the new version.
+-- Has each member send a heartbeat, whose reply has the new version.
 local function notifyMembers()
   for _, id in ipairs(redis.call('HKEYS', MEMBERS)) do
     redis.call('PUBLISH', base .. ':member:' .. id, '!')

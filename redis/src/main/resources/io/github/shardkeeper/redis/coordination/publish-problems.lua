@@ -1,4 +1,4 @@
--- Stores the problems of the group, which members receive with the answers to their heartbeats. Repeatable.
+-- Stores the problems of the group, which members receive with the replies to their heartbeats. Repeatable.
 --
 -- ARGV     1 leader, 2 epoch, 3 problems, in a format that only members know
 -- result   {'PUBLISHED'} or {'DEPOSED'}

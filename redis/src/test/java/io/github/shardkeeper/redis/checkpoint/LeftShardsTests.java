@@ -158,14 +158,14 @@ class LeftShardsTests {
 			this.database.commit(shard, new Token(2), commit).join();
 			assertThat(this.redis.leave(shard, new Token(2), null, false, 0)).isTrue();
 		}
-		List<CompletableFuture<Acquisition>> answers = shards.stream()
+		List<CompletableFuture<Acquisition>> replies = shards.stream()
 			.map((shard) -> this.redis.acquire(shard, new Token(3)))
 			.toList();
 
-		assertThat(CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new)))
+		assertThat(CompletableFuture.allOf(replies.toArray(CompletableFuture[]::new)))
 			.succeedsWithin(Duration.ofSeconds(20));
-		assertThat(answers)
-			.allSatisfy((answer) -> assertThat(answer.join()).isInstanceOfSatisfying(Acquisition.Acquired.class,
+		assertThat(replies)
+			.allSatisfy((reply) -> assertThat(reply.join()).isInstanceOfSatisfying(Acquisition.Acquired.class,
 					(back) -> assertThat(back.checkpoint().state()).hasSize(2_000)));
 	}
 

@@ -24,7 +24,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.checkpoint.Answers;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.checkpoint.Commit;
@@ -35,6 +34,7 @@ import io.github.shardkeeper.checkpoint.DeadLetterStore.Retention;
 import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Outbox;
+import io.github.shardkeeper.checkpoint.Replies;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
@@ -387,7 +387,7 @@ class MissingRightsOnDataTests {
 		}
 
 		void commit(Commit commit) {
-			assertThat(Answers.await(this.checkpoints.commit(SHARD, TOKEN, commit)))
+			assertThat(Replies.await(this.checkpoints.commit(SHARD, TOKEN, commit)))
 				.isEqualTo(CheckpointStore.CommitReply.COMMITTED);
 		}
 

@@ -17,8 +17,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
-import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.shard.Offset;
@@ -30,7 +30,7 @@ import io.github.shardkeeper.testsupport.RunAlone;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The commits of 1,000 shards are under way together: nobody waits for the answer to
+ * The commits of 1,000 shards are under way together: nobody waits for the reply to
  * another shard's commit.
  */
 class PipelinedCommitsTests {

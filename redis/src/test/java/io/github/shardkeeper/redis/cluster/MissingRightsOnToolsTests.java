@@ -608,12 +608,12 @@ class MissingRightsOnToolsTests {
 					LONG);
 		}
 
-		LockStore.Answer acquire(MemberId session, String ticket) {
+		LockStore.Reply acquire(MemberId session, String ticket) {
 			return this.locks
 				.acquire(new LockStore.Request(session, "lock", ticket, Duration.ZERO, Duration.ZERO, true));
 		}
 
-		BarrierStore.Answer enter(MemberId session, String ticket) {
+		BarrierStore.Reply enter(MemberId session, String ticket) {
 			return this.barriers.enter(new BarrierStore.Request(session, "barrier", ticket, 2, 0));
 		}
 

@@ -283,7 +283,7 @@ class BrokenGroupTests {
 		assertThat(this.redis.opsForHash().get(this.base + "group", "format")).isEqualTo("4");
 	}
 
-	/** The member hears no answer, so it consumes nothing: its session must end. */
+	/** The member hears no reply, so it consumes nothing: its session must end. */
 	@Test
 	void sessionEndsWhenItsHeartbeatsAreRefused() {
 		try (Subscription subscription = this.store.subscribe(this.alive, () -> {

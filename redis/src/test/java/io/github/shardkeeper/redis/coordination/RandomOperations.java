@@ -16,8 +16,8 @@ import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
 import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.coordination.ForgetReply;
 import io.github.shardkeeper.coordination.InstanceInUseException;
-import io.github.shardkeeper.protocol.GroupChanges.AwayInstance;
 import io.github.shardkeeper.protocol.GroupChanges;
+import io.github.shardkeeper.protocol.GroupChanges.RestartingInstance;
 import io.github.shardkeeper.protocol.GroupProblems;
 import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
 import io.github.shardkeeper.protocol.HeartbeatReply;
@@ -265,7 +265,7 @@ final class RandomOperations {
 		countIf(!this.picture.away().isEmpty(), "away");
 		for (Ownership shard : this.picture.ownerships()) {
 			count("phase " + shard.phase());
-			countIf(AwayInstance.keptFor(shard) != null, "kept");
+			countIf(RestartingInstance.keptFor(shard) != null, "kept");
 			if (shard.owner() != null && !this.everOwned.contains(shard)) {
 				this.everOwned.add(shard);
 			}

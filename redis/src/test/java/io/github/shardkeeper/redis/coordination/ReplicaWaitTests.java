@@ -21,8 +21,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
-import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.directive.Directive;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
@@ -157,7 +157,7 @@ class ReplicaWaitTests {
 
 	/**
 	 * From Redis 7.2 on, {@code WAIT} counts only what was written on its own connection.
-	 * So what is repeated on another one, because the answer was lost, writes something
+	 * So what is repeated on another one, because the reply was lost, writes something
 	 * even if there is nothing left to do.
 	 */
 	@Test

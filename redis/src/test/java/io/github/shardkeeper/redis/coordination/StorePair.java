@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The same group in memory and on Redis, by the same clock: whatever is done to it is
- * done to both and must come to the same, answers, notifications and what is known
+ * done to both and must come to the same, replies, notifications and what is known
  * afterwards. Confined to the test's thread.
  */
 final class StorePair implements AutoCloseable {
@@ -82,7 +82,7 @@ final class StorePair implements AutoCloseable {
 
 	<T> T control(Function<CoordinationStore, T> operation) {
 		T inMemory = operation.apply(this.memoryServer.store());
-		assertThat(operation.apply(this.redis)).as("answer of Redis").isEqualTo(inMemory);
+		assertThat(operation.apply(this.redis)).as("reply of Redis").isEqualTo(inMemory);
 		assertSameNotifications();
 		assertSameChanges(this.known.generation(), this.known.membership());
 		return inMemory;
@@ -90,16 +90,16 @@ final class StorePair implements AutoCloseable {
 
 	<T> T data(Function<CheckpointStore, T> operation) {
 		T inMemory = operation.apply(this.memoryCheckpoints);
-		assertThat(operation.apply(this.redisCheckpoints)).as("answer of Redis").isEqualTo(inMemory);
+		assertThat(operation.apply(this.redisCheckpoints)).as("reply of Redis").isEqualTo(inMemory);
 		return inMemory;
 	}
 
 	/**
-	 * The ids of letters are not the same in both, and must not be part of the answer.
+	 * The ids of letters are not the same in both, and must not be part of the reply.
 	 */
 	<T> T letters(Function<DeadLetterStore, T> operation) {
 		T inMemory = operation.apply(this.memoryLetters);
-		assertThat(operation.apply(this.redisLetters)).as("answer of Redis").isEqualTo(inMemory);
+		assertThat(operation.apply(this.redisLetters)).as("reply of Redis").isEqualTo(inMemory);
 		return inMemory;
 	}
 

@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * A group without keys is new only where somebody says so, and only for members that have
- * never had an answer of it.
+ * never had a reply of it.
  */
 class TrustedEmptinessTests {
 

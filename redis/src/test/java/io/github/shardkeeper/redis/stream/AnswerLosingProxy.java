@@ -10,8 +10,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Network that passes commands on and loses answers: once a connection has sent a text,
- * it is reset when Redis answers, so the command was executed and nobody is told.
+ * Network that passes commands on and loses replies: once a connection has sent a text,
+ * it is reset when Redis replies, so the command was executed and nobody is told.
  * Thread-safe.
  */
 final class AnswerLosingProxy implements AutoCloseable {
@@ -28,7 +28,7 @@ final class AnswerLosingProxy implements AutoCloseable {
 
 	/**
 	 * Opens a proxy that loses nothing.
-	 * @param marker text of the commands whose answers can be lost
+	 * @param marker text of the commands whose replies can be lost
 	 */
 	AnswerLosingProxy(int redisPort, String marker) {
 		this.redisPort = redisPort;
@@ -50,12 +50,12 @@ final class AnswerLosingProxy implements AutoCloseable {
 		return this.server.getLocalPort();
 	}
 
-	/** Loses the next answers. */
-	void lose(int answers) {
-		this.left.set(answers);
+	/** Loses the next replies. */
+	void lose(int replies) {
+		this.left.set(replies);
 	}
 
-	/** Returns the number of answers that are still to be lost. */
+	/** Returns the number of replies that are still to be lost. */
 	int left() {
 		return this.left.get();
 	}
@@ -107,7 +107,7 @@ final class AnswerLosingProxy implements AutoCloseable {
 			catch (IOException ex) {
 				// A closed socket is how these threads end.
 			}
-		}, "answer-losing-proxy");
+		}, "reply-losing-proxy");
 		thread.setDaemon(true);
 		thread.start();
 	}

@@ -47,7 +47,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Ids that Redis remembers itself, from 8.6 on, on any Redis: what is sent is looked at
- * by a server that only answers, and the script is tried with an {@code XADD} of the
+ * by a server that only replies, and the script is tried with an {@code XADD} of the
  * test's own put before it. {@link IdsRememberedByRedisTests} have a Redis that remembers
  * them.
  */
@@ -66,7 +66,7 @@ class NativeIdsTests {
 			assertThat(server.commands("XADD")).containsExactly(
 					List.of("XADD", stream, "IDMP", NativeIds.producer("order-2"), "order-2", "*", "v", "b", "h", "x"),
 					List.of("XADD", stream, "*", "v", "c"));
-			// The first one, before the answer to the question was there.
+			// The first one, before the reply to the question was there.
 			assertThat(server.commands("EVALSHA")).singleElement()
 				.satisfies((command) -> assertThat(command).endsWith(NativeIds.producer("order-1"), "order-1", "2", "v",
 						"a"));
@@ -190,19 +190,19 @@ class NativeIdsTests {
 		String key = "{" + UUID.randomUUID() + "}";
 		String[] keys = { key + "stream", key + "producer", key + "ids0", key + "ids1" };
 		EmbeddedRedis redis = EmbeddedRedis.shared();
-		List<List<String>> answers = new ArrayList<>();
+		List<List<String>> replies = new ArrayList<>();
 		for (String number : List.of("1", "2", "2")) {
-			answers.add(redis.call((commands) -> commands.eval(withIdmp + OnceScript.APPEND.text(),
+			replies.add(redis.call((commands) -> commands.eval(withIdmp + IdempotentAppendScript.APPEND.text(),
 					ScriptOutputType.MULTI, keys, number, "600000", "100", "p-1", "id-1", "2", "v", "a", "", "", "2",
 					"v", "b", "p-2", "id-2", "2", "v", "c")));
 		}
 
-		assertThat(answers.get(0)).startsWith("APPENDED", "0").hasSize(5);
-		assertThat(answers.get(1)).as("only the record without an id is new").hasSize(5);
-		assertThat(answers.get(1).get(2)).isEqualTo(answers.get(0).get(2));
-		assertThat(answers.get(1).get(4)).isEqualTo(answers.get(0).get(4));
-		assertThat(answers.get(2)).startsWith("APPENDED", "3")
-			.endsWith(answers.get(1).subList(2, 5).toArray(String[]::new));
+		assertThat(replies.get(0)).startsWith("APPENDED", "0").hasSize(5);
+		assertThat(replies.get(1)).as("only the record without an id is new").hasSize(5);
+		assertThat(replies.get(1).get(2)).isEqualTo(replies.get(0).get(2));
+		assertThat(replies.get(1).get(4)).isEqualTo(replies.get(0).get(4));
+		assertThat(replies.get(2)).startsWith("APPENDED", "3")
+			.endsWith(replies.get(1).subList(2, 5).toArray(String[]::new));
 		assertThat(redis.<Long>call((commands) -> commands.xlen(keys[0]))).isEqualTo(4);
 		assertThat(redis.<Long>call((commands) -> commands.exists(keys[2], keys[3]))).isZero();
 	}
@@ -232,7 +232,7 @@ class NativeIdsTests {
 
 		private final ServerSocket server;
 
-		/** Answer to {@code XINFO STREAM}, or {@code null} if there is no stream. */
+		/** Reply to {@code XINFO STREAM}, or {@code null} if there is no stream. */
 		private final @Nullable String stream;
 
 		private final String duration;
@@ -288,12 +288,12 @@ class NativeIdsTests {
 						command.add(new String(part, 0, length - 2));
 					}
 					this.received.add(command);
-					out.write(answer(command).getBytes(StandardCharsets.ISO_8859_1));
+					out.write(reply(command).getBytes(StandardCharsets.ISO_8859_1));
 				}
 			}
 		}
 
-		private String answer(List<String> command) {
+		private String reply(List<String> command) {
 			return switch (command.get(0).toUpperCase(Locale.ROOT)) {
 				case "HELLO" -> "-ERR unknown command 'HELLO'\r\n";
 				case "PING" -> "+PONG\r\n";

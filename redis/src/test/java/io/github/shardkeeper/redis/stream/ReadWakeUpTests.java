@@ -111,7 +111,7 @@ class ReadWakeUpTests {
 
 	@Test
 	void lateAnswerDoesNotEndTheRetries() throws InterruptedException {
-		// So that a connection is there before Redis does not answer any more.
+		// So that a connection is there before Redis does not reply any more.
 		awaitAnswers();
 		this.redis.freeze();
 		this.wakeUp.request();
@@ -124,7 +124,7 @@ class ReadWakeUpTests {
 		assertThat(this.ends.availablePermits()).isZero();
 	}
 
-	/** Earlier answers have arrived then, because answers come in order. */
+	/** Earlier replies have arrived then, because replies come in order. */
 	private void awaitAnswers() {
 		this.link.call((commands) -> commands.ping());
 	}

@@ -22,8 +22,8 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.SourceRecord;
-import io.github.shardkeeper.testsupport.Appends;
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.Appends;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -49,7 +49,7 @@ class ReaderWithoutClientIdTests {
 				long before = connected(redis);
 				for (int attempt = 0; attempt < 3; attempt++) {
 					assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(reader::poll)
-						.withMessageContaining("no answer to CLIENT ID");
+						.withMessageContaining("no reply to CLIENT ID");
 				}
 				Awaitility.await().until(() -> connected(redis), (now) -> now <= before);
 

@@ -130,7 +130,7 @@ class RedisSendingTests {
 
 			sent.forEach((future) -> assertThatExceptionOfType(ExecutionException.class)
 				.isThrownBy(() -> future.get(20, TimeUnit.SECONDS))
-				.withMessageContaining("no answer within 2000 ms")
+				.withMessageContaining("no reply within 2000 ms")
 				.havingCause()
 				.isInstanceOfSatisfying(SendFailedException.class,
 						(ex) -> assertThat(ex.mayHaveBeenAppended()).isTrue()));

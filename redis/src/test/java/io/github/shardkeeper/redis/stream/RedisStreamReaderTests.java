@@ -53,7 +53,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Reads that a reader sends. Without records it names its streams once, in a read that
  * blocks for hours: what ends it, and what watches its connection meanwhile. Without
- * these, no test of it would end in time. While answers are long it reads in halves.
+ * these, no test of it would end in time. While replies are long it reads in halves.
  */
 @OnEveryRedis
 @Tag("proof")
@@ -67,7 +67,7 @@ class RedisStreamReaderTests {
 		.mapToObj((number) -> ShardId.of("orders", number))
 		.toList();
 
-	/** Records of a shard, for several long answers. */
+	/** Records of a shard, for several long replies. */
 	private static final int MANY = 3_000;
 
 	/** Shorter than it is, so that a test need not wait for it. */
@@ -139,7 +139,7 @@ class RedisStreamReaderTests {
 	}
 
 	/**
-	 * A pulse does not show whether the connection still takes a read: only the answer to
+	 * A pulse does not show whether the connection still takes a read: only the reply to
 	 * the one before does, which therefore is a short one.
 	 */
 	@Test
@@ -481,7 +481,7 @@ class RedisStreamReaderTests {
 		this.reader = reader(this.connector);
 		List<RecordingSink> sinks = ALL.stream().map((shard) -> {
 			RecordingSink sink = new RecordingSink(true);
-			// Has no room in the midst of long answers.
+			// Has no room in the midst of long replies.
 			this.reader.start(shard, null,
 					(records) -> sink.offer(records) && sink.delivered() < 2 * ReadSize.MAX_RECORDS);
 			return sink;

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.data.domain.Range;
-import org.springframework.data.redis.connection.stream.MapRecord;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.stream.MapRecord;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.shardkeeper.SendFailedException;
@@ -26,8 +26,8 @@ import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.IdempotentAppender;
 import io.github.shardkeeper.source.JsonPayloadConverter;
-import io.github.shardkeeper.source.OnceAppender;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.template.KeyedShardTemplate;
 import io.github.shardkeeper.template.SendObserver;
@@ -41,7 +41,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Sends whose answers are lost, and that are repeated by the template or by its caller.
+ * Sends whose replies are lost, and that are repeated by the template or by its caller.
  */
 @OnEveryRedis
 @Promise("Sent once")
@@ -49,7 +49,7 @@ class RepeatedSendsTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-	/** Answers on a busy machine; two in a row without one close a connection. */
+	/** Replies on a busy machine; two in a row without one close a connection. */
 	private static final Duration TIME_LIMIT = Duration.ofSeconds(3);
 
 	private static final String STREAM = "sends:{orders#0}:stream:0";
@@ -234,7 +234,7 @@ class RepeatedSendsTests {
 	void idThatIsRepeatedAtOnceIsRememberedHoweverManyFollow() {
 		RedisStreamSource source = source(new RecordIds(Duration.ofHours(1), 1));
 		await().atMost(PATIENCE).ignoreExceptions().until(() -> source.appendOnce(batch(0, 0)).join() != null);
-		List<CompletableFuture<OnceAppender.Appended>> sent = new ArrayList<>();
+		List<CompletableFuture<IdempotentAppender.Appended>> sent = new ArrayList<>();
 		for (int i = 1; i < 400; i++) {
 			sent.add(source.appendOnce(batch(i, i / 2)));
 		}
@@ -244,10 +244,10 @@ class RepeatedSendsTests {
 	}
 
 	/** Each from a producer of its own, so that all are sent at once. */
-	private static OnceAppender.Batch batch(int producer, int number) {
+	private static IdempotentAppender.Batch batch(int producer, int number) {
 		NewRecord newRecord = new NewRecord(ShardId.of("orders", 0), "k", (MARKER + number).getBytes(), Map.of(),
 				"id-" + number);
-		return new OnceAppender.Batch("producer-" + producer, 1, List.of(newRecord));
+		return new IdempotentAppender.Batch("producer-" + producer, 1, List.of(newRecord));
 	}
 
 	@Test

@@ -30,9 +30,9 @@ class XreadOutputTests {
 	@ParameterizedTest
 	@ValueSource(strings = { RESP2_NAME, RESP3_NAME })
 	void readsEveryEntryOfEveryStream(String protocol) {
-		String answer = protocol.equals(RESP2_NAME) ? RESP2 : RESP3;
+		String reply = protocol.equals(RESP2_NAME) ? RESP2 : RESP3;
 		for (int piece : new int[] { 1, 7, 1000 }) {
-			List<Entries> read = read(answer, piece);
+			List<Entries> read = read(reply, piece);
 
 			assertThat(read).extracting(Entries::stream).containsExactly("s1", "s2");
 			List<SourceRecord> first = read.get(0).records();
@@ -59,8 +59,8 @@ class XreadOutputTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "*-1\r\n", "_\r\n", "*0\r\n", "%0\r\n" })
-	void nothingUntilTheEndOfTheBlockIsNoRecord(String answer) {
-		assertThat(read(answer, 1000)).isEmpty();
+	void nothingUntilTheEndOfTheBlockIsNoRecord(String reply) {
+		assertThat(read(reply, 1000)).isEmpty();
 	}
 
 	@Test
@@ -101,16 +101,16 @@ class XreadOutputTests {
 		assertThat(record.headers()).isEqualTo(headers);
 	}
 
-	private static List<Entries> read(String answer, int piece) {
+	private static List<Entries> read(String reply, int piece) {
 		XreadOutput output = new XreadOutput();
-		decode(answer, piece, output);
+		decode(reply, piece, output);
 		assertThat(output.hasError()).isFalse();
 		return output.get();
 	}
 
-	/** Decodes the answer in parts of a given size, as a network delivers it. */
-	private static void decode(String answer, int piece, XreadOutput output) {
-		byte[] bytes = answer.getBytes(StandardCharsets.UTF_8);
+	/** Decodes the reply in parts of a given size, as a network delivers it. */
+	private static void decode(String reply, int piece, XreadOutput output) {
+		byte[] bytes = reply.getBytes(StandardCharsets.UTF_8);
 		RedisStateMachine decoder = new RedisStateMachine();
 		ByteBuf buffer = Unpooled.buffer();
 		boolean complete = false;

@@ -44,7 +44,7 @@ final class LocalKafka implements ApplicationListener<ApplicationEnvironmentPrep
 	/** As long as a Kafka needs that another instance is just starting. */
 	private static final int ANSWER_MILLIS = 30_000;
 
-	private final int answerMillis;
+	private final int replyMillis;
 
 	/** Held, because the garbage collector would close it. */
 	private @Nullable Socket connection;
@@ -53,8 +53,8 @@ final class LocalKafka implements ApplicationListener<ApplicationEnvironmentPrep
 		this(ANSWER_MILLIS);
 	}
 
-	LocalKafka(int answerMillis) {
-		this.answerMillis = answerMillis;
+	LocalKafka(int replyMillis) {
+		this.replyMillis = replyMillis;
 	}
 
 	@Override
@@ -105,8 +105,8 @@ final class LocalKafka implements ApplicationListener<ApplicationEnvironmentPrep
 	/** Another instance, or the user, may have created it already. */
 	private void createTopic(int port, String address, int partitions) {
 		Map<String, Object> client = Map.of(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, address,
-				AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, this.answerMillis,
-				AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, this.answerMillis);
+				AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, this.replyMillis,
+				AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, this.replyMillis);
 		try (Admin admin = Admin.create(client)) {
 			admin.createTopics(List.of(new NewTopic(VisitCounter.TOPIC, Optional.of(partitions), Optional.empty())))
 				.all()

@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.boot.context.event.ApplicationEnvironmentPreparedEvent;
-import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.BindResult;
+import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ApplicationListener;
 import org.springframework.core.env.ConfigurableEnvironment;
@@ -81,14 +81,13 @@ final class LocalRedis implements ApplicationListener<ApplicationEnvironmentPrep
 	}
 
 	private static void requireRedis(PlainRedisConnection redis, int port) throws IOException {
-		String answer = redis.ping();
-		if (answer.equals("+PONG") || answer.startsWith("-LOADING")) {
+		String reply = redis.ping();
+		if (reply.equals("+PONG") || reply.startsWith("-LOADING")) {
 			return;
 		}
 		redis.close();
-		if (answer.startsWith("-NOAUTH") || answer.startsWith("-DENIED")) {
-			throw problem("The Redis on port %d requires authentication: %s".formatted(port, answer.substring(1)),
-					null);
+		if (reply.startsWith("-NOAUTH") || reply.startsWith("-DENIED")) {
+			throw problem("The Redis on port %d requires authentication: %s".formatted(port, reply.substring(1)), null);
 		}
 		throw problem("Something listens on port %d, but it is not a Redis.".formatted(port), null);
 	}

@@ -42,9 +42,9 @@ final class PlainRedisConnection implements Closeable {
 	}
 
 	/**
-	 * Sends a command and waits for its answer, however long that takes.
+	 * Sends a command and waits for its reply, however long that takes.
 	 * @param command name and arguments, separated by spaces
-	 * @return the first line of the answer with its type's mark, like {@code +PONG}; of a
+	 * @return the first line of the reply with its type's mark, like {@code +PONG}; of a
 	 * string, the string itself
 	 * @throws IOException when the connection is closed
 	 */
@@ -61,8 +61,8 @@ final class PlainRedisConnection implements Closeable {
 	}
 
 	/**
-	 * Sends {@code PING}, and waits 2 s for its answer.
-	 * @return the answer, or an empty text when there is none
+	 * Sends {@code PING}, and waits 2 s for its reply.
+	 * @return the reply, or an empty text when there is none
 	 * @throws IOException when the socket cannot be used
 	 */
 	String ping() throws IOException {

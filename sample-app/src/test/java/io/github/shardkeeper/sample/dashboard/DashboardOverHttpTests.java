@@ -1,9 +1,9 @@
 package io.github.shardkeeper.sample.dashboard;
 
 import java.io.BufferedReader;
+import java.io.ByteArrayInputStream;
 import java.io.InputStream;
 import java.io.InputStreamReader;
-import java.io.ByteArrayInputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -144,12 +144,12 @@ class DashboardOverHttpTests {
 		for (Map.Entry<String, String> file : Map
 			.of("dashboard.css", "text/css", "dashboard.js", "text/javascript", "icon.svg", "image/svg+xml")
 			.entrySet()) {
-			HttpResponse<String> answer = get("/manage/ops/board/" + file.getKey());
-			assertThat(answer.statusCode()).isEqualTo(200);
-			assertThat(header(answer, "content-type")).startsWith(file.getValue());
-			assertThat(header(answer, "cache-control")).contains("max-age");
-			assertThat(header(answer, "content-security-policy")).startsWith("default-src 'none'; script-src 'self'");
-			assertThat(header(answer, "x-content-type-options")).isEqualTo("nosniff");
+			HttpResponse<String> reply = get("/manage/ops/board/" + file.getKey());
+			assertThat(reply.statusCode()).isEqualTo(200);
+			assertThat(header(reply, "content-type")).startsWith(file.getValue());
+			assertThat(header(reply, "cache-control")).contains("max-age");
+			assertThat(header(reply, "content-security-policy")).startsWith("default-src 'none'; script-src 'self'");
+			assertThat(header(reply, "x-content-type-options")).isEqualTo("nosniff");
 		}
 		assertThat(header(page, "content-security-policy")).contains("frame-ancestors 'none'").doesNotContain("unsafe");
 		assertThat(get("/manage/ops/board/dashboard.html").statusCode()).isEqualTo(404);
@@ -185,11 +185,11 @@ class DashboardOverHttpTests {
 		start(framework);
 		HttpRequest head = request("/actuator/sharddashboard/events").method("HEAD", BodyPublishers.noBody()).build();
 
-		HttpResponse<Void> answer = HTTP.send(head, BodyHandlers.discarding());
+		HttpResponse<Void> reply = HTTP.send(head, BodyHandlers.discarding());
 
-		assertThat(answer.statusCode()).isEqualTo(200);
-		assertThat(header(answer, "content-type")).startsWith("text/event-stream");
-		assertThat(header(answer, "cache-control")).isEqualTo("no-store");
+		assertThat(reply.statusCode()).isEqualTo(200);
+		assertThat(header(reply, "content-type")).startsWith("text/event-stream");
+		assertThat(header(reply, "cache-control")).isEqualTo("no-store");
 		assertThat(this.application.getBean(DashboardWatch.class).viewers()).isZero();
 		assertThat(HTTP
 			.send(request("/actuator/sharddashboard").method("HEAD", BodyPublishers.noBody()).build(),

@@ -25,7 +25,7 @@ import org.openqa.selenium.WebElement;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The page of the dashboard in a real browser, with answers that a test makes up. */
+/** The page of the dashboard in a real browser, with replies that a test makes up. */
 class DashboardPageTests {
 
 	private static final String HOSTILE = "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=1</script>";
@@ -239,7 +239,7 @@ class DashboardPageTests {
 
 		this.group.left = true;
 
-		browser.awaitText("#outside", "host-0, which answers, is not in the group");
+		browser.awaitText("#outside", "host-0, which replies, is not in the group");
 		browser.click("#outside", "Join …");
 		browser.awaitText("#effects", "This would happen:");
 		assertThat(this.group.acts).singleElement().satisfies((act) -> {
@@ -505,7 +505,7 @@ class DashboardPageTests {
 		browser.click("#topics", "prices");
 		browser.awaitText("#topic-body", "every instance, for itself");
 		assertThat(browser.text("#topic-body"))
-			.contains("host-1, which answers", "Problem of 2", "Seek …", "Send dead letters back …",
+			.contains("host-1, which replies", "Problem of 2", "Seek …", "Send dead letters back …",
 					"Drop dead letters …")
 			.doesNotContain("Pause");
 		browser.assertNoErrors();
@@ -519,7 +519,7 @@ class DashboardPageTests {
 		open();
 
 		browser.awaitText("#outside",
-				"host-0, which answers, is not in the group, and consumes broadcast topics for itself");
+				"host-0, which replies, is not in the group, and consumes broadcast topics for itself");
 		assertThat(browser.count("#outside button")).isZero();
 		assertThat(browser.text("#topics")).contains("prices 4 on host-0broadcast");
 		browser.assertNoErrors();

@@ -117,9 +117,9 @@ class SecuredEndpointsTests {
 		return HttpClient.newHttpClient().send(request.build(), BodyHandlers.ofString());
 	}
 
-	private static JsonNode json(HttpResponse<String> answer) {
-		assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-		return new JsonMapper().readTree(answer.body());
+	private static JsonNode json(HttpResponse<String> reply) {
+		assertThat(reply.statusCode()).as(reply.body()).isEqualTo(200);
+		return new JsonMapper().readTree(reply.body());
 	}
 
 	/** Returns the headers with which the page of a user sends an act. */
@@ -183,10 +183,10 @@ class SecuredEndpointsTests {
 	void whoIsSignedInIsNamedWhateverTheRequestSays(String framework) throws Exception {
 		start(framework);
 
-		JsonNode answer = json(act(OPERATOR, "/actuator/shards/visits",
+		JsonNode reply = json(act(OPERATOR, "/actuator/shards/visits",
 				PAUSE.replace("true", "false").replace("mallory", "mallory\\nforged"), ofPage(OPERATOR)));
 
-		assertThat(answer.path("by").asString()).isEqualTo("olga (named mallory forged in the request)");
+		assertThat(reply.path("by").asString()).isEqualTo("olga (named mallory forged in the request)");
 		JsonNode paused = json(get(VIEWER, "/actuator/shards/visits/0")).path("shard").path("paused");
 		assertThat(paused.path("by").asString()).startsWith(OPERATOR).doesNotContain("\n");
 	}

@@ -27,7 +27,7 @@ import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What endpoints and dashboard answer when Redis has gone, with both web frameworks. */
+/** What endpoints and dashboard reply when Redis has gone, with both web frameworks. */
 @Tag("proof")
 class StoreAwayTests {
 
@@ -47,9 +47,9 @@ class StoreAwayTests {
 		return new JsonMapper().readTree(send(at("shards")).body()).path("groups").path(0);
 	}
 
-	private static void assertAway(HttpResponse<String> answer) {
-		assertThat(answer.statusCode()).as(answer.body()).isEqualTo(503);
-		assertThat(new JsonMapper().readTree(answer.body()).path("reason").asString()).contains("Redis")
+	private static void assertAway(HttpResponse<String> reply) {
+		assertThat(reply.statusCode()).as(reply.body()).isEqualTo(503);
+		assertThat(new JsonMapper().readTree(reply.body()).path("reason").asString()).contains("Redis")
 			.doesNotContain("\tat ");
 	}
 

@@ -25,7 +25,7 @@ import io.github.shardkeeper.dashboard.DashboardPage;
 import io.github.shardkeeper.dashboard.DashboardPaths;
 
 /**
- * The page's files with answers of a group that does not exist: as many shards, and such
+ * The page's files with replies of a group that does not exist: as many shards, and such
  * names, as a test wants. There is no stream of events, so the page polls.
  */
 final class StubbedGroup implements AutoCloseable {
@@ -47,12 +47,12 @@ final class StubbedGroup implements AutoCloseable {
 
 	volatile List<Map<String, Object>> moves = List.of();
 
-	/** Broadcast topics of the instance that answers. */
+	/** Broadcast topics of the instance that replies. */
 	volatile List<Map<String, Object>> broadcast = List.of();
 
 	volatile long generation = 1;
 
-	/** Whether the instance that answers has left the group. */
+	/** Whether the instance that replies has left the group. */
 	volatile boolean left;
 
 	private StubbedGroup(HttpServer server) {
@@ -62,7 +62,7 @@ final class StubbedGroup implements AutoCloseable {
 	static StubbedGroup start() throws IOException {
 		HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 50);
 		StubbedGroup group = new StubbedGroup(server);
-		server.createContext("/", group::answer);
+		server.createContext("/", group::reply);
 		server.setExecutor(group.threads);
 		server.start();
 		return group;
@@ -115,7 +115,7 @@ final class StubbedGroup implements AutoCloseable {
 		return move;
 	}
 
-	private void answer(HttpExchange exchange) throws IOException {
+	private void reply(HttpExchange exchange) throws IOException {
 		try (exchange) {
 			String path = exchange.getRequestURI().getRawPath();
 			String below = path.startsWith(PREFIX + "/actuator/") ? path.substring((PREFIX + "/actuator/").length())
@@ -171,9 +171,9 @@ final class StubbedGroup implements AutoCloseable {
 		List<Map<String, Object>> page = all.stream()
 			.limit(Integer.parseInt(query.getOrDefault("limit", "100")))
 			.toList();
-		Map<String, Object> answer = new TreeMap<>(Map.of("moves", page));
-		answer.put("next", (page.size() < all.size()) ? page.get(page.size() - 1).get("id") : null);
-		return answer;
+		Map<String, Object> reply = new TreeMap<>(Map.of("moves", page));
+		reply.put("next", (page.size() < all.size()) ? page.get(page.size() - 1).get("id") : null);
+		return reply;
 	}
 
 	private static long number(Object moveId) {
@@ -253,13 +253,13 @@ final class StubbedGroup implements AutoCloseable {
 			});
 			this.shards = changed;
 		}
-		Map<String, Object> answer = new TreeMap<>();
-		answer.put("action", body.path("action").asString());
-		answer.put("dryRun", dryRun);
-		answer.put("done", !dryRun);
-		answer.put("effects", List.of("<b>visits/0</b> is paused on its owner"));
-		answer.put("refused", null);
-		json(exchange, answer);
+		Map<String, Object> reply = new TreeMap<>();
+		reply.put("action", body.path("action").asString());
+		reply.put("dryRun", dryRun);
+		reply.put("done", !dryRun);
+		reply.put("effects", List.of("<b>visits/0</b> is paused on its owner"));
+		reply.put("refused", null);
+		json(exchange, reply);
 	}
 
 	private static byte[] resource(String name) throws IOException {

@@ -48,8 +48,8 @@ class LocalRedisTests {
 	@ParameterizedTest
 	@CsvSource({ "HTTP/1.1 400 Bad Request,is not a Redis", "-NOAUTH Authentication required.,requires authentication",
 			"-DENIED Redis is running in protected mode,requires authentication" })
-	void anythingElseFailsStartupWithAMessage(String answer, String message) throws IOException {
-		try (Answering server = new Answering(answer + "\r\n")) {
+	void anythingElseFailsStartupWithAMessage(String reply, String message) throws IOException {
+		try (Answering server = new Answering(reply + "\r\n")) {
 			this.environment.setProperty("sample.redis.port", Integer.toString(server.port()));
 			assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(this::prepare)
 				.withMessageContaining("port " + server.port())
@@ -63,23 +63,23 @@ class LocalRedisTests {
 				new SpringApplication(), new String[0], this.environment));
 	}
 
-	/** Gives each client the same answer. */
+	/** Gives each client the same reply. */
 	private static final class Answering implements AutoCloseable {
 
 		private final ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
 
-		private final Thread thread = new Thread(this::answer);
+		private final Thread thread = new Thread(this::reply);
 
-		private final byte[] answer;
+		private final byte[] reply;
 
-		private Answering(String answer) throws IOException {
-			this.answer = answer.getBytes(StandardCharsets.US_ASCII);
+		private Answering(String reply) throws IOException {
+			this.reply = reply.getBytes(StandardCharsets.US_ASCII);
 			this.thread.start();
 		}
 
-		private void answer() {
+		private void reply() {
 			try (Socket client = this.socket.accept()) {
-				client.getOutputStream().write(this.answer);
+				client.getOutputStream().write(this.reply);
 				client.getInputStream().transferTo(OutputStream.nullOutputStream());
 			}
 			catch (IOException ex) {

@@ -92,7 +92,7 @@ public final class SlsTestServer implements AutoCloseable {
 	private int port;
 
 	/**
-	 * Otherwise each answer on a kept connection takes 40 ms. The JDK reads it once, so
+	 * Otherwise each reply on a kept connection takes 40 ms. The JDK reads it once, so
 	 * call this before another HTTP server is started in the same JVM.
 	 */
 	public static void answerWithoutDelay() {
@@ -208,20 +208,20 @@ public final class SlsTestServer implements AutoCloseable {
 		this.refuseExpiredCursors = true;
 	}
 
-	/** Answers a read with fewer log groups than it asks for, although there are more. */
+	/** Replies a read with fewer log groups than it asks for, although there are more. */
 	public void answerWithAtMost(int logGroups) {
 		this.mostLogGroups = logGroups;
 	}
 
 	/**
-	 * Names no next cursor in answers to reads, from now on or not any more: the reader
+	 * Names no next cursor in replies to reads, from now on or not any more: the reader
 	 * keeps its own.
 	 */
 	public void leaveOutNextCursor(boolean leaveOut) {
 		this.withoutNextCursor = leaveOut;
 	}
 
-	/** Does not say whether an answer has reached the end, nor its time. */
+	/** Does not say whether a reply has reached the end, nor its time. */
 	public void leaveOutEnd() {
 		this.withoutEnd = true;
 	}
@@ -245,21 +245,21 @@ public final class SlsTestServer implements AutoCloseable {
 		this.clockOffsetSeconds.set(seconds);
 	}
 
-	/** Answers matching calls with an error until the result is closed. */
+	/** Replies matching calls with an error until the result is closed. */
 	public Fault fail(Predicate<Call> which, int status, String code, String message) {
 		Fault fault = new Fault(which, status, code, message, null, Integer.MAX_VALUE);
 		this.faults.add(fault);
 		return fault;
 	}
 
-	/** Answers the next matching calls with an error. */
+	/** Replies the next matching calls with an error. */
 	public Fault failNext(int count, Predicate<Call> which, int status, String code, String message) {
 		Fault fault = new Fault(which, status, code, message, null, count);
 		this.faults.add(fault);
 		return fault;
 	}
 
-	/** Does not answer matching calls until the result is closed. */
+	/** Does not reply matching calls until the result is closed. */
 	public Fault hold(Predicate<Call> which) {
 		Fault fault = new Fault(which, 0, "", "", new CountDownLatch(1), Integer.MAX_VALUE);
 		this.faults.add(fault);
@@ -307,7 +307,7 @@ public final class SlsTestServer implements AutoCloseable {
 		try (exchange) {
 			byte[] body = exchange.getRequestBody().readAllBytes();
 			try {
-				answer(exchange, body);
+				reply(exchange, body);
 			}
 			catch (Refusal ex) {
 				error(exchange, ex.status, ex.code, String.valueOf(ex.getMessage()));
@@ -318,7 +318,7 @@ public final class SlsTestServer implements AutoCloseable {
 		}
 	}
 
-	private void answer(HttpExchange exchange, byte[] body) throws IOException, InterruptedException {
+	private void reply(HttpExchange exchange, byte[] body) throws IOException, InterruptedException {
 		Request request = new Request(exchange, body);
 		Call call = call(request);
 		this.calls.add(call);
@@ -427,23 +427,23 @@ public final class SlsTestServer implements AutoCloseable {
 		if (count < 1 || count > 1000) {
 			throw new Refusal(400, "ParameterInvalid", "count must be in [1, 1000]");
 		}
-		TestShard.Answer answer = shard.pull(String.valueOf(request.parameter("cursor")),
+		TestShard.Reply reply = shard.pull(String.valueOf(request.parameter("cursor")),
 				Math.min(count, this.mostLogGroups), MAX_ANSWER_BYTES, this.refuseExpiredCursors);
 		if (!"lz4".equals(request.header("accept-encoding"))
 				|| !"application/x-protobuf".equals(request.header("accept"))) {
 			throw new Refusal(400, "InvalidAcceptEncoding", "only lz4 here");
 		}
-		exchange.getResponseHeaders().set("x-log-cursor", this.withoutNextCursor ? "" : answer.next());
+		exchange.getResponseHeaders().set("x-log-cursor", this.withoutNextCursor ? "" : reply.next());
 		if (!this.withoutEnd) {
-			exchange.getResponseHeaders().set("x-log-end-of-cursor", answer.atEnd() ? "1" : "0");
-			exchange.getResponseHeaders().set("x-log-cursor-time", Long.toString(answer.nextSeconds()));
+			exchange.getResponseHeaders().set("x-log-end-of-cursor", reply.atEnd() ? "1" : "0");
+			exchange.getResponseHeaders().set("x-log-cursor-time", Long.toString(reply.nextSeconds()));
 		}
-		exchange.getResponseHeaders().set("x-log-count", Integer.toString(answer.count()));
-		exchange.getResponseHeaders().set("x-log-bodyrawsize", Integer.toString(answer.logGroups().length));
+		exchange.getResponseHeaders().set("x-log-count", Integer.toString(reply.count()));
+		exchange.getResponseHeaders().set("x-log-bodyrawsize", Integer.toString(reply.logGroups().length));
 		exchange.getResponseHeaders().set("x-log-compresstype", "lz4");
 		exchange.getResponseHeaders().set("Content-Type", "application/x-protobuf");
 		try {
-			byte[] compressed = LZ4Encoder.compressToLhLz4Chunk(answer.logGroups());
+			byte[] compressed = LZ4Encoder.compressToLhLz4Chunk(reply.logGroups());
 			exchange.sendResponseHeaders(200, compressed.length);
 			exchange.getResponseBody().write(compressed);
 		}
@@ -475,8 +475,8 @@ public final class SlsTestServer implements AutoCloseable {
 		}
 	}
 
-	private void json(HttpExchange exchange, Object answer) throws IOException {
-		byte[] bytes = this.json.writeValueAsBytes(answer);
+	private void json(HttpExchange exchange, Object reply) throws IOException {
+		byte[] bytes = this.json.writeValueAsBytes(reply);
 		exchange.getResponseHeaders().set("Content-Type", "application/json");
 		exchange.sendResponseHeaders(200, bytes.length);
 		exchange.getResponseBody().write(bytes);
@@ -492,7 +492,7 @@ public final class SlsTestServer implements AutoCloseable {
 		exchange.getResponseBody().write(bytes);
 	}
 
-	/** Error that the service answers with. */
+	/** Error that the service replies with. */
 	static final class Refusal extends RuntimeException {
 
 		private final int status;

@@ -96,29 +96,29 @@ final class TestShard {
 				: this.receivedSeconds.get(Math.min(index, this.receivedSeconds.size() - 1));
 	}
 
-	synchronized Answer pull(String cursor, int count, long maxBytes, boolean refuseExpired) {
+	synchronized Reply pull(String cursor, int count, long maxBytes, boolean refuseExpired) {
 		int from = index(cursor);
 		if (from < 0 || from > this.logGroups.size() || refuseExpired && from < this.expired) {
 			throw new Refusal(400, "InvalidCursor", "Invalid Cursor " + cursor);
 		}
 		int next = Math.max(from, this.expired);
-		ByteArrayOutputStream answer = new ByteArrayOutputStream();
+		ByteArrayOutputStream reply = new ByteArrayOutputStream();
 		int included = 0;
 		while (next < this.logGroups.size() && included < count
-				&& (included == 0 || answer.size() + this.logGroups.get(next).length <= maxBytes)) {
+				&& (included == 0 || reply.size() + this.logGroups.get(next).length <= maxBytes)) {
 			byte[] logGroup = this.logGroups.get(next);
-			answer.write(1 << 3 | 2);
+			reply.write(1 << 3 | 2);
 			int length = logGroup.length;
 			while (length > 127) {
-				answer.write(length & 127 | 128);
+				reply.write(length & 127 | 128);
 				length >>= 7;
 			}
-			answer.write(length);
-			answer.writeBytes(logGroup);
+			reply.write(length);
+			reply.writeBytes(logGroup);
 			next++;
 			included++;
 		}
-		return new Answer(answer.toByteArray(), included, cursor(next), next == this.logGroups.size(), seconds(next));
+		return new Reply(reply.toByteArray(), included, cursor(next), next == this.logGroups.size(), seconds(next));
 	}
 
 	private String cursor(int index) {
@@ -137,7 +137,7 @@ final class TestShard {
 	}
 
 	/**
-	 * Answer to a read.
+	 * Reply to a read.
 	 *
 	 * @param logGroups the encoded list of log groups
 	 * @param count their number
@@ -145,7 +145,7 @@ final class TestShard {
 	 * @param atEnd whether the shard has no more
 	 * @param nextSeconds the time of the next cursor
 	 */
-	record Answer(byte[] logGroups, int count, String next, boolean atEnd, long nextSeconds) {
+	record Reply(byte[] logGroups, int count, String next, boolean atEnd, long nextSeconds) {
 
 	}
 

@@ -8,34 +8,34 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.cluster.BarrierBrokenException;
-import io.github.shardkeeper.cluster.barrier.BarrierStore.Answer;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.Busy;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.Paused;
+import io.github.shardkeeper.cluster.barrier.BarrierStore.Reply;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.ViewChanged;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.Waiting;
 import io.github.shardkeeper.cluster.session.ClusterSession;
-import io.github.shardkeeper.cluster.session.RepeatedRequest;
+import io.github.shardkeeper.cluster.session.RetryingRequest;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * A request to enter or to leave, until an answer ends it. Only waking, and what
+ * A request to enter or to leave, until a reply ends it. Only waking, and what
  * {@link #last()} and {@link #failure()} return, is thread-safe.
  */
-final class BarrierRequest extends RepeatedRequest<Answer> {
+final class BarrierRequest extends RetryingRequest<Reply> {
 
 	private final ClusterSession session;
 
 	private final String barrier;
 
-	private final Function<MemberId, Answer> question;
+	private final Function<MemberId, Reply> question;
 
 	private final long view;
 
 	/** The only session in which it is asked; {@code null} before the first question. */
 	private @Nullable MemberId askedAs;
 
-	private volatile @Nullable Answer last;
+	private volatile @Nullable Reply last;
 
 	private volatile @Nullable StoreUnavailableException failure;
 
@@ -52,7 +52,7 @@ final class BarrierRequest extends RepeatedRequest<Answer> {
 	 * @param wakeUp wakes the caller
 	 */
 	BarrierRequest(ClusterSession session, String purpose, String barrier, @Nullable MemberId askAs, long view,
-			Function<MemberId, Answer> question, Runnable wakeUp) {
+			Function<MemberId, Reply> question, Runnable wakeUp) {
 		super(session, "%s the barrier '%s'".formatted(purpose, barrier), wakeUp);
 		this.session = session;
 		this.barrier = barrier;
@@ -66,13 +66,13 @@ final class BarrierRequest extends RepeatedRequest<Answer> {
 		return this.askedAs;
 	}
 
-	/** Returns the last answer, whether it ends the request or not. */
-	@Nullable Answer last() {
+	/** Returns the last reply, whether it ends the request or not. */
+	@Nullable Reply last() {
 		return this.last;
 	}
 
 	/**
-	 * Returns why the last question had no answer; {@code null} if it had one.
+	 * Returns why the last question had no reply; {@code null} if it had one.
 	 */
 	@Nullable StoreUnavailableException failure() {
 		return this.failure;
@@ -83,7 +83,7 @@ final class BarrierRequest extends RepeatedRequest<Answer> {
 	 * @throws BarrierBrokenException if the session in which it was asked is over
 	 */
 	@Override
-	protected @Nullable Answer ask() {
+	protected @Nullable Reply ask() {
 		MonotonicTime at = this.askAt;
 		MemberId asked = this.askedAs;
 		if (asked != null && !this.session.continues(asked)) {
@@ -102,9 +102,9 @@ final class BarrierRequest extends RepeatedRequest<Answer> {
 		this.due = false;
 		this.askAt = null;
 		this.askedAs = member;
-		Answer answer;
+		Reply reply;
 		try {
-			answer = this.question.apply(member);
+			reply = this.question.apply(member);
 		}
 		catch (StoreUnavailableException ex) {
 			this.failure = ex;
@@ -112,18 +112,18 @@ final class BarrierRequest extends RepeatedRequest<Answer> {
 			throw ex;
 		}
 		this.failure = null;
-		this.last = answer;
-		if (answer instanceof Paused paused) {
+		this.last = reply;
+		if (reply instanceof Paused paused) {
 			askAt(now.plus(Duration.ofMillis(paused.millis())));
 			return null;
 		}
-		if (answer instanceof ViewChanged && this.session.view().number() == this.view) {
+		if (reply instanceof ViewChanged && this.session.view().number() == this.view) {
 			// A retry at once is to find the new view.
 			askAt(now.plus(RETRY_PAUSE));
 			this.session.requestCatchUp();
 			return null;
 		}
-		return (answer instanceof Waiting || answer instanceof Busy) ? null : answer;
+		return (reply instanceof Waiting || reply instanceof Busy) ? null : reply;
 	}
 
 	private BarrierBrokenException sessionEnded(MemberId ended) {
@@ -138,7 +138,7 @@ final class BarrierRequest extends RepeatedRequest<Answer> {
 		attemptAt(time);
 	}
 
-	/** The answer may be another one now. Thread-safe. */
+	/** The reply may be another one now. Thread-safe. */
 	void askAgain() {
 		this.due = true;
 		wake();

@@ -25,21 +25,21 @@ public interface BarrierStore {
 	 * @return {@link Entered}, {@link Waiting}, {@link Busy}, {@link Paused},
 	 * {@link ViewChanged} or {@link OtherParties}
 	 */
-	Answer enter(Request request);
+	Reply enter(Request request);
 
 	/**
 	 * Gives up waiting for the others to enter.
 	 * @param force whether to give up also if all are in, which breaks the round
 	 * @return {@link Entered} if all are in and it is not forced, else {@link Withdrawn}
 	 */
-	Answer withdraw(MemberId session, String barrier, String ticket, boolean force);
+	Reply withdraw(MemberId session, String barrier, String ticket, boolean force);
 
 	/**
 	 * Leaves a round, or asks whether all have left.
 	 * @return {@link Over}, {@link Waiting}, {@link Broken}, {@link Lost} or
 	 * {@link Paused}
 	 */
-	Answer leave(MemberId session, String barrier, String ticket, long round);
+	Reply leave(MemberId session, String barrier, String ticket, long round);
 
 	/**
 	 * A request to enter.
@@ -55,8 +55,8 @@ public interface BarrierStore {
 
 	}
 
-	/** The answer of the store. */
-	sealed interface Answer {
+	/** The reply of the store. */
+	sealed interface Reply {
 
 	}
 
@@ -65,7 +65,7 @@ public interface BarrierStore {
 	 *
 	 * @param round the number of the round
 	 */
-	record Entered(long round) implements Answer {
+	record Entered(long round) implements Reply {
 
 	}
 
@@ -75,7 +75,7 @@ public interface BarrierStore {
 	 * @param done the number of parties that are in, or have left
 	 * @param parties the number of all
 	 */
-	record Waiting(int done, int parties) implements Answer {
+	record Waiting(int done, int parties) implements Reply {
 
 	}
 
@@ -85,7 +85,7 @@ public interface BarrierStore {
 	 * @param left the number of its parties that have left
 	 * @param parties the number of its parties
 	 */
-	record Busy(int left, int parties) implements Answer {
+	record Busy(int left, int parties) implements Reply {
 
 	}
 
@@ -95,7 +95,7 @@ public interface BarrierStore {
 	 *
 	 * @param millis the time after which to ask again
 	 */
-	record Paused(long millis) implements Answer {
+	record Paused(long millis) implements Reply {
 
 	}
 
@@ -104,7 +104,7 @@ public interface BarrierStore {
 	 *
 	 * @param current the number of the group's view
 	 */
-	record ViewChanged(long current) implements Answer {
+	record ViewChanged(long current) implements Reply {
 
 	}
 
@@ -115,17 +115,17 @@ public interface BarrierStore {
 	 * @param parties their number
 	 * @param withView whether they have come with a view
 	 */
-	record OtherParties(int parties, boolean withView) implements Answer {
+	record OtherParties(int parties, boolean withView) implements Reply {
 
 	}
 
 	/** The party is not in. */
-	record Withdrawn() implements Answer {
+	record Withdrawn() implements Reply {
 
 	}
 
 	/** All have left. */
-	record Over() implements Answer {
+	record Over() implements Reply {
 
 	}
 
@@ -134,7 +134,7 @@ public interface BarrierStore {
 	 *
 	 * @param missing their sessions
 	 */
-	record Broken(List<MemberId> missing) implements Answer {
+	record Broken(List<MemberId> missing) implements Reply {
 
 		public Broken {
 			missing = List.copyOf(missing);
@@ -143,7 +143,7 @@ public interface BarrierStore {
 	}
 
 	/** The store does not know the party in this round. */
-	record Lost() implements Answer {
+	record Lost() implements Reply {
 
 	}
 

@@ -22,13 +22,13 @@ import io.github.shardkeeper.cluster.ClusterView;
 import io.github.shardkeeper.cluster.DoubleBarrier;
 import io.github.shardkeeper.cluster.DoubleBarriers;
 import io.github.shardkeeper.cluster.ViewChangedException;
-import io.github.shardkeeper.cluster.barrier.BarrierStore.Answer;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.Broken;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.Busy;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.Entered;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.OtherParties;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.Over;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.Paused;
+import io.github.shardkeeper.cluster.barrier.BarrierStore.Reply;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.Request;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.ViewChanged;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.Waiting;
@@ -44,7 +44,7 @@ import io.github.shardkeeper.time.MonotonicTime;
 /**
  * The double barriers of this instance, which is in each of them at most once. Each time
  * that it enters has a ticket of its own, so that a repeated question gets the same
- * answer. Thread-safe.
+ * reply. Thread-safe.
  */
 public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 
@@ -131,7 +131,7 @@ public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 
 	/** Returns the request to leave. */
 	BarrierRequest leaving(Participation participation, Entry entry, Runnable wakeUp) {
-		Function<MemberId, Answer> question = (member) -> this.store.leave(member, participation.barrier,
+		Function<MemberId, Reply> question = (member) -> this.store.leave(member, participation.barrier,
 				participation.ticket, entry.round());
 		BarrierRequest request = new BarrierRequest(this.session, "leave", participation.barrier, entry.session(), 0,
 				question, wakeUp);
@@ -402,9 +402,9 @@ public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 				Duration timeout, MonotonicTime deadline) throws InterruptedException, TimeoutException {
 			Thread waiting = Thread.currentThread();
 			BarrierRequest request = entering(participation, parties, view, self, () -> LockSupport.unpark(waiting));
-			Answer answer;
+			Reply reply;
 			try {
-				answer = request.await(deadline);
+				reply = request.await(deadline);
 			}
 			catch (InterruptedException ex) {
 				Entry entry = withdraw(participation, request);
@@ -421,20 +421,20 @@ public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 				}
 				return entry;
 			}
-			if (answer instanceof Entered entered) {
+			if (reply instanceof Entered entered) {
 				return new Entry(Objects.requireNonNull(request.askedAs()), entered.round());
 			}
-			if (answer instanceof OtherParties others) {
+			if (reply instanceof OtherParties others) {
 				throw new IllegalArgumentException(differs(parties, view, others));
 			}
-			if (answer == null) {
+			if (reply == null) {
 				Entry entry = withdraw(participation, request);
 				if (entry != null) {
 					return entry;
 				}
-				answer = request.last();
+				reply = request.last();
 			}
-			if (answer instanceof ViewChanged changed) {
+			if (reply instanceof ViewChanged changed) {
 				throw new ViewChangedException(
 						("The barrier '%s' cannot be entered with the view %d: the group has the "
 								+ "view %d. Use the current view")
@@ -468,18 +468,18 @@ public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 			Thread waiting = Thread.currentThread();
 			BarrierRequest request = leaving(participation, entry, () -> LockSupport.unpark(waiting));
 			try {
-				Answer answer = request.await(deadline);
-				if (answer == null) {
+				Reply reply = request.await(deadline);
+				if (reply == null) {
 					throw timedOut("Not all have left the barrier '%s' within %s: ".formatted(this.name, timeout),
 							request, "done");
 				}
-				if (answer instanceof Broken broken) {
+				if (reply instanceof Broken broken) {
 					throw new BarrierBrokenException(
 							"The round at the barrier '%s' is not complete: %s have not left it, but ended or aborted"
 								.formatted(this.name, broken.missing()),
 							broken.missing());
 				}
-				if (!(answer instanceof Over)) {
+				if (!(reply instanceof Over)) {
 					throw new BarrierBrokenException(
 							("The store has lost the round at the barrier '%s' in which this "
 									+ "instance was: whether the others are done is unknown")
@@ -488,7 +488,7 @@ public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 				}
 			}
 			finally {
-				Answer last = request.last();
+				Reply last = request.last();
 				left(participation, entry, last != null && !(last instanceof Paused));
 				end(participation);
 			}
@@ -514,9 +514,9 @@ public final class StoredBarriers implements DoubleBarriers, ClusterTool {
 		}
 
 		private String why(BarrierRequest request, @Nullable StoreUnavailableException failure, String done) {
-			Answer last = request.last();
+			Reply last = request.last();
 			if (failure != null) {
-				return "the store does not answer";
+				return "the store does not reply";
 			}
 			if (StoredBarriers.this.session.member() == null) {
 				return "this instance has no session in group '%s', or not its lease"

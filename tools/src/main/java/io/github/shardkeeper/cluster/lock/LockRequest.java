@@ -5,17 +5,17 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.cluster.lock.LockStore.Answer;
 import io.github.shardkeeper.cluster.lock.LockStore.Outcome;
+import io.github.shardkeeper.cluster.lock.LockStore.Reply;
 import io.github.shardkeeper.cluster.lock.LockStore.Request;
 import io.github.shardkeeper.cluster.session.ClusterSession;
-import io.github.shardkeeper.cluster.session.RepeatedRequest;
+import io.github.shardkeeper.cluster.session.RetryingRequest;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /** A request for a lock, until the lock is held. Only waking is thread-safe. */
-final class LockRequest extends RepeatedRequest<Hold> {
+final class LockRequest extends RetryingRequest<Hold> {
 
 	private final ClusterSession session;
 
@@ -31,7 +31,7 @@ final class LockRequest extends RepeatedRequest<Hold> {
 
 	private final boolean waits;
 
-	private final Runnable onNoAnswer;
+	private final Runnable onNoReply;
 
 	/** The session in which the ticket waits; {@code null} for none. */
 	private volatile @Nullable MemberId askedAs;
@@ -49,7 +49,7 @@ final class LockRequest extends RepeatedRequest<Hold> {
 	private volatile @Nullable MonotonicTime toldToAskAt;
 
 	LockRequest(ClusterSession session, LockStore store, String lock, String ticket, Duration atLeast, Duration atMost,
-			boolean waits, Runnable wakeUp, Runnable onNoAnswer) {
+			boolean waits, Runnable wakeUp, Runnable onNoReply) {
 		super(session, "acquire the lock '" + lock + "'", wakeUp);
 		this.session = session;
 		this.store = store;
@@ -58,7 +58,7 @@ final class LockRequest extends RepeatedRequest<Hold> {
 		this.atLeast = atLeast;
 		this.atMost = atMost;
 		this.waits = waits;
-		this.onNoAnswer = onNoAnswer;
+		this.onNoReply = onNoReply;
 	}
 
 	String lock() {
@@ -110,28 +110,28 @@ final class LockRequest extends RepeatedRequest<Hold> {
 			return null;
 		}
 		this.toldToAskAt = null;
-		// Until the answer is known.
+		// Until the reply is known.
 		this.granted = null;
 		this.askedAs = member;
 		this.doubtful = true;
-		Answer answer;
+		Reply reply;
 		try {
-			answer = this.store
+			reply = this.store
 				.acquire(new Request(member, this.lock, this.ticket, this.atLeast, this.atMost, this.waits));
 		}
 		catch (StoreUnavailableException ex) {
-			this.onNoAnswer.run();
+			this.onNoReply.run();
 			askAgainIn(RETRY_PAUSE);
 			throw ex;
 		}
-		this.doubtful = answer.outcome() == Outcome.GRANTED;
-		this.withoutSession = answer.outcome() == Outcome.NO_SESSION;
-		switch (answer.outcome()) {
+		this.doubtful = reply.outcome() == Outcome.GRANTED;
+		this.withoutSession = reply.outcome() == Outcome.NO_SESSION;
+		switch (reply.outcome()) {
 			case GRANTED -> {
-				Hold hold = new Hold(this.lock, this.ticket, member, answer.token(),
-						(answer.millis() < 0) ? null : now.plus(Duration.ofMillis(answer.millis())));
+				Hold hold = new Hold(this.lock, this.ticket, member, reply.token(),
+						(reply.millis() < 0) ? null : now.plus(Duration.ofMillis(reply.millis())));
 				if (hold.hasEnded(this.session.clock().now())) {
-					// The answer was on its way for longer.
+					// The reply was on its way for longer.
 					askAgainIn(Duration.ZERO);
 					return null;
 				}
@@ -139,11 +139,11 @@ final class LockRequest extends RepeatedRequest<Hold> {
 					return hold;
 				}
 				// It is held, but nothing may be done: ask again when the lease is back.
-				this.granted = new Granted(member, answer.token());
+				this.granted = new Granted(member, reply.token());
 			}
 			case HELD -> {
-				if (answer.millis() >= 0) {
-					askAgainIn(Duration.ofMillis(answer.millis() + 1));
+				if (reply.millis() >= 0) {
+					askAgainIn(Duration.ofMillis(reply.millis() + 1));
 				}
 			}
 			case NO_SESSION -> askAgainIn(RETRY_PAUSE);

@@ -23,7 +23,7 @@ import io.github.shardkeeper.shard.Token;
 public interface LockStore {
 
 	/** Acquires a lock, or joins those that wait for it. */
-	Answer acquire(Request request);
+	Reply acquire(Request request);
 
 	/**
 	 * Releases a lock that a ticket holds, or stops waiting for it.
@@ -59,7 +59,7 @@ public interface LockStore {
 
 	}
 
-	/** The answer to a request. */
+	/** The reply to a request. */
 	enum Outcome {
 
 		/** The ticket holds the lock. */
@@ -81,16 +81,16 @@ public interface LockStore {
 	 * @param millis if granted, the time until it is free again; if held, the time after
 	 * which to ask again; -1 for none
 	 */
-	record Answer(Outcome outcome, Token token, long millis) {
+	record Reply(Outcome outcome, Token token, long millis) {
 
-		public static final Answer NO_SESSION = new Answer(Outcome.NO_SESSION, Token.NONE, -1);
+		public static final Reply NO_SESSION = new Reply(Outcome.NO_SESSION, Token.NONE, -1);
 
-		public static Answer granted(Token token, long millis) {
-			return new Answer(Outcome.GRANTED, token, millis);
+		public static Reply granted(Token token, long millis) {
+			return new Reply(Outcome.GRANTED, token, millis);
 		}
 
-		public static Answer held(long millis) {
-			return new Answer(Outcome.HELD, Token.NONE, millis);
+		public static Reply held(long millis) {
+			return new Reply(Outcome.HELD, Token.NONE, millis);
 		}
 
 	}

@@ -32,7 +32,7 @@ import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * The locks of this instance. Each acquisition has a ticket of its own, so that a
- * repeated question gets the same answer, and a late answer to an abandoned one is
+ * repeated question gets the same reply, and a late reply to an abandoned one is
  * recognized. Thread-safe.
  */
 public final class StoredLocks implements ClusterLocks, ClusterTool {

@@ -34,18 +34,18 @@ public final class MemoryBarrierStore implements BarrierStore {
 	}
 
 	@Override
-	public Answer enter(Request request) {
+	public Reply enter(Request request) {
 		return this.cluster.transition((group, outbox) -> barriers(group).enter(group, outbox, request));
 	}
 
 	@Override
-	public Answer withdraw(MemberId session, String barrier, String ticket, boolean force) {
+	public Reply withdraw(MemberId session, String barrier, String ticket, boolean force) {
 		return this.cluster
 			.transition((group, outbox) -> barriers(group).withdraw(group, outbox, session, barrier, ticket, force));
 	}
 
 	@Override
-	public Answer leave(MemberId session, String barrier, String ticket, long round) {
+	public Reply leave(MemberId session, String barrier, String ticket, long round) {
 		return this.cluster
 			.transition((group, outbox) -> barriers(group).leave(group, outbox, session, barrier, ticket, round));
 	}
@@ -129,7 +129,7 @@ public final class MemoryBarrierStore implements BarrierStore {
 	/** How a round has ended; without anybody missing, it was complete. */
 	private record End(List<MemberId> missing, long atMillis) {
 
-		Answer answer() {
+		Reply reply() {
 			return this.missing.isEmpty() ? new Over() : new Broken(this.missing);
 		}
 
@@ -150,7 +150,7 @@ public final class MemoryBarrierStore implements BarrierStore {
 			return copy;
 		}
 
-		Answer enter(MemoryGroup group, Outbox outbox, Request request) {
+		Reply enter(MemoryGroup group, Outbox outbox, Request request) {
 			if (!group.hasLease(request.session())) {
 				return new Paused(PAUSE_MILLIS);
 			}
@@ -219,7 +219,7 @@ public final class MemoryBarrierStore implements BarrierStore {
 			return new Waiting(round.parties().size(), round.size());
 		}
 
-		Answer withdraw(MemoryGroup group, Outbox outbox, MemberId session, String name, String ticket, boolean force) {
+		Reply withdraw(MemoryGroup group, Outbox outbox, MemberId session, String name, String ticket, boolean force) {
 			Round round = this.rounds.get(name);
 			Party party = (round != null) ? round.party(session) : null;
 			if (round == null || party == null || !party.ticket().equals(ticket)) {
@@ -242,10 +242,10 @@ public final class MemoryBarrierStore implements BarrierStore {
 			}
 		}
 
-		Answer leave(MemoryGroup group, Outbox outbox, MemberId session, String name, String ticket, long number) {
+		Reply leave(MemoryGroup group, Outbox outbox, MemberId session, String name, String ticket, long number) {
 			End end = this.ends.get(number);
 			if (end != null) {
-				return end.answer();
+				return end.reply();
 			}
 			if (!group.isMember(session)) {
 				return new Paused(PAUSE_MILLIS);

@@ -30,7 +30,7 @@ public final class MemoryLockStore implements LockStore {
 	}
 
 	@Override
-	public Answer acquire(Request request) {
+	public Reply acquire(Request request) {
 		return this.cluster.transition((group, outbox) -> locks(group).acquire(group, outbox, request));
 	}
 
@@ -107,24 +107,24 @@ public final class MemoryLockStore implements LockStore {
 			return copy;
 		}
 
-		Answer acquire(MemoryGroup group, Outbox outbox, Request request) {
+		Reply acquire(MemoryGroup group, Outbox outbox, Request request) {
 			if (!group.hasLease(request.session())) {
-				return Answer.NO_SESSION;
+				return Reply.NO_SESSION;
 			}
 			Held current = this.held.get(request.lock());
 			if (current != null && current.isBy(request.session(), request.ticket())
 					&& (current.freeAt() == 0 || current.freeAt() > group.nowMillis())) {
-				return Answer.granted(current.token(),
+				return Reply.granted(current.token(),
 						(current.freeAt() == 0) ? -1 : current.freeAt() - group.nowMillis());
 			}
 			if (group.isInClaimPeriod()) {
-				return Answer.held(CLAIM_PERIOD_PAUSE_MILLIS);
+				return Reply.held(CLAIM_PERIOD_PAUSE_MILLIS);
 			}
 			long at = freeAt(group, current);
 			if (at == 0) {
 				Request first = firstWaiter(group, request.lock());
 				if (first == null || first.ticket().equals(request.ticket())) {
-					return Answer.granted(grant(group, request),
+					return Reply.granted(grant(group, request),
 							request.atMost().isZero() ? -1 : request.atMost().toMillis());
 				}
 				grantNext(group, outbox, request.lock());
@@ -134,7 +134,7 @@ public final class MemoryLockStore implements LockStore {
 			if (request.waits() && others.stream().noneMatch((other) -> other.ticket().equals(request.ticket()))) {
 				this.waiting.put(request.lock(), with(others, request));
 			}
-			return Answer.held((at > 0) ? at - group.nowMillis() : -1);
+			return Reply.held((at > 0) ? at - group.nowMillis() : -1);
 		}
 
 		boolean release(MemoryGroup group, Outbox outbox, MemberId session, String lock, String ticket) {

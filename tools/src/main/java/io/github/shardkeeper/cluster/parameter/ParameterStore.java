@@ -71,7 +71,7 @@ public interface ParameterStore {
 
 	}
 
-	/** The answer to a change. */
+	/** The reply to a change. */
 	sealed interface Reply {
 
 		/** The change was made. */

@@ -5,14 +5,14 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.cluster.ClusterParameters.Change;
 
 /**
- * What this instance knows of the entry of a parameter in the store. Answers may arrive
+ * What this instance knows of the entry of a parameter in the store. Replies may arrive
  * in another order than the store has given them. Thread-safe.
  */
 final class StoredEntry {
 
 	private volatile Content content = Content.NONE;
 
-	/** When the answer with the content had arrived. Guarded by this. */
+	/** When the reply with the content had arrived. Guarded by this. */
 	private long arrivedAt;
 
 	Content content() {
@@ -20,19 +20,19 @@ final class StoredEntry {
 	}
 
 	/**
-	 * Takes an answer of the store over, unless it is older than the known one. A later
-	 * answer counts also if its version is lower: then the store has lost writes.
+	 * Takes a reply of the store over, unless it is older than the known one. A later
+	 * reply counts also if its version is lower: then the store has lost writes.
 	 * @param askedAt the number of the moment at which the store was asked
 	 * @param now the number of this moment
 	 * @return whether the content has changed
 	 */
-	synchronized boolean accept(Content answer, long askedAt, long now) {
-		if (askedAt < this.arrivedAt && answer.version() < this.content.version()) {
+	synchronized boolean accept(Content reply, long askedAt, long now) {
+		if (askedAt < this.arrivedAt && reply.version() < this.content.version()) {
 			return false;
 		}
-		boolean changed = !answer.equals(this.content);
+		boolean changed = !reply.equals(this.content);
 		this.arrivedAt = now;
-		this.content = answer;
+		this.content = reply;
 		return changed;
 	}
 

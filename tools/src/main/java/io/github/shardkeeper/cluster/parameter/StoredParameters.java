@@ -44,7 +44,7 @@ import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * The parameters on this instance. They work without a session, with what was read when
- * they were created; with one they follow the store: at each message, and at each answer
+ * they were created; with one they follow the store: at each message, and at each reply
  * of the view with another version. Thread-safe.
  */
 public final class StoredParameters implements ClusterParameters, ClusterTool, AutoCloseable {
@@ -86,7 +86,7 @@ public final class StoredParameters implements ClusterParameters, ClusterTool, A
 	/** Entries of the store, also of parameters that are not declared here. */
 	private final Map<String, StoredEntry> entries = new ConcurrentHashMap<>();
 
-	/** Numbers the moments at which the store is asked and answers. */
+	/** Numbers the moments at which the store is asked and replies. */
 	private final AtomicLong moments = new AtomicLong();
 
 	/** Version of the last change that was made here, and that the store may not lose. */
@@ -104,7 +104,7 @@ public final class StoredParameters implements ClusterParameters, ClusterTool, A
 	private long known;
 
 	/**
-	 * Creates the tool and reads the store once. If it does not answer, defaults apply.
+	 * Creates the tool and reads the store once. If it does not reply, defaults apply.
 	 * @param group the name of the group
 	 * @param instance the author of changes without another one
 	 * @param configured the configured defaults by name
@@ -129,7 +129,7 @@ public final class StoredParameters implements ClusterParameters, ClusterTool, A
 			read();
 		}
 		catch (StoreUnavailableException ex) {
-			logger.warn("Parameters of group '{}' have their defaults until the store answers: {}", group,
+			logger.warn("Parameters of group '{}' have their defaults until the store replies: {}", group,
 					ex.getMessage());
 		}
 	}

@@ -7,7 +7,7 @@ import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
 /**
  * Messages of the store to the instances of a group that use cluster tools. A message may
  * be lost or come twice; it only says that something has changed, or repeats what the
- * store answers when it is asked. Thread-safe.
+ * store replies when it is asked. Thread-safe.
  */
 public interface ClusterMessages {
 

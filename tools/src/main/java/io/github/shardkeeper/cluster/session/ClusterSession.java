@@ -73,10 +73,10 @@ public final class ClusterSession implements SessionListener, AutoCloseable {
 	private volatile @Nullable Subscription subscription;
 
 	/**
-	 * Number of answers in a row that did not see the open subscription. Confined to the
+	 * Number of replies in a row that did not see the open subscription. Confined to the
 	 * loop, as is all below.
 	 */
-	private int answersWithoutSubscription;
+	private int repliesWithoutSubscription;
 
 	private long membershipRead = -1;
 
@@ -329,7 +329,7 @@ public final class ClusterSession implements SessionListener, AutoCloseable {
 			this.nextRead = now.plus(this.coordinator.settings().lease());
 			if (this.problem != null && this.subscription != null) {
 				this.problem = null;
-				logger.info("Cluster tools of group '{}': the store answers again", group());
+				logger.info("Cluster tools of group '{}': the store replies again", group());
 			}
 		}
 		return this.nextRead;
@@ -377,11 +377,11 @@ public final class ClusterSession implements SessionListener, AutoCloseable {
 	private void keepSubscribed(boolean seen) {
 		Subscription current = this.subscription;
 		if (seen || current == null) {
-			this.answersWithoutSubscription = 0;
+			this.repliesWithoutSubscription = 0;
 			return;
 		}
-		this.answersWithoutSubscription++;
-		if (Integer.bitCount(this.answersWithoutSubscription) == 1) {
+		this.repliesWithoutSubscription++;
+		if (Integer.bitCount(this.repliesWithoutSubscription) == 1) {
 			logger.debug("The store does not see the subscription of the cluster tools; resubscribing");
 			current.close();
 			this.subscription = null;

@@ -23,9 +23,9 @@ public interface ClusterTool {
 	 * begun, after each subscription, with each view, and once per lease. On the loop of
 	 * the session; may call the store.
 	 * @param member the session of this instance
-	 * @param reply the answer of the store, just read
+	 * @param reply the reply of the store, just read
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer: it is called again soon
+	 * reply: it is called again soon
 	 */
 	default void catchUp(MemberId member, ViewStore.Reply reply) {
 	}

@@ -41,7 +41,7 @@ public final class ReleaseQueue<T> {
 		this.release = release;
 	}
 
-	/** Releases now, or later if the store does not answer. */
+	/** Releases now, or later if the store does not reply. */
 	public void release(T released) {
 		if (!isOfCurrentSession(released)) {
 			return;
@@ -63,7 +63,7 @@ public final class ReleaseQueue<T> {
 
 	/**
 	 * Repeats what is not confirmed, in order.
-	 * @throws StoreUnavailableException if the store does not answer, or refuses one; the
+	 * @throws StoreUnavailableException if the store does not reply, or refuses one; the
 	 * others are released then. What is not confirmed is kept
 	 */
 	public void repeat() {

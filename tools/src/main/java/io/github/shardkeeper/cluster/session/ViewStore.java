@@ -20,12 +20,12 @@ public interface ViewStore {
 	 * @param reader the session of this instance
 	 * @param address the address at which it has subscribed to messages
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer; a retry makes sense
+	 * reply; a retry makes sense
 	 */
 	Reply read(MemberId reader, String address);
 
 	/**
-	 * The answer.
+	 * The reply.
 	 *
 	 * @param known whether the store knows the reader's session; without it the rest is
 	 * empty
@@ -46,7 +46,7 @@ public interface ViewStore {
 			members = List.copyOf(members);
 		}
 
-		/** Creates an answer without a failure. */
+		/** Creates a reply without a failure. */
 		public Reply(boolean known, boolean subscribed, long number, List<Member> members, long signals,
 				long parameters) {
 			this(known, subscribed, number, members, signals, parameters, null);

@@ -23,7 +23,7 @@ public interface SignalStore {
 	 * @param address the address that is told of acknowledgements
 	 * @return the number of the signal, higher than every earlier one
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer; a retry makes sense, and may send it twice
+	 * reply; a retry makes sense, and may send it twice
 	 */
 	long send(String name, String payload, Duration retention, String address);
 
@@ -37,14 +37,14 @@ public interface SignalStore {
 	 * @return by name; nothing for a name without a new signal. {@code null} if the group
 	 * does not know the session
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer; a retry makes sense
+	 * reply; a retry makes sense
 	 */
 	@Nullable Map<String, Latest> acknowledge(MemberId session, Map<String, Listening> listening);
 
 	/**
 	 * Returns what the members that are registered for a name have handled last.
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not
-	 * answer; a retry makes sense
+	 * reply; a retry makes sense
 	 */
 	Map<MemberId, Handled> acknowledgements(String name);
 

@@ -19,7 +19,7 @@ import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * One wait of a sender. Messages tell it of acknowledgements; it ends only with an answer
+ * One wait of a sender. Messages tell it of acknowledgements; it ends only with a reply
  * of the store that says the same. {@link #run} is confined to the thread that waits, the
  * rest is thread-safe.
  */
@@ -48,8 +48,8 @@ final class SignalWait {
 
 	private final Condition changed = this.lock.newCondition();
 
-	/** Guarded by the lock, as is all below. The first answer of a session counts. */
-	private final Map<MemberId, Handled> answers = new TreeMap<>();
+	/** Guarded by the lock, as is all below. The first reply of a session counts. */
+	private final Map<MemberId, Handled> replies = new TreeMap<>();
 
 	private final TreeSet<MemberId> pending = new TreeSet<>();
 
@@ -190,7 +190,7 @@ final class SignalWait {
 		try {
 			known.forEach((session, handled) -> {
 				if (handled.number() < this.number) {
-					if (!this.answers.containsKey(session)) {
+					if (!this.replies.containsKey(session)) {
 						this.pending.add(session);
 					}
 				}
@@ -211,39 +211,39 @@ final class SignalWait {
 		}
 	}
 
-	/** Forgets the answer of the same instance in a session that has ended. */
+	/** Forgets the reply of the same instance in a session that has ended. */
 	private void returned(MemberId session, Map<MemberId, Handled> known) {
-		this.answers.keySet()
+		this.replies.keySet()
 			.removeIf((other) -> !other.equals(session) && other.instance().equals(session.instance())
 					&& !known.containsKey(other));
 	}
 
 	private void answered(MemberId session, Handled handled) {
-		this.answers.putIfAbsent(session, handled);
+		this.replies.putIfAbsent(session, handled);
 		this.pending.remove(session);
 		this.gone.remove(session);
 	}
 
 	private long handled() {
-		return this.answers.values().stream().filter((answer) -> answer.outcome() == Outcome.OK).count();
+		return this.replies.values().stream().filter((reply) -> reply.outcome() == Outcome.OK).count();
 	}
 
 	private boolean isDone() {
 		return (this.instances == 0) ? this.pending.isEmpty()
-				: handled() >= this.instances || this.pending.isEmpty() && this.answers.size() >= this.instances;
+				: handled() >= this.instances || this.pending.isEmpty() && this.replies.size() >= this.instances;
 	}
 
 	private SignalResult result() {
 		Map<MemberId, String> failed = new TreeMap<>();
-		this.answers.forEach((session, answer) -> {
-			if (answer.outcome() == Outcome.FAILED) {
-				failed.put(session, answer.message());
+		this.replies.forEach((session, reply) -> {
+			if (reply.outcome() == Outcome.FAILED) {
+				failed.put(session, reply.message());
 			}
 		});
 		boolean complete = (this.instances == 0) ? this.pending.isEmpty() && failed.isEmpty()
 				: handled() >= this.instances;
 		return new SignalResult(complete,
-				this.answers.keySet().stream().filter((session) -> !failed.containsKey(session)).toList(), failed,
+				this.replies.keySet().stream().filter((session) -> !failed.containsKey(session)).toList(), failed,
 				new ArrayList<>(this.pending), new ArrayList<>(this.gone));
 	}
 

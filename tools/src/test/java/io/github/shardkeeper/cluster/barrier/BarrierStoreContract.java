@@ -6,7 +6,6 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.cluster.ClusterContract;
-import io.github.shardkeeper.cluster.barrier.BarrierStore.Answer;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.Broken;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.Busy;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.Entered;
@@ -14,6 +13,7 @@ import io.github.shardkeeper.cluster.barrier.BarrierStore.Lost;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.OtherParties;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.Over;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.Paused;
+import io.github.shardkeeper.cluster.barrier.BarrierStore.Reply;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.Request;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.ViewChanged;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.Waiting;
@@ -32,11 +32,11 @@ public abstract class BarrierStoreContract extends ClusterContract {
 
 	protected abstract ViewStore views();
 
-	private Answer enter(MemberId party, int parties) {
+	private Reply enter(MemberId party, int parties) {
 		return barriers().enter(new Request(party, NAME, ticket(party, 1), parties, 0));
 	}
 
-	private Answer enterWithView(MemberId party, int parties, long view) {
+	private Reply enterWithView(MemberId party, int parties, long view) {
 		return barriers().enter(new Request(party, NAME, ticket(party, 1), parties, view));
 	}
 
@@ -44,12 +44,12 @@ public abstract class BarrierStoreContract extends ClusterContract {
 		return "of-" + party.value().charAt(0) + "." + number;
 	}
 
-	private long entered(Answer answer) {
-		assertThat(answer).isInstanceOf(Entered.class);
-		return ((Entered) answer).round();
+	private long entered(Reply reply) {
+		assertThat(reply).isInstanceOf(Entered.class);
+		return ((Entered) reply).round();
 	}
 
-	private Answer leaveRound(MemberId party, long round) {
+	private Reply leaveRound(MemberId party, long round) {
 		return barriers().leave(party, NAME, ticket(party, 1), round);
 	}
 

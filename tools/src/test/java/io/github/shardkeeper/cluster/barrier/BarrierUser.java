@@ -5,10 +5,10 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.cluster.BarrierBrokenException;
 import io.github.shardkeeper.cluster.ClusterView.View;
-import io.github.shardkeeper.cluster.barrier.BarrierStore.Answer;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.Entered;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.Over;
 import io.github.shardkeeper.cluster.barrier.BarrierStore.Paused;
+import io.github.shardkeeper.cluster.barrier.BarrierStore.Reply;
 import io.github.shardkeeper.cluster.barrier.StoredBarriers.Entry;
 import io.github.shardkeeper.cluster.barrier.StoredBarriers.Participation;
 import io.github.shardkeeper.cluster.session.ClusterSession;
@@ -65,9 +65,9 @@ public final class BarrierUser {
 
 		/** Asks whether all are in. */
 		public State entering() {
-			Answer answer;
+			Reply reply;
 			try {
-				answer = this.request.attempt();
+				reply = this.request.attempt();
 			}
 			catch (StoreUnavailableException ex) {
 				return State.WAITING;
@@ -76,10 +76,10 @@ public final class BarrierUser {
 				BarrierUser.this.barriers.end(this.participation);
 				return State.FAILED;
 			}
-			if (answer == null) {
+			if (reply == null) {
 				return State.WAITING;
 			}
-			if (answer instanceof Entered entered && this.request.askedAs() != null) {
+			if (reply instanceof Entered entered && this.request.askedAs() != null) {
 				entered(new Entry(this.request.askedAs(), entered.round()));
 				return State.DONE;
 			}
@@ -114,10 +114,10 @@ public final class BarrierUser {
 
 		/** Asks whether all have left. */
 		public State leaving() {
-			Answer answer = null;
+			Reply reply = null;
 			boolean failed = false;
 			try {
-				answer = this.request.attempt();
+				reply = this.request.attempt();
 			}
 			catch (StoreUnavailableException ex) {
 				return State.WAITING;
@@ -125,16 +125,16 @@ public final class BarrierUser {
 			catch (BarrierBrokenException ex) {
 				failed = true;
 			}
-			if (answer == null && !failed) {
+			if (reply == null && !failed) {
 				return State.WAITING;
 			}
-			Answer last = this.request.last();
+			Reply last = this.request.last();
 			if (this.entry != null) {
 				BarrierUser.this.barriers.left(this.participation, this.entry,
 						last != null && !(last instanceof Paused));
 			}
 			BarrierUser.this.barriers.end(this.participation);
-			return (answer instanceof Over) ? State.DONE : State.FAILED;
+			return (reply instanceof Over) ? State.DONE : State.FAILED;
 		}
 
 		public boolean isWoken() {

@@ -491,11 +491,11 @@ class StoredBarriersTests {
 		a.instance.cutOff(true);
 
 		assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> a.barrier.enter(1, Duration.ZERO))
-			.withMessageEndingWith("the store does not answer")
+			.withMessageEndingWith("the store does not reply")
 			.withCauseInstanceOf(StoreUnavailableException.class);
 	}
 
-	/** Its place is given up once the store answers. */
+	/** Its place is given up once the store replies. */
 	@Test
 	void partyThatTimesOutInAnOutageIsNotIn() throws Exception {
 		Party a = party("a");
@@ -639,17 +639,17 @@ class StoredBarriersTests {
 		}
 
 		@Override
-		public Answer enter(Request request) {
+		public Reply enter(Request request) {
 			return this.store.enter(request);
 		}
 
 		@Override
-		public Answer withdraw(MemberId session, String barrier, String ticket, boolean force) {
+		public Reply withdraw(MemberId session, String barrier, String ticket, boolean force) {
 			return this.store.withdraw(session, barrier, ticket, force);
 		}
 
 		@Override
-		public Answer leave(MemberId session, String barrier, String ticket, long round) {
+		public Reply leave(MemberId session, String barrier, String ticket, long round) {
 			if (this.loses) {
 				throw new StoreUnavailableException("lost", null);
 			}

@@ -83,7 +83,7 @@ class ExclusiveCallsTests {
 		this.locks.get("first").lock();
 		this.locks.get("first").unlock();
 
-		assertThat(jobs.answer(() -> this.others.get("job").tryLock())).isEqualTo("false");
+		assertThat(jobs.reply(() -> this.others.get("job").tryLock())).isEqualTo("false");
 		assertThat(this.others.get("job").tryLock()).as("afterwards").isTrue();
 	}
 
@@ -93,9 +93,9 @@ class ExclusiveCallsTests {
 		this.others.get("job").lock();
 		this.locks.get("first").lock();
 
-		assertThat(jobs.answer(() -> true)).isNull();
+		assertThat(jobs.reply(() -> true)).isNull();
 		this.others.get("job").unlock();
-		assertThat(jobs.answer(() -> true)).isEqualTo("true");
+		assertThat(jobs.reply(() -> true)).isEqualTo("true");
 	}
 
 	@Test
@@ -103,7 +103,7 @@ class ExclusiveCallsTests {
 		Jobs jobs = start(Jobs.class);
 		this.locks.get("first").lock();
 
-		assertThatIllegalStateException().isThrownBy(() -> jobs.answer(() -> {
+		assertThatIllegalStateException().isThrownBy(() -> jobs.reply(() -> {
 			throw new IllegalStateException("expected by a test");
 		})).withMessage("expected by a test");
 		assertThat(this.others.get("job").tryLock()).isTrue();
@@ -261,7 +261,7 @@ class ExclusiveCallsTests {
 		lifecycle.start();
 		CountDownLatch begun = new CountDownLatch(1);
 		CountDownLatch released = new CountDownLatch(1);
-		CompletableFuture<String> running = this.instance.run(() -> jobs.answer(() -> {
+		CompletableFuture<String> running = this.instance.run(() -> jobs.reply(() -> {
 			begun.countDown();
 			return released.await(60, TimeUnit.SECONDS);
 		}));
@@ -332,7 +332,7 @@ class ExclusiveCallsTests {
 		lifecycle.start();
 		this.locks.get("first").lock();
 
-		assertThat(jobs.answer(() -> {
+		assertThat(jobs.reply(() -> {
 			lifecycle.stop();
 			return lifecycle.isRunning();
 		})).isEqualTo("false");
@@ -363,7 +363,7 @@ class ExclusiveCallsTests {
 	static class Jobs {
 
 		@ClusterExclusive("job")
-		@Nullable String answer(Callable<Boolean> inside) throws Exception {
+		@Nullable String reply(Callable<Boolean> inside) throws Exception {
 			return String.valueOf(inside.call());
 		}
 

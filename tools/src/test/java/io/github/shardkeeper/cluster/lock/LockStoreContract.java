@@ -6,8 +6,8 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.cluster.ClusterContract;
-import io.github.shardkeeper.cluster.lock.LockStore.Answer;
 import io.github.shardkeeper.cluster.lock.LockStore.Outcome;
+import io.github.shardkeeper.cluster.lock.LockStore.Reply;
 import io.github.shardkeeper.cluster.lock.LockStore.Request;
 import io.github.shardkeeper.cluster.session.ViewStore;
 import io.github.shardkeeper.shard.MemberId;
@@ -30,11 +30,11 @@ public abstract class LockStoreContract extends ClusterContract {
 	protected final void freeLockIsGranted() {
 		MemberId a = join("a");
 
-		Answer answer = acquire(a, "one.1");
+		Reply reply = acquire(a, "one.1");
 
-		assertThat(answer.outcome()).isEqualTo(Outcome.GRANTED);
-		assertThat(answer.token()).isGreaterThan(Token.NONE);
-		assertThat(answer.millis()).isEqualTo(-1);
+		assertThat(reply.outcome()).isEqualTo(Outcome.GRANTED);
+		assertThat(reply.token()).isGreaterThan(Token.NONE);
+		assertThat(reply.millis()).isEqualTo(-1);
 		assertThat(locks().held(a)).containsEntry("l", "one.1");
 	}
 
@@ -42,9 +42,9 @@ public abstract class LockStoreContract extends ClusterContract {
 	protected final void repeatedQuestionHasTheSameAnswer() {
 		MemberId a = join("a");
 
-		Answer answer = acquire(a, "one.1");
+		Reply reply = acquire(a, "one.1");
 
-		assertThat(acquire(a, "one.1")).isEqualTo(answer);
+		assertThat(acquire(a, "one.1")).isEqualTo(reply);
 	}
 
 	@Test
@@ -52,8 +52,8 @@ public abstract class LockStoreContract extends ClusterContract {
 		MemberId a = join("a");
 		acquire(a, "one.1");
 
-		assertThat(acquire(a, "one.2")).isEqualTo(Answer.held(-1));
-		assertThat(acquire(join("b"), "two.1")).isEqualTo(Answer.held(-1));
+		assertThat(acquire(a, "one.2")).isEqualTo(Reply.held(-1));
+		assertThat(acquire(join("b"), "two.1")).isEqualTo(Reply.held(-1));
 		assertThat(locks().held(a)).doesNotContainEntry("l", "one.2");
 	}
 
@@ -105,7 +105,7 @@ public abstract class LockStoreContract extends ClusterContract {
 		assertThat(message).startsWith("lock", "l", "two.1").hasSize(5);
 		assertThat(new Token(Long.parseLong(message[3]))).isGreaterThan(first);
 		assertThat(message[4]).isEqualTo(b.value());
-		assertThat(acquire(b, "two.1")).isEqualTo(Answer.granted(new Token(Long.parseLong(message[3])), -1));
+		assertThat(acquire(b, "two.1")).isEqualTo(Reply.granted(new Token(Long.parseLong(message[3])), -1));
 		assertThat(acquire(b, "two.2").outcome()).isEqualTo(Outcome.HELD);
 		assertThat(waitingAt("one")).isEmpty();
 	}
@@ -157,7 +157,7 @@ public abstract class LockStoreContract extends ClusterContract {
 		MemberId a = join("a");
 		acquire(a, "one.1");
 
-		assertThat(locks().acquire(new Request(a, "l", "one.2", NONE, NONE, false))).isEqualTo(Answer.held(-1));
+		assertThat(locks().acquire(new Request(a, "l", "one.2", NONE, NONE, false))).isEqualTo(Reply.held(-1));
 		release(a, "one.1");
 
 		assertThat(acquire(a, "one.3").outcome()).isEqualTo(Outcome.GRANTED);
@@ -169,8 +169,8 @@ public abstract class LockStoreContract extends ClusterContract {
 		MemberId silent = join("silent");
 		fallSilent(silent);
 
-		assertThat(acquire(silent, "one.1")).isEqualTo(Answer.NO_SESSION);
-		assertThat(acquire(MemberId.of("stranger", "1"), "one.1")).isEqualTo(Answer.NO_SESSION);
+		assertThat(acquire(silent, "one.1")).isEqualTo(Reply.NO_SESSION);
+		assertThat(acquire(MemberId.of("stranger", "1"), "one.1")).isEqualTo(Reply.NO_SESSION);
 		beat(silent);
 		assertThat(acquire(silent, "one.1").outcome()).isEqualTo(Outcome.GRANTED);
 	}
@@ -210,10 +210,10 @@ public abstract class LockStoreContract extends ClusterContract {
 		leave(a);
 
 		assertThat(locks().held(a)).containsEntry("l", "one.1");
-		Answer answer = acquire(b, "two.1");
+		Reply reply = acquire(b, "two.1");
 
-		assertThat(answer.outcome()).isEqualTo(Outcome.GRANTED);
-		assertThat(answer.token()).isGreaterThan(lost);
+		assertThat(reply.outcome()).isEqualTo(Outcome.GRANTED);
+		assertThat(reply.token()).isGreaterThan(lost);
 		assertThat(release(a, "one.1")).isFalse();
 	}
 
@@ -247,9 +247,9 @@ public abstract class LockStoreContract extends ClusterContract {
 		acquire(b, "two.1");
 		advance(SHORT.plusMillis(1));
 
-		Answer answer = acquire(b, "two.1");
-		assertThat(answer.outcome()).isEqualTo(Outcome.GRANTED);
-		assertThat(answer.token()).isGreaterThan(first);
+		Reply reply = acquire(b, "two.1");
+		assertThat(reply.outcome()).isEqualTo(Outcome.GRANTED);
+		assertThat(reply.token()).isGreaterThan(first);
 		assertThat(release(a, "one.1")).isFalse();
 		assertThat(locks().held(b)).containsEntry("l", "two.1");
 	}
@@ -260,7 +260,7 @@ public abstract class LockStoreContract extends ClusterContract {
 		MemberId b = join("b");
 		locks().acquire(new Request(a, "l", "one.1", NONE, HOUR, true));
 
-		Answer held = acquire(b, "two.1");
+		Reply held = acquire(b, "two.1");
 
 		assertThat(held.outcome()).isEqualTo(Outcome.HELD);
 		assertThat(held.millis()).isBetween(HOUR.toMillis() - 60_000, HOUR.toMillis());
@@ -280,7 +280,7 @@ public abstract class LockStoreContract extends ClusterContract {
 		MemberId a = join("a");
 		MemberId b = join("b");
 		locks().acquire(new Request(a, "l", "one.1", HOUR, NONE, true));
-		assertThat(acquire(b, "two.1")).isEqualTo(Answer.held(-1));
+		assertThat(acquire(b, "two.1")).isEqualTo(Reply.held(-1));
 		assertThat(release(a, "one.1")).isTrue();
 
 		String[] message = received("two").split("\\|");
@@ -294,7 +294,7 @@ public abstract class LockStoreContract extends ClusterContract {
 		MemberId a = join("a");
 		MemberId b = join("b");
 		locks().acquire(new Request(a, "l", "one.1", SHORT, NONE, true));
-		assertThat(acquire(b, "two.1")).isEqualTo(Answer.held(-1));
+		assertThat(acquire(b, "two.1")).isEqualTo(Reply.held(-1));
 		assertThat(release(a, "one.1")).isTrue();
 
 		advance(SHORT.plusMillis(1));
@@ -310,10 +310,10 @@ public abstract class LockStoreContract extends ClusterContract {
 		leave(a);
 		views().read(b, "one");
 
-		Answer answer = acquire(b, "two.1");
+		Reply reply = acquire(b, "two.1");
 
-		assertThat(answer.outcome()).isEqualTo(Outcome.HELD);
-		assertThat(answer.millis()).isBetween(1L, HOUR.toMillis());
+		assertThat(reply.outcome()).isEqualTo(Outcome.HELD);
+		assertThat(reply.millis()).isBetween(1L, HOUR.toMillis());
 	}
 
 	@Test
@@ -323,10 +323,10 @@ public abstract class LockStoreContract extends ClusterContract {
 		server().empty();
 		MemberId b = join("b");
 
-		Answer answer = acquire(b, "two.1");
+		Reply reply = acquire(b, "two.1");
 
-		assertThat(answer.outcome()).isEqualTo(Outcome.HELD);
-		assertThat(answer.millis()).isPositive();
+		assertThat(reply.outcome()).isEqualTo(Outcome.HELD);
+		assertThat(reply.millis()).isPositive();
 		endClaims(b);
 		assertThat(acquire(b, "two.1").outcome()).isEqualTo(Outcome.GRANTED);
 		assertThat(locks().held(a)).doesNotContainEntry("l", "one.1");
@@ -390,7 +390,7 @@ public abstract class LockStoreContract extends ClusterContract {
 		assertThat(locks().held(b)).isEmpty();
 	}
 
-	private Answer acquire(MemberId session, String ticket) {
+	private Reply acquire(MemberId session, String ticket) {
 		return locks().acquire(new Request(session, "l", ticket, NONE, NONE, true));
 	}
 

@@ -358,8 +358,8 @@ class StoredLocksTests {
 		LockStore unaware = new ForwardingLockStore(new MemoryLockStore(this.cluster)) {
 
 			@Override
-			public Answer acquire(Request request) {
-				return Answer.NO_SESSION;
+			public Reply acquire(Request request) {
+				return Reply.NO_SESSION;
 			}
 
 		};
@@ -380,7 +380,7 @@ class StoredLocksTests {
 		StoredLocks locks = new StoredLocks(b.session(), new ForwardingLockStore(new MemoryLockStore(this.cluster)) {
 
 			@Override
-			public Answer acquire(Request request) {
+			public Reply acquire(Request request) {
 				questions.incrementAndGet();
 				return super.acquire(request);
 			}
@@ -618,7 +618,7 @@ class StoredLocksTests {
 		}
 
 		@Override
-		public Answer acquire(Request request) {
+		public Reply acquire(Request request) {
 			return this.store.acquire(request);
 		}
 

@@ -66,7 +66,7 @@ final class SignalInstance implements AutoCloseable {
 	/** Whether messages of the store are lost. */
 	volatile boolean deaf;
 
-	/** Whether the store of signals answers calls. */
+	/** Whether the store of signals replies calls. */
 	volatile boolean storeAway;
 
 	/** Runs before the store is told what is handled. */
@@ -197,7 +197,7 @@ final class SignalInstance implements AutoCloseable {
 
 	}
 
-	/** Does not answer when the test wants it. */
+	/** Does not reply when the test wants it. */
 	private final class InterruptedStore implements SignalStore {
 
 		@Override
