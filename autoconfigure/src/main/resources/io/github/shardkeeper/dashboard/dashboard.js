@@ -97,7 +97,7 @@ function showMembers() {
 		const shards = `${number(member.shards)} ${member.shards === 1 ? "shard" : "shards"}`;
 		keepingFocus(item, () => item.replaceChildren(element("div", "row", dot(member.id), name,
 				member.silentSince ? tag("silent", "bad") : null, member.leader ? tag("leader") : null,
-				member.id === self ? tag("replies") : null, member.leaving ? tag("leaving", "warn") : null,
+				member.id === self ? tag("answers") : null, member.leaving ? tag("leaving", "warn") : null,
 				member.draining ? tag("draining", "warn") : null, member.zone ? tag(`zone ${member.zone}`) : null,
 				member.version ? element("span", "soft", member.version) : null,
 				element("span", "push acts", ...memberActs(member)),

@@ -41,7 +41,7 @@ class PlainEnglishTests {
 		words.put("acts?|acting|acted", "action or operation; operate");
 		words.put("told|tells?", "notified, shows, says, distinguishes");
 		words.put("asks?|asked|asking", "request, check, require");
-		words.put("replies?|answering", "reply");
+		words.put("answers?|answering", "reply");
 		words.put("refus\\w*", "reject");
 		words.put("(?:Redis|Kafka|SLS|store|database|service|brokers?) (?:is|are|was|were) away", "unavailable");
 		words.put("beside", "with, next to, in addition to");

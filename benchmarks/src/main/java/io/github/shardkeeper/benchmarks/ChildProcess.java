@@ -18,7 +18,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * A JVM of its own that replies each line on its standard input with a
+ * A JVM of its own that replies to each line on its standard input with a
  * {@linkplain Figures line of figures}. It ends when its input is closed, and with this
  * JVM at the latest. Thread-safe.
  */

@@ -79,12 +79,12 @@ final class ShardTraitsCache {
 
 	private ShardTraits lookUp(ShardId shard) {
 		try {
-			return Objects.requireNonNull(this.catalog.traits(shard), "it replies null");
+			return Objects.requireNonNull(this.catalog.traits(shard), "it returns null");
 		}
 		catch (Throwable ex) {
 			// Errors, too: they are not the strategy's.
 			throw new CatalogFailure("The ShardCatalog fails for %s: %s. ".formatted(shard, text(ex))
-					+ "Have it reply ShardTraits.NONE for what it does not know.", ex);
+					+ "Have it return ShardTraits.NONE for what it does not know.", ex);
 		}
 	}
 
@@ -101,7 +101,7 @@ final class ShardTraitsCache {
 		ShardTraits clamped = answered.clamped();
 		if (clamped != answered && !this.weightLogged) {
 			this.weightLogged = true;
-			logger.warn("The ShardCatalog gives {} a weight of {}, which counts as {}: reply 1 to {}", shard,
+			logger.warn("The ShardCatalog gives {} a weight of {}, which counts as {}: return 1 to {}", shard,
 					answered.weight(), clamped.weight(), ShardTraits.MOST_WEIGHT);
 		}
 		return clamped;

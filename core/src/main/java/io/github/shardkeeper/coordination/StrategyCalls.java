@@ -140,11 +140,11 @@ final class StrategyCalls implements AutoCloseable {
 			AssignmentRequest request = this.traits.addTo(plain);
 			Assignment assignment = this.settings.strategy().assign(request);
 			if (assignment == null) {
-				return failed("null", "replies null: it has to reply Assignment.builder(request)…build()", null);
+				return failed("null", "returns null: it has to return Assignment.builder(request)…build()", null);
 			}
 			if (assignment.request() != request) {
 				return failed("request",
-						"replies with an assignment for another request: "
+						"returns an assignment for another request: "
 								+ "it has to be built with Assignment.builder(…) from the request that it was given",
 						null);
 			}

@@ -81,7 +81,7 @@ public sealed interface HoldingEvent {
 
 	}
 
-	/** The store did not reply a claim. */
+	/** The store did not reply to a claim. */
 	record ClaimFailed() implements HoldingEvent {
 
 	}

@@ -526,7 +526,7 @@ public final class ShardWorker {
 			if (!this.lifecycle.isAbandoned()) {
 				throw ex;
 			}
-			logger.debug("{} is lost, and the store did not reply its last commit", this.owned, ex);
+			logger.debug("{} is lost, and the store did not reply to its last commit", this.owned, ex);
 			return true;
 		}
 	}

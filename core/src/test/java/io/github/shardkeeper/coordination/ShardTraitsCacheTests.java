@@ -75,7 +75,7 @@ class ShardTraitsCacheTests {
 		assertThat(request.traits(0)).isEqualTo(new ShardTraits(1, "eu-1", null));
 		assertThat(request.traits(1)).isEqualTo(new ShardTraits(1_000_000, "eu-1", null));
 		assertThat(log.getAll().split("WARN", -1)).as("said once").hasSize(2);
-		assertThat(log).contains("gives orders/0 a weight of -5, which counts as 1: reply 1 to 1000000");
+		assertThat(log).contains("gives orders/0 a weight of -5, which counts as 1: return 1 to 1000000");
 	}
 
 	@Test
@@ -100,7 +100,7 @@ class ShardTraitsCacheTests {
 	void catalogThatReturnsNullFails() {
 		assertThatExceptionOfType(ShardTraitsCache.CatalogFailure.class)
 			.isThrownBy(() -> new ShardTraitsCache((shard) -> null).addTo(request(TWO)))
-			.withMessageContaining("it replies null");
+			.withMessageContaining("it returns null");
 	}
 
 	private static AssignmentRequest request(Shards shards) {

@@ -47,7 +47,7 @@ final class DatabaseFailure {
 	private static final String COMPLETION_UNKNOWN = "40003";
 
 	/**
-	 * Classes of states with which a server replies a statement: they are about the
+	 * Classes of states with which a server replies to a statement: they are about the
 	 * statement, its data or its transaction. Others may be about the connection (08),
 	 * the server (57, 58), its resources (53) or a driver, or are not the same
 	 * everywhere.

@@ -17,7 +17,7 @@ import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * Brokers that do not reply the consumer although it waits for their records. The
+ * Brokers that do not reply to the consumer although it waits for their records. The
  * consumer does not tell: it retries, and returns the records of other brokers. It waits
  * for the leader of a partition or, with {@code client.rack}, for the follower that the
  * leader has named. Confined to the polling thread, except for {@link #silentBroker}.

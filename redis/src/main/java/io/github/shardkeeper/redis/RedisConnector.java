@@ -184,7 +184,7 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 
 	RedisException noConnection(Duration timeout, @Nullable Throwable cause) {
 		String hint = this.factory.isUseSsl()
-				? "; a server without TLS does not reply a client with 'spring.data.redis.ssl.enabled: true'" : "";
+				? "; a server without TLS does not reply to a client with 'spring.data.redis.ssl.enabled: true'" : "";
 		return new RedisException("no connection within " + timeout.toMillis() + " ms" + hint, cause);
 	}
 

@@ -12,7 +12,7 @@ import org.apache.hc.core5.http.io.SocketConfig;
 /**
  * HTTP connections of the vendor's client, with verification of certificates and host
  * names: its own accept every certificate, so that anybody on the way could read and
- * reply the requests. Thread-safe.
+ * reply to the requests. Thread-safe.
  */
 final class VerifyingServiceClient extends DefaultServiceClient {
 

@@ -26,7 +26,7 @@ class SlsFailureTests {
 
 		assertThat(failure.kind()).isEqualTo(SlsFailure.Kind.NO_ANSWER);
 		assertThat(failure).hasMessage(
-				"SLS at cn-test.log.example.com did not reply the request to read visits/0: the reply broke off");
+				"SLS at cn-test.log.example.com did not reply to the request to read visits/0: the reply broke off");
 	}
 
 	@Test

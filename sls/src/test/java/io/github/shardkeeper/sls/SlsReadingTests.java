@@ -414,7 +414,7 @@ class SlsReadingTests {
 			RecordingSink zero = start(ZERO, null);
 			await().until(() -> !this.failures.isEmpty());
 			assertThat(this.failures.get(0)).isInstanceOf(StoreUnavailableException.class)
-				.hasMessageContaining("did not reply the request to")
+				.hasMessageContaining("did not reply to the request to")
 				.hasMessageContaining("visits/0");
 			held.end();
 			assertThat(payloads(zero.await(1))).containsExactly("r1");
@@ -446,7 +446,7 @@ class SlsReadingTests {
 		open(settings(ResetPolicy.EARLIEST));
 		await().until(() -> this.source.problems().containsKey("visits"));
 		assertThat(this.source.topics()).containsEntry("visits", TopicShards.NONE);
-		assertThat(this.source.problems().get("visits")).contains("did not reply the request to list the shards");
+		assertThat(this.source.problems().get("visits")).contains("did not reply to the request to list the shards");
 		this.server.restart();
 
 		await().until(() -> this.source.topics().get("visits").equals(TopicShards.count(2)));

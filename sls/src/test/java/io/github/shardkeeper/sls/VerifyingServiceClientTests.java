@@ -87,7 +87,7 @@ class VerifyingServiceClientTests {
 	}
 
 	/**
-	 * Shows that the server replies a client that trusts it, and why the class exists.
+	 * Shows that the server replies to a client that trusts it, and why the class exists.
 	 */
 	@Test
 	void connectionsOfTheVendorAcceptAnyCertificate() throws Exception {

@@ -1,4 +1,4 @@
--- Reads texts for people that write-notes.lua has written, or that others have left there.
+-- Reads texts for people that write-diagnostics.lua has written, or that others have left there.
 --
 -- KEYS     1 the hash, which need not exist
 -- ARGV     1 most bytes of a text, 2 and more the names
