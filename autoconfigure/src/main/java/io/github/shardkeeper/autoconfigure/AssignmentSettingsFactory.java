@@ -17,7 +17,7 @@ import io.github.shardkeeper.assignment.selection.BuiltInStrategy;
 import io.github.shardkeeper.assignment.selection.PerTopicAssignment;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Load;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Topic;
-import io.github.shardkeeper.coordination.AssignmentSettings;
+import io.github.shardkeeper.coordination.member.AssignmentSettings;
 import io.github.shardkeeper.protocol.MeasuredLoads.LoadReporting;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;

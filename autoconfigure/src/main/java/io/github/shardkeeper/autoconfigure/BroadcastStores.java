@@ -15,7 +15,7 @@ import io.github.shardkeeper.checkpoint.RoutingCheckpointStore;
 import io.github.shardkeeper.checkpoint.RoutingDeadLetterStore;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
-import io.github.shardkeeper.coordination.CoordinationSettings;
+import io.github.shardkeeper.coordination.member.CoordinationSettings;
 import io.github.shardkeeper.shard.ShardId;
 
 /**

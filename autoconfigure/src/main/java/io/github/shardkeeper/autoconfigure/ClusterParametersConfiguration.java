@@ -28,7 +28,7 @@ import io.github.shardkeeper.cluster.parameter.ValueConstraints;
 import io.github.shardkeeper.cluster.parameter.ValueFormat;
 import io.github.shardkeeper.cluster.session.CallbackThreads;
 import io.github.shardkeeper.cluster.session.ClusterSession;
-import io.github.shardkeeper.coordination.CoordinationSettings;
+import io.github.shardkeeper.coordination.member.CoordinationSettings;
 
 /**
  * Parameters, created for the first bean that injects them or has an annotated field.

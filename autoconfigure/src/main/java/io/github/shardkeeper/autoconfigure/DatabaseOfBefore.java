@@ -17,7 +17,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
-import io.github.shardkeeper.coordination.CoordinationSettings;
+import io.github.shardkeeper.coordination.member.CoordinationSettings;
 import io.github.shardkeeper.jdbc.JdbcDataPlane;
 import io.github.shardkeeper.jdbc.TableSettings;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;

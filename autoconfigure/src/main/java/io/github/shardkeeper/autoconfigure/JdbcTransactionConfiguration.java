@@ -38,7 +38,7 @@ import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.RoutingCheckpointStore;
 import io.github.shardkeeper.checkpoint.RoutingDeadLetterStore;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
-import io.github.shardkeeper.coordination.CoordinationSettings;
+import io.github.shardkeeper.coordination.member.CoordinationSettings;
 import io.github.shardkeeper.jdbc.JdbcDataPlane;
 import io.github.shardkeeper.jdbc.TableSettings;
 import io.github.shardkeeper.jdbc.TransactionDataSources;

@@ -23,9 +23,9 @@ import io.github.shardkeeper.cluster.memory.MemoryViewStore;
 import io.github.shardkeeper.cluster.parameter.ParameterStore;
 import io.github.shardkeeper.cluster.session.ViewStore;
 import io.github.shardkeeper.cluster.signal.SignalStore;
-import io.github.shardkeeper.coordination.CoordinationSettings;
-import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.member.CoordinationSettings;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
 import io.github.shardkeeper.history.MemoryMoveHistory;
 import io.github.shardkeeper.history.MoveHistory;
 

@@ -15,7 +15,7 @@ import io.github.shardkeeper.cluster.ClusterExclusive;
 import io.github.shardkeeper.cluster.ClusterParameter;
 import io.github.shardkeeper.cluster.OnClusterSignal;
 import io.github.shardkeeper.cluster.session.ViewStore;
-import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
 import io.github.shardkeeper.handler.AnnotatedBeans;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 

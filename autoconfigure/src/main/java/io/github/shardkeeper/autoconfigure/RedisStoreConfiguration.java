@@ -26,6 +26,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
+import io.github.shardkeeper.checkpoint.TopicGroups;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.cluster.barrier.BarrierStore;
 import io.github.shardkeeper.cluster.lock.LockStore;
@@ -33,11 +34,10 @@ import io.github.shardkeeper.cluster.parameter.ParameterStore;
 import io.github.shardkeeper.cluster.session.ViewStore;
 import io.github.shardkeeper.cluster.signal.SignalStore;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
-import io.github.shardkeeper.coordination.CoordinationSettings;
-import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.ShardCoordinator;
-import io.github.shardkeeper.coordination.TopicGroups;
+import io.github.shardkeeper.coordination.member.CoordinationSettings;
+import io.github.shardkeeper.coordination.member.MemberRuntime;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
 import io.github.shardkeeper.history.MoveHistory;
 import io.github.shardkeeper.operations.OffsetCopies;
 import io.github.shardkeeper.operations.TopicTrimming;

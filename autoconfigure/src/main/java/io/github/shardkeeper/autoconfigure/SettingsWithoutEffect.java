@@ -34,7 +34,7 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Consumer;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.OnLeave;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Topic;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
-import io.github.shardkeeper.coordination.AssignmentSettings;
+import io.github.shardkeeper.coordination.member.AssignmentSettings;
 import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.shard.ApplicationVersion;

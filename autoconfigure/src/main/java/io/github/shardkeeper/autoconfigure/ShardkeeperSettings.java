@@ -35,7 +35,7 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.SessionTimes;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Template;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Trim;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
-import io.github.shardkeeper.coordination.CoordinationSettings;
+import io.github.shardkeeper.coordination.member.CoordinationSettings;
 import io.github.shardkeeper.history.MoveHistory;
 import io.github.shardkeeper.protocol.HandoverRules;
 import io.github.shardkeeper.schedule.TopicSchedule;

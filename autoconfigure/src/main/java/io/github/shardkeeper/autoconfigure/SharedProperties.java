@@ -23,7 +23,7 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Consumer;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Topic;
 import io.github.shardkeeper.autoconfigure.SlsSourceProperties.SlsTopicProperties;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
-import io.github.shardkeeper.coordination.SharedSettings;
+import io.github.shardkeeper.coordination.store.SharedSettings;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.SourceRegistry;
 

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.coordination.CoordinationSettings;
 import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.coordination.member.CoordinationSettings;
 import io.github.shardkeeper.operations.ConsumptionSample;
 import io.github.shardkeeper.operations.ConsumptionSample.ShardFigures;
 import io.github.shardkeeper.operations.ConsumptionSample.TopicFigures;

@@ -15,7 +15,7 @@ import org.springframework.context.annotation.Configuration;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardTemplate;
-import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
 
 /**
  * Application that is processed ahead of time and run as a process of its own.

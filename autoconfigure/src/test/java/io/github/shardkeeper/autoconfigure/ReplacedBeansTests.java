@@ -49,7 +49,7 @@ import io.github.shardkeeper.cluster.ClusterSignals;
 import io.github.shardkeeper.cluster.ClusterView;
 import io.github.shardkeeper.cluster.DoubleBarriers;
 import io.github.shardkeeper.cluster.OnClusterSignal;
-import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
 import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.observation.ShardConsumeConvention;

@@ -13,7 +13,7 @@ import org.springframework.boot.test.context.assertj.AssertableApplicationContex
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.SessionProfile;
-import io.github.shardkeeper.coordination.CoordinationSettings;
+import io.github.shardkeeper.coordination.member.CoordinationSettings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -22,7 +22,7 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 
 import io.github.shardkeeper.ShardSelector;
-import io.github.shardkeeper.coordination.SharedSettings;
+import io.github.shardkeeper.coordination.store.SharedSettings;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.SourceRegistry;
 

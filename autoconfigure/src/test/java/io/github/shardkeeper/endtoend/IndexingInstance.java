@@ -26,7 +26,7 @@ import io.github.shardkeeper.cluster.LockLostException;
 import io.github.shardkeeper.cluster.OnClusterSignal;
 import io.github.shardkeeper.cluster.Parameter;
 import io.github.shardkeeper.cluster.ViewChangedException;
-import io.github.shardkeeper.coordination.CoordinationSettings;
+import io.github.shardkeeper.coordination.member.CoordinationSettings;
 
 /**
  * An instance that builds an index every round, together with the others: one prepares

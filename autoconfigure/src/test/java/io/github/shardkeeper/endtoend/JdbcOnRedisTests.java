@@ -29,7 +29,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import io.github.shardkeeper.RetiredTopics;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardTemplate;
-import io.github.shardkeeper.coordination.TopicGroups;
+import io.github.shardkeeper.checkpoint.TopicGroups;
 import io.github.shardkeeper.jdbc.TestDatabase;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.shard.ShardId;

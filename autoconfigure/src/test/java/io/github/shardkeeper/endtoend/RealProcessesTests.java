@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-import io.github.shardkeeper.coordination.InstanceInUseException;
+import io.github.shardkeeper.coordination.store.InstanceInUseException;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.GroupChanges.RestartingInstance;

@@ -20,9 +20,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.coordination.MemberRuntime;
-import io.github.shardkeeper.coordination.TopicGroups;
-import io.github.shardkeeper.coordination.TopicGroups.Claim;
+import io.github.shardkeeper.checkpoint.TopicGroups;
+import io.github.shardkeeper.checkpoint.TopicGroups.Claim;
+import io.github.shardkeeper.coordination.member.MemberRuntime;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.loop.LoopThreads;
 import io.github.shardkeeper.operations.TopicTrimming;

@@ -24,9 +24,9 @@ import org.springframework.context.SmartLifecycle;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
-import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.SettingsAgreement;
 import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.coordination.member.MemberRuntime;
 import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
-import io.github.shardkeeper.coordination.ShardConsumption;
+import io.github.shardkeeper.coordination.member.ShardConsumption;
 import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.output.OutboxUsage;

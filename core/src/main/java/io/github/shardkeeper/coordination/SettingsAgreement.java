@@ -13,7 +13,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.coordination.SettingsStore.Other;
+import io.github.shardkeeper.coordination.member.CoordinationSettings;
+import io.github.shardkeeper.coordination.member.MemberRuntime;
+import io.github.shardkeeper.coordination.store.SettingsStore;
+import io.github.shardkeeper.coordination.store.SettingsStore.Other;
+import io.github.shardkeeper.coordination.store.SharedSettings;
 import io.github.shardkeeper.loop.Loops;
 import io.github.shardkeeper.loop.ProblemLog;
 import io.github.shardkeeper.shard.MemberId;

@@ -20,6 +20,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.assignment.AssignmentStrategy;
+import io.github.shardkeeper.coordination.leader.ShardTraitsCache;
+import io.github.shardkeeper.coordination.member.AssignmentSettings;
+import io.github.shardkeeper.coordination.member.CoordinationSettings;
+import io.github.shardkeeper.coordination.member.HeartbeatScheduler;
+import io.github.shardkeeper.coordination.member.MemberRuntime;
+import io.github.shardkeeper.coordination.member.SessionListener;
+import io.github.shardkeeper.coordination.member.ShardConsumption;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
 import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.LeaderEvent.ListedShards;

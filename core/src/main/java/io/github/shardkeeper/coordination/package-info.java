@@ -1,7 +1,8 @@
 /**
- * The control plane's drivers (event loop, heartbeats, membership) and their ports
- * ({@code CoordinationStore}, {@code ShardConsumption}). Decisions belong in
- * {@code protocol}; offsets, state and records of shards belong in {@code checkpoint}.
+ * A member of a group as a whole: {@code ShardCoordinator} is what other packages use,
+ * {@code CoordinatorLoop} runs the machines of {@code protocol} and tells their drivers
+ * what has happened, and {@code SettingsAgreement} lets an instance in. What one driver
+ * does belongs in {@code member} or {@code leader}.
  */
 @Internal
 @NullMarked

@@ -21,7 +21,7 @@ import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit.Retry;
 import io.github.shardkeeper.checkpoint.DeadLetterStore.Retention;
 import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
-import io.github.shardkeeper.coordination.StoreServer;
+import io.github.shardkeeper.coordination.store.StoreServer;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;

@@ -22,7 +22,7 @@ import io.github.shardkeeper.checkpoint.Outbox.Changes;
 import io.github.shardkeeper.checkpoint.Outbox.Entry;
 import io.github.shardkeeper.checkpoint.Outbox.Place;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
-import io.github.shardkeeper.coordination.StoreServer;
+import io.github.shardkeeper.coordination.store.StoreServer;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;

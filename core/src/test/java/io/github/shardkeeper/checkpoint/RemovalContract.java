@@ -17,7 +17,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Removal;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
-import io.github.shardkeeper.coordination.StoreServer;
+import io.github.shardkeeper.coordination.store.StoreServer;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;

@@ -24,7 +24,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.DueRecords;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit.Retry;
 import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
-import io.github.shardkeeper.coordination.StoreServer;
+import io.github.shardkeeper.coordination.store.StoreServer;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;

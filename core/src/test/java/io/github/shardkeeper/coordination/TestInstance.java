@@ -4,6 +4,14 @@ import java.time.Duration;
 import java.util.Map;
 
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
+import io.github.shardkeeper.coordination.member.AssignmentSettings;
+import io.github.shardkeeper.coordination.member.CoordinationSettings;
+import io.github.shardkeeper.coordination.member.HeartbeatScheduler;
+import io.github.shardkeeper.coordination.member.MemberRuntime;
+import io.github.shardkeeper.coordination.member.TestConsumption;
+import io.github.shardkeeper.coordination.member.TestRuntime;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
+import io.github.shardkeeper.coordination.store.FailingStore;
 import io.github.shardkeeper.protocol.HandoverRules;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.TopicShards;
@@ -11,9 +19,9 @@ import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
 
 /** One process, as far as coordination goes. */
-final class TestInstance {
+public final class TestInstance {
 
-	static final Duration INTERVAL = Duration.ofMillis(40);
+	public static final Duration INTERVAL = Duration.ofMillis(40);
 
 	static final Duration LEASE = Duration.ofMillis(500);
 
@@ -48,7 +56,7 @@ final class TestInstance {
 		this.consumption.reportTo(this.coordinator.consumptionListener());
 	}
 
-	static CoordinationSettings settings(String name, HandoverRules rules) {
+	public static CoordinationSettings settings(String name, HandoverRules rules) {
 		return new CoordinationSettings("group", name, INTERVAL, LEASE, TIMEOUT, Duration.ofMillis(10),
 				ApplicationVersion.UNKNOWN, rules, 1, null);
 	}

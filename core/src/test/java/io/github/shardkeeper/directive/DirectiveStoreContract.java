@@ -10,7 +10,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
 import io.github.shardkeeper.directive.Directive.Kind;
 import io.github.shardkeeper.directive.DirectiveStore.Change;
 import io.github.shardkeeper.directive.DirectiveStore.Outcome;

@@ -16,7 +16,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import io.github.shardkeeper.checkpoint.CallTransactions;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
-import io.github.shardkeeper.coordination.StoreServer;
+import io.github.shardkeeper.coordination.store.StoreServer;
 
 /**
  * The data plane of one group in a database, by a clock that stands still until it is

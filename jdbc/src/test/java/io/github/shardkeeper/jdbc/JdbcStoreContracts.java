@@ -16,7 +16,7 @@ import io.github.shardkeeper.checkpoint.OutboxContract;
 import io.github.shardkeeper.checkpoint.RemovalContract;
 import io.github.shardkeeper.checkpoint.RetryQueueContract;
 import io.github.shardkeeper.checkpoint.SeekContract;
-import io.github.shardkeeper.coordination.StoreServer;
+import io.github.shardkeeper.coordination.store.StoreServer;
 
 /** The contracts of the data plane, for one database. */
 abstract class JdbcStoreContracts {

@@ -12,7 +12,7 @@ import tools.jackson.databind.json.JsonMapper;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
-import io.github.shardkeeper.coordination.ShardConsumption;
+import io.github.shardkeeper.coordination.member.ShardConsumption;
 import io.github.shardkeeper.handler.AnnotatedBeans;
 import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.handler.ShardHandler;

@@ -9,6 +9,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
+import io.github.shardkeeper.coordination.member.AssignmentSettings;
+import io.github.shardkeeper.coordination.member.CoordinationSettings;
+import io.github.shardkeeper.coordination.member.HeartbeatScheduler;
+import io.github.shardkeeper.coordination.member.MemberRuntime;
+import io.github.shardkeeper.coordination.member.TestConsumption;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.loop.Loops;
 import io.github.shardkeeper.protocol.HandoverRules;

@@ -11,7 +11,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.member.TestConsumption;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.coordination.store.GroupDiagnostics;
 import io.github.shardkeeper.directive.Directive;
 import io.github.shardkeeper.directive.Directive.Kind;
 import io.github.shardkeeper.directive.Directives;

@@ -25,6 +25,8 @@ import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.ShardCatalog;
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
+import io.github.shardkeeper.coordination.member.AssignmentSettings;
+import io.github.shardkeeper.coordination.member.TestConsumption;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.protocol.HandoverRules;
 import io.github.shardkeeper.shard.ApplicationVersion;

@@ -20,8 +20,10 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.test.system.CapturedOutput;
 
+import io.github.shardkeeper.coordination.member.TestConsumption;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.coordination.memory.MemoryFailover;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
 import io.github.shardkeeper.protocol.HandoverRules;
 import io.github.shardkeeper.protocol.HandoverRules.OnTimeout;
 import io.github.shardkeeper.protocol.HoldingAction.Forfeit;

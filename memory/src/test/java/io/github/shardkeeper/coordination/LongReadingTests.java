@@ -11,7 +11,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.coordination.member.TestConsumption;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.coordination.store.ForwardingStore;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.HeartbeatReply.Seen;

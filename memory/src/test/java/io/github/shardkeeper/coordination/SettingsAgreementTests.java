@@ -12,7 +12,11 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.system.CapturedOutput;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.coordination.member.CoordinationSettings;
+import io.github.shardkeeper.coordination.member.TestRuntime;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.coordination.store.SettingsStore;
+import io.github.shardkeeper.coordination.store.SharedSettings;
 import io.github.shardkeeper.protocol.HandoverRules;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.testsupport.CapturesOutput;

@@ -14,6 +14,8 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.assignment.load.IncrementalAssignment;
 import io.github.shardkeeper.assignment.selection.BuiltInStrategy;
+import io.github.shardkeeper.coordination.member.AssignmentSettings;
+import io.github.shardkeeper.coordination.member.TestConsumption;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.protocol.HandoverRules;
 import io.github.shardkeeper.shard.ShardId;

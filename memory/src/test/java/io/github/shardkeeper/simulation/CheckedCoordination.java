@@ -3,7 +3,7 @@ package io.github.shardkeeper.simulation;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 
-import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
 
 /**
  * A coordination store that is checked after each request, on the server's side.

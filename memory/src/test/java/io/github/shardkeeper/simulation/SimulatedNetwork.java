@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
-import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
-import io.github.shardkeeper.coordination.InstanceInUseException;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStore.Subscription;
+import io.github.shardkeeper.coordination.store.InstanceInUseException;
 import io.github.shardkeeper.shard.MemberId;
 
 /**

@@ -15,7 +15,7 @@ import java.util.random.RandomGenerator;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.coordination.MemberRuntime;
+import io.github.shardkeeper.coordination.member.MemberRuntime;
 import io.github.shardkeeper.loop.Loops;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;

@@ -3,8 +3,8 @@ package io.github.shardkeeper.simulation;
 import java.time.Duration;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
-import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.ShardConsumption;
+import io.github.shardkeeper.coordination.member.ShardConsumption;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
 import io.github.shardkeeper.shard.TopicShards;
 
 /**

@@ -16,7 +16,7 @@ import org.slf4j.Logger;
 import org.springframework.context.SmartLifecycle;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.coordination.GroupDiagnostics;
+import io.github.shardkeeper.coordination.store.GroupDiagnostics;
 import io.github.shardkeeper.loop.Loops;
 import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.shard.ShardId;

@@ -9,8 +9,8 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.coordination.GroupDiagnostics;
-import io.github.shardkeeper.coordination.GroupDiagnostics.Kind;
+import io.github.shardkeeper.coordination.store.GroupDiagnostics;
+import io.github.shardkeeper.coordination.store.GroupDiagnostics.Kind;
 import io.github.shardkeeper.history.MoveHistory.Entry;
 import io.github.shardkeeper.history.MoveHistory.Page;
 import io.github.shardkeeper.protocol.MoveReason;

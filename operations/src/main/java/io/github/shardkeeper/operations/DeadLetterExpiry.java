@@ -17,7 +17,7 @@ import org.slf4j.Logger;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore.Retention;
-import io.github.shardkeeper.coordination.MemberRuntime;
+import io.github.shardkeeper.coordination.member.MemberRuntime;
 import io.github.shardkeeper.loop.Loops;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;

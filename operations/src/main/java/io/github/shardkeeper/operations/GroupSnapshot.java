@@ -9,7 +9,7 @@ import java.util.TreeMap;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.GroupChanges.RestartingInstance;

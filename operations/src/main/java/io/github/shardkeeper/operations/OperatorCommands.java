@@ -2,8 +2,8 @@ package io.github.shardkeeper.operations;
 
 import java.util.Set;
 
-import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
 import io.github.shardkeeper.directive.DirectiveStore;
 
 /**

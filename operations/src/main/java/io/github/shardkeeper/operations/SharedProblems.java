@@ -9,8 +9,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.coordination.GroupDiagnostics;
-import io.github.shardkeeper.coordination.GroupDiagnostics.Kind;
+import io.github.shardkeeper.coordination.store.GroupDiagnostics;
+import io.github.shardkeeper.coordination.store.GroupDiagnostics.Kind;
 import io.github.shardkeeper.protocol.MemberProblems;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.shard.MemberId;

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.RetiredTopics;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
-import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.ForgetReply;
-import io.github.shardkeeper.coordination.TopicGroups;
+import io.github.shardkeeper.checkpoint.TopicGroups;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
+import io.github.shardkeeper.coordination.store.ForgetReply;
 import io.github.shardkeeper.directive.Directive;
 import io.github.shardkeeper.directive.DirectiveStore;
 import io.github.shardkeeper.shard.Names;

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.coordination.MemberRuntime;
-import io.github.shardkeeper.coordination.TopicGroups;
+import io.github.shardkeeper.checkpoint.TopicGroups;
+import io.github.shardkeeper.coordination.member.MemberRuntime;
 import io.github.shardkeeper.loop.Loops;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;

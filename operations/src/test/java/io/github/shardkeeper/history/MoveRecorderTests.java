@@ -12,9 +12,9 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.assignment.Reason;
-import io.github.shardkeeper.coordination.GroupDiagnostics;
-import io.github.shardkeeper.coordination.GroupDiagnostics.Kind;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.coordination.store.GroupDiagnostics;
+import io.github.shardkeeper.coordination.store.GroupDiagnostics.Kind;
 import io.github.shardkeeper.history.MoveHistory.Bounds;
 import io.github.shardkeeper.history.MoveHistory.PhaseAges;
 import io.github.shardkeeper.loop.Loops;

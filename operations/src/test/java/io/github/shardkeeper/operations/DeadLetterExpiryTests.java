@@ -22,7 +22,7 @@ import io.github.shardkeeper.checkpoint.DeadLetterStore.Retention;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
-import io.github.shardkeeper.coordination.MemberRuntime;
+import io.github.shardkeeper.coordination.member.MemberRuntime;
 import io.github.shardkeeper.loop.Loops;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;

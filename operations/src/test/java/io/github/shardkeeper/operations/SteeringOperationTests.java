@@ -16,13 +16,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
-import io.github.shardkeeper.coordination.AssignmentSettings;
-import io.github.shardkeeper.coordination.CoordinationSettings;
-import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.HeartbeatScheduler;
-import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.coordination.member.AssignmentSettings;
+import io.github.shardkeeper.coordination.member.CoordinationSettings;
+import io.github.shardkeeper.coordination.member.HeartbeatScheduler;
+import io.github.shardkeeper.coordination.member.MemberRuntime;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
 import io.github.shardkeeper.directive.Directive;
 import io.github.shardkeeper.operations.OperationRefusedException.Kind;
 import io.github.shardkeeper.protocol.HandoverRules;

@@ -30,7 +30,7 @@ import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
-import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;

@@ -11,11 +11,11 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.TopicGroups;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
-import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.ForgetReply;
-import io.github.shardkeeper.coordination.TopicGroups;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
+import io.github.shardkeeper.coordination.store.ForgetReply;
 import io.github.shardkeeper.directive.Directive;
 import io.github.shardkeeper.directive.Directive.Kind;
 import io.github.shardkeeper.directive.DirectiveStore;

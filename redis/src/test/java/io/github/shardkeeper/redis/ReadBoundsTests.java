@@ -27,7 +27,7 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.cluster.lock.LockStore.Request;
 import io.github.shardkeeper.cluster.signal.SignalStore.Handled;
 import io.github.shardkeeper.cluster.signal.SignalStore.Listening;
-import io.github.shardkeeper.coordination.GroupDiagnostics.Kind;
+import io.github.shardkeeper.coordination.store.GroupDiagnostics.Kind;
 import io.github.shardkeeper.history.MoveHistory;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.HeartbeatReply.Seen;

@@ -26,8 +26,8 @@ import org.springframework.core.env.Environment;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
-import io.github.shardkeeper.coordination.CoordinationStore;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 

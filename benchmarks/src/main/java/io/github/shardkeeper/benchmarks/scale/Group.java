@@ -17,7 +17,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceClientConfigurat
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
-import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.redis.RedisConnector;

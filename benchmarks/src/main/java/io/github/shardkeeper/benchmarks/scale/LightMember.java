@@ -8,12 +8,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.github.shardkeeper.assignment.AssignmentStrategy;
-import io.github.shardkeeper.coordination.AssignmentSettings;
-import io.github.shardkeeper.coordination.CoordinationSettings;
-import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.HeartbeatScheduler;
-import io.github.shardkeeper.coordination.MemberRuntime;
 import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.coordination.member.AssignmentSettings;
+import io.github.shardkeeper.coordination.member.CoordinationSettings;
+import io.github.shardkeeper.coordination.member.HeartbeatScheduler;
+import io.github.shardkeeper.coordination.member.MemberRuntime;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
 import io.github.shardkeeper.loop.Loops;
 import io.github.shardkeeper.protocol.HandoverRules;
 import io.github.shardkeeper.shard.ApplicationVersion;

@@ -4,7 +4,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 
-import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
 import io.github.shardkeeper.shard.MemberId;
 
 /**

@@ -12,7 +12,7 @@ import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
+import io.github.shardkeeper.coordination.store.CoordinationStore.Subscription;
 
 /**
  * Channels of many members on one connection. Thread-safe.

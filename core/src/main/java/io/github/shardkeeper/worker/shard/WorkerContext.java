@@ -13,7 +13,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.StateValues;
-import io.github.shardkeeper.coordination.ShardConsumption;
+import io.github.shardkeeper.coordination.member.ShardConsumption;
 import io.github.shardkeeper.loop.MeterGuard;
 import io.github.shardkeeper.output.OutboxSettings;
 import io.github.shardkeeper.output.OutboxUsage;

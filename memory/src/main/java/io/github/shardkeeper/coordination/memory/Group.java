@@ -15,7 +15,7 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.coordination.ForgetReply;
+import io.github.shardkeeper.coordination.store.ForgetReply;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.GroupChanges.RestartingInstance;

@@ -7,8 +7,8 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
-import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
+import io.github.shardkeeper.coordination.store.CoordinationStore.ClaimReply;
+import io.github.shardkeeper.coordination.store.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.protocol.HoldingAction;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Ownership.Phase;

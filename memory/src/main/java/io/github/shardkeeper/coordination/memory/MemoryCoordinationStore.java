@@ -14,13 +14,13 @@ import java.util.function.Function;
 
 import org.slf4j.Logger;
 
-import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
-import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
-import io.github.shardkeeper.coordination.ForgetReply;
-import io.github.shardkeeper.coordination.GroupDiagnostics;
-import io.github.shardkeeper.coordination.InstanceInUseException;
-import io.github.shardkeeper.coordination.SettingsStore;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStore.ClaimReply;
+import io.github.shardkeeper.coordination.store.CoordinationStore.ReleaseReply;
+import io.github.shardkeeper.coordination.store.ForgetReply;
+import io.github.shardkeeper.coordination.store.GroupDiagnostics;
+import io.github.shardkeeper.coordination.store.InstanceInUseException;
+import io.github.shardkeeper.coordination.store.SettingsStore;
 import io.github.shardkeeper.directive.DirectiveStore;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupProblems;

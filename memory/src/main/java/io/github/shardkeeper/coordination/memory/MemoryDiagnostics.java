@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
-import io.github.shardkeeper.coordination.GroupDiagnostics;
+import io.github.shardkeeper.coordination.store.GroupDiagnostics;
 
 /** Notes of a group in memory. Thread-safe. */
 final class MemoryDiagnostics implements GroupDiagnostics {

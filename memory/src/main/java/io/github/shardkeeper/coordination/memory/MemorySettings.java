@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-import io.github.shardkeeper.coordination.SettingsStore;
-import io.github.shardkeeper.coordination.SharedSettings;
+import io.github.shardkeeper.coordination.store.SettingsStore;
+import io.github.shardkeeper.coordination.store.SharedSettings;
 
 /**
  * Settings of the instances of a group in memory; the counterpart of

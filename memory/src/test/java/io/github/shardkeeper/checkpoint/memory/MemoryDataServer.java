@@ -5,7 +5,7 @@ import java.time.Instant;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
-import io.github.shardkeeper.coordination.StoreServer;
+import io.github.shardkeeper.coordination.store.StoreServer;
 
 /**
  * A checkpoint store in memory with a clock that stands still until it is moved.

@@ -2,7 +2,7 @@ package io.github.shardkeeper.checkpoint.memory;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.OutboxContract;
-import io.github.shardkeeper.coordination.StoreServer;
+import io.github.shardkeeper.coordination.store.StoreServer;
 
 class MemoryOutboxTests extends OutboxContract {
 

@@ -3,7 +3,7 @@ package io.github.shardkeeper.checkpoint.memory;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.RemovalContract;
-import io.github.shardkeeper.coordination.StoreServer;
+import io.github.shardkeeper.coordination.store.StoreServer;
 
 class MemoryRemovalTests extends RemovalContract {
 

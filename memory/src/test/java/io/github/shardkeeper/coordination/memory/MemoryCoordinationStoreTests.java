@@ -10,11 +10,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.coordination.ClockStories;
-import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.CoordinationStoreContract;
-import io.github.shardkeeper.coordination.StoreServer;
-import io.github.shardkeeper.coordination.TestMember;
+import io.github.shardkeeper.coordination.store.ClockStories;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStoreContract;
+import io.github.shardkeeper.coordination.store.StoreServer;
+import io.github.shardkeeper.coordination.store.TestMember;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
 import io.github.shardkeeper.protocol.LoadReport;

@@ -1,7 +1,7 @@
 package io.github.shardkeeper.coordination.memory;
 
-import io.github.shardkeeper.coordination.GroupDiagnostics;
-import io.github.shardkeeper.coordination.GroupDiagnosticsContract;
+import io.github.shardkeeper.coordination.store.GroupDiagnostics;
+import io.github.shardkeeper.coordination.store.GroupDiagnosticsContract;
 
 class MemoryDiagnosticsTests extends GroupDiagnosticsContract {
 

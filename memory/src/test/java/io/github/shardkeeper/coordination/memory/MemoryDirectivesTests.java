@@ -1,6 +1,6 @@
 package io.github.shardkeeper.coordination.memory;
 
-import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
 import io.github.shardkeeper.directive.DirectiveStoreContract;
 
 class MemoryDirectivesTests extends DirectiveStoreContract {

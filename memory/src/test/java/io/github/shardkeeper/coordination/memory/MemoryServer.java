@@ -3,8 +3,8 @@ package io.github.shardkeeper.coordination.memory;
 import java.time.Duration;
 import java.time.Instant;
 
-import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.StoreServer;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
+import io.github.shardkeeper.coordination.store.StoreServer;
 
 /**
  * A coordination store in memory with a clock that stands still until it is moved.

@@ -1,7 +1,7 @@
 package io.github.shardkeeper.coordination.memory;
 
-import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.SettingsStoreContract;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
+import io.github.shardkeeper.coordination.store.SettingsStoreContract;
 
 class MemorySettingsTests extends SettingsStoreContract {
 

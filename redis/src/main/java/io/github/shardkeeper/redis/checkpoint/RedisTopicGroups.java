@@ -22,7 +22,7 @@ import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.Replies;
-import io.github.shardkeeper.coordination.TopicGroups;
+import io.github.shardkeeper.checkpoint.TopicGroups;
 import io.github.shardkeeper.redis.LuaScript;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;

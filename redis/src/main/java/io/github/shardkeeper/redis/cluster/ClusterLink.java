@@ -12,7 +12,7 @@ import io.lettuce.core.codec.StringCodec;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.cluster.session.ClusterMessages;
-import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
+import io.github.shardkeeper.coordination.store.CoordinationStore.Subscription;
 import io.github.shardkeeper.redis.LuaScript;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;

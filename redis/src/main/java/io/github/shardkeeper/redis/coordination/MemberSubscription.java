@@ -7,8 +7,8 @@ import java.util.function.LongSupplier;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.coordination.CoordinationStore.Hearing;
-import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
+import io.github.shardkeeper.coordination.store.CoordinationStore.Hearing;
+import io.github.shardkeeper.coordination.store.CoordinationStore.Subscription;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisSubscription;
 

@@ -22,7 +22,7 @@ import io.lettuce.core.ScriptOutputType;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.coordination.GroupDiagnostics;
+import io.github.shardkeeper.coordination.store.GroupDiagnostics;
 import io.github.shardkeeper.redis.LuaScript;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.redis.WrongKeyType;

@@ -10,8 +10,8 @@ import java.util.TreeMap;
 import io.lettuce.core.ScriptOutputType;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.coordination.SettingsStore;
-import io.github.shardkeeper.coordination.SharedSettings;
+import io.github.shardkeeper.coordination.store.SettingsStore;
+import io.github.shardkeeper.coordination.store.SharedSettings;
 import io.github.shardkeeper.redis.LuaScript;
 import io.github.shardkeeper.redis.RedisLink;
 import io.github.shardkeeper.redis.RefusedOperations;

@@ -8,7 +8,7 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
-import io.github.shardkeeper.coordination.StoreServer;
+import io.github.shardkeeper.coordination.store.StoreServer;
 import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.redis.testsupport.RedisKeys;

@@ -5,7 +5,7 @@ import java.util.UUID;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterContract;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
-import io.github.shardkeeper.coordination.StoreServer;
+import io.github.shardkeeper.coordination.store.StoreServer;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 
 @OnEveryRedis

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.RemovalContract;
-import io.github.shardkeeper.coordination.StoreServer;
+import io.github.shardkeeper.coordination.store.StoreServer;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.shard.ShardId;

@@ -4,7 +4,7 @@ import java.util.UUID;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.SeekContract;
-import io.github.shardkeeper.coordination.StoreServer;
+import io.github.shardkeeper.coordination.store.StoreServer;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 
 @OnEveryRedis

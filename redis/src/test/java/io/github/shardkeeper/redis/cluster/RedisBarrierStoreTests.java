@@ -10,14 +10,12 @@ import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.shardkeeper.StoreUnavailableException;
-
 import io.github.shardkeeper.cluster.barrier.BarrierStore;
 import io.github.shardkeeper.cluster.barrier.BarrierStoreContract;
 import io.github.shardkeeper.cluster.session.ClusterMessages;
 import io.github.shardkeeper.cluster.session.ViewStore;
-
-import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.StoreServer;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
+import io.github.shardkeeper.coordination.store.StoreServer;
 import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
 import io.github.shardkeeper.redis.coordination.RedisServer;

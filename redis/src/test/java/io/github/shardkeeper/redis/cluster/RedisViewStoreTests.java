@@ -6,14 +6,15 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.shardkeeper.cluster.session.ClusterMessages;
-import io.github.shardkeeper.cluster.session.ViewStore.Reply;
 import io.github.shardkeeper.cluster.session.ViewStore;
+import io.github.shardkeeper.cluster.session.ViewStore.Reply;
 import io.github.shardkeeper.cluster.session.ViewStoreContract;
-import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.StoreServer;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
+import io.github.shardkeeper.coordination.store.StoreServer;
 import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.redis.coordination.RedisCoordinationStore;
 import io.github.shardkeeper.redis.coordination.RedisServer;

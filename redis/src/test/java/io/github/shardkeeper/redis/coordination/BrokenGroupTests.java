@@ -18,10 +18,10 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.core.types.Expiration;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
-import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
-import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStore.ClaimReply;
+import io.github.shardkeeper.coordination.store.CoordinationStore.ReleaseReply;
+import io.github.shardkeeper.coordination.store.CoordinationStore.Subscription;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.HeartbeatReply.Seen;

@@ -17,9 +17,9 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.CoordinationStoreContract;
-import io.github.shardkeeper.coordination.StoreServer;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStoreContract;
+import io.github.shardkeeper.coordination.store.StoreServer;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.redis.testsupport.RedisClients;

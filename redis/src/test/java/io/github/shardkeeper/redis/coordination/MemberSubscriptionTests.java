@@ -11,8 +11,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.coordination.CoordinationStore.Hearing;
-import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
+import io.github.shardkeeper.coordination.store.CoordinationStore.Hearing;
+import io.github.shardkeeper.coordination.store.CoordinationStore.Subscription;
 import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
 import io.github.shardkeeper.protocol.LoadReport;
 import io.github.shardkeeper.protocol.MemberDescription;

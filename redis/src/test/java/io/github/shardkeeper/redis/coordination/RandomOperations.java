@@ -12,10 +12,10 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.coordination.CoordinationStore.ClaimReply;
-import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
-import io.github.shardkeeper.coordination.ForgetReply;
-import io.github.shardkeeper.coordination.InstanceInUseException;
+import io.github.shardkeeper.coordination.store.CoordinationStore.ClaimReply;
+import io.github.shardkeeper.coordination.store.CoordinationStore.ReleaseReply;
+import io.github.shardkeeper.coordination.store.ForgetReply;
+import io.github.shardkeeper.coordination.store.InstanceInUseException;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.RestartingInstance;
 import io.github.shardkeeper.protocol.GroupProblems;

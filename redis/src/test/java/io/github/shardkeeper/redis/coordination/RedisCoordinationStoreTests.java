@@ -15,11 +15,11 @@ import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.CoordinationStoreContract;
-import io.github.shardkeeper.coordination.StoreServer;
-import io.github.shardkeeper.coordination.TestGroup;
-import io.github.shardkeeper.coordination.TestMember;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStoreContract;
+import io.github.shardkeeper.coordination.store.StoreServer;
+import io.github.shardkeeper.coordination.store.TestGroup;
+import io.github.shardkeeper.coordination.store.TestMember;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.MemberDescription;
 import io.github.shardkeeper.protocol.Transition;

@@ -10,9 +10,9 @@ import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.coordination.GroupDiagnostics;
-import io.github.shardkeeper.coordination.GroupDiagnostics.Kind;
-import io.github.shardkeeper.coordination.GroupDiagnosticsContract;
+import io.github.shardkeeper.coordination.store.GroupDiagnostics;
+import io.github.shardkeeper.coordination.store.GroupDiagnostics.Kind;
+import io.github.shardkeeper.coordination.store.GroupDiagnosticsContract;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 

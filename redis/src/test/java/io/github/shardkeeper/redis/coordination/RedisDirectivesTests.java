@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
 import io.github.shardkeeper.directive.Directive;
 import io.github.shardkeeper.directive.Directive.Kind;
 import io.github.shardkeeper.directive.DirectiveStore.Outcome;

@@ -6,7 +6,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisServerCommands;
 
-import io.github.shardkeeper.coordination.StoreServer;
+import io.github.shardkeeper.coordination.store.StoreServer;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.redis.testsupport.RedisKeys;
 

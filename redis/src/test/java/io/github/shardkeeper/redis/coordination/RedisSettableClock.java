@@ -6,7 +6,7 @@ import java.time.temporal.ChronoUnit;
 
 import org.springframework.data.redis.core.StringRedisTemplate;
 
-import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
 import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 

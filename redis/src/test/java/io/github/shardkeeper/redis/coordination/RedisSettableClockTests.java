@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.UUID;
 
-import io.github.shardkeeper.coordination.ClockStories;
-import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.CoordinationStoreContract;
-import io.github.shardkeeper.coordination.StoreServer;
+import io.github.shardkeeper.coordination.store.ClockStories;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStoreContract;
+import io.github.shardkeeper.coordination.store.StoreServer;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 
 /**

@@ -9,9 +9,9 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.core.StringRedisTemplate;
 
-import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.SettingsStore.Reply;
-import io.github.shardkeeper.coordination.SettingsStoreContract;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
+import io.github.shardkeeper.coordination.store.SettingsStore.Reply;
+import io.github.shardkeeper.coordination.store.SettingsStoreContract;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.TestMethodOrder;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.CoordinationStore.ReleaseReply;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
 import io.github.shardkeeper.protocol.HoldingAction;

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.core.StringRedisTemplate;
 
-import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
 import io.github.shardkeeper.protocol.HeartbeatReply.Alive;
 import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
 import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;

@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.cluster.session.ClusterMessages;
-import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.coordination.memory.MemoryGroup;
+import io.github.shardkeeper.coordination.store.CoordinationStore.Subscription;
 import io.github.shardkeeper.text.PrintableLogger;
 
 /**

@@ -2,7 +2,7 @@ package io.github.shardkeeper.cluster.session;
 
 import java.util.function.Consumer;
 
-import io.github.shardkeeper.coordination.CoordinationStore.Subscription;
+import io.github.shardkeeper.coordination.store.CoordinationStore.Subscription;
 
 /**
  * Messages of the store to the instances of a group that use cluster tools. A message may

@@ -4,10 +4,9 @@ import io.github.shardkeeper.cluster.barrier.BarrierStore;
 import io.github.shardkeeper.cluster.barrier.BarrierStoreContract;
 import io.github.shardkeeper.cluster.session.ClusterMessages;
 import io.github.shardkeeper.cluster.session.ViewStore;
-
-import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.StoreServer;
 import io.github.shardkeeper.coordination.memory.MemoryServer;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
+import io.github.shardkeeper.coordination.store.StoreServer;
 
 class MemoryBarrierStoreTests extends BarrierStoreContract {
 

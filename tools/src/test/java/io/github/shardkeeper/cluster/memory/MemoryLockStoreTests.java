@@ -6,10 +6,9 @@ import io.github.shardkeeper.cluster.lock.LockStore;
 import io.github.shardkeeper.cluster.lock.LockStoreContract;
 import io.github.shardkeeper.cluster.session.ClusterMessages;
 import io.github.shardkeeper.cluster.session.ViewStore;
-
-import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.StoreServer;
 import io.github.shardkeeper.coordination.memory.MemoryServer;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
+import io.github.shardkeeper.coordination.store.StoreServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

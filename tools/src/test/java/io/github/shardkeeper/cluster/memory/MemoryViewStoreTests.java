@@ -3,9 +3,9 @@ package io.github.shardkeeper.cluster.memory;
 import io.github.shardkeeper.cluster.session.ClusterMessages;
 import io.github.shardkeeper.cluster.session.ViewStore;
 import io.github.shardkeeper.cluster.session.ViewStoreContract;
-import io.github.shardkeeper.coordination.CoordinationStore;
-import io.github.shardkeeper.coordination.StoreServer;
 import io.github.shardkeeper.coordination.memory.MemoryServer;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
+import io.github.shardkeeper.coordination.store.StoreServer;
 
 class MemoryViewStoreTests extends ViewStoreContract {
 

@@ -19,7 +19,7 @@ import io.github.shardkeeper.cluster.signal.SignalStore.Handled;
 import io.github.shardkeeper.cluster.signal.SignalStore.Latest;
 import io.github.shardkeeper.cluster.signal.SignalStore.Listening;
 import io.github.shardkeeper.cluster.signal.SignalStore.Outcome;
-import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
 import io.github.shardkeeper.protocol.MemberDescription;
 import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;

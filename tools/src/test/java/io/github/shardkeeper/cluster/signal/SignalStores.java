@@ -2,7 +2,7 @@ package io.github.shardkeeper.cluster.signal;
 
 import io.github.shardkeeper.cluster.session.ClusterMessages;
 import io.github.shardkeeper.cluster.session.ViewStore;
-import io.github.shardkeeper.coordination.CoordinationStore;
+import io.github.shardkeeper.coordination.store.CoordinationStore;
 
 /**
  * The stores of one instance, all of the same group.
