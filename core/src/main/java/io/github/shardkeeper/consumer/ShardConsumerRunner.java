@@ -33,7 +33,7 @@ import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.loop.Loops;
 import io.github.shardkeeper.output.OutboxSettings;
 import io.github.shardkeeper.output.OutboxUsage;
-import io.github.shardkeeper.protocol.LeaderEvent.ListedShards;
+import io.github.shardkeeper.protocol.leader.LeaderEvent.ListedShards;
 import io.github.shardkeeper.shard.OutboxReport;
 import io.github.shardkeeper.shard.ShardActivity;
 import io.github.shardkeeper.shard.ShardId;

@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.Set;
 
 import io.github.shardkeeper.coordination.member.ShardConsumption;
-import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
+import io.github.shardkeeper.protocol.member.HoldingAction.Forfeit;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;

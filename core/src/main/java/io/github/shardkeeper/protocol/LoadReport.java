@@ -35,7 +35,7 @@ public record LoadReport(String text) {
 	private static final int TWO_DIGITS = 100;
 
 	/** Writes a report of loads that are not negative, rounded to two digits. */
-	static LoadReport of(LoadMeasure measure, Map<ShardId, Double> loads) {
+	public static LoadReport of(LoadMeasure measure, Map<ShardId, Double> loads) {
 		List<Map.Entry<ShardId, Double>> busiestFirst = new ArrayList<>(loads.entrySet());
 		busiestFirst.sort(Map.Entry.<ShardId, Double>comparingByValue().reversed().thenComparing(Map.Entry::getKey));
 		Map<String, Map<Long, List<String>>> named = new TreeMap<>();
@@ -88,7 +88,7 @@ public record LoadReport(String text) {
 	 * Parses the report.
 	 * @throws IllegalArgumentException when the text is malformed
 	 */
-	Content content() {
+	public Content content() {
 		String[] fields = this.text.split("\\|", -1);
 		if (fields.length < 3 || !fields[0].equals(FORMAT)) {
 			throw new IllegalArgumentException("Not in format " + FORMAT + ": " + beginning());
@@ -131,9 +131,9 @@ public record LoadReport(String text) {
 	 * @param measure the {@linkplain LoadMeasure#text() name} of what was measured
 	 * @param rest the average load of the member's other shards; NaN when all are named
 	 */
-	record Content(String measure, Map<ShardId, Double> loads, double rest) {
+	public record Content(String measure, Map<ShardId, Double> loads, double rest) {
 
-		Content {
+		public Content {
 			loads = Map.copyOf(loads);
 		}
 

@@ -1,7 +1,7 @@
 /**
- * The decisions of the handover protocol, as pure machines: state, event and time in;
- * actions and the next wake-up out. Clocks, I/O and threads belong to
- * {@code coordination}.
+ * What leader and members exchange through the store, as values and as text: owners,
+ * changes, replies, reports, reasons and problems. Pure, like the machines in {@code
+ * leader} and {@code member}.
  */
 @Internal
 @NullMarked

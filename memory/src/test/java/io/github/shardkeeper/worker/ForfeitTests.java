@@ -11,7 +11,7 @@ import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
-import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
+import io.github.shardkeeper.protocol.member.HoldingAction.Forfeit;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.testsupport.CapturesOutput;

@@ -12,7 +12,7 @@ import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Ownership.Phase;
-import io.github.shardkeeper.protocol.Planner.ExpectedMove;
+import io.github.shardkeeper.protocol.leader.Planner.ExpectedMove;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 

@@ -7,7 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.github.shardkeeper.coordination.member.ShardConsumption;
-import io.github.shardkeeper.protocol.HoldingAction.Forfeit.Cause;
+import io.github.shardkeeper.protocol.member.HoldingAction.Forfeit.Cause;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;

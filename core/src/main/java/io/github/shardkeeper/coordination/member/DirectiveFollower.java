@@ -8,7 +8,7 @@ import org.slf4j.Logger;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.store.CoordinationStore;
 import io.github.shardkeeper.directive.Directives;
-import io.github.shardkeeper.protocol.LeaderEvent.HeartbeatAnswered;
+import io.github.shardkeeper.protocol.leader.LeaderEvent.HeartbeatAnswered;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 

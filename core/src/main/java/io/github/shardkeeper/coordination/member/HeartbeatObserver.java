@@ -1,7 +1,7 @@
 package io.github.shardkeeper.coordination.member;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.protocol.LeaderEvent.HeartbeatAnswered;
+import io.github.shardkeeper.protocol.leader.LeaderEvent.HeartbeatAnswered;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**

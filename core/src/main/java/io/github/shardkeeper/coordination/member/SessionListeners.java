@@ -3,7 +3,7 @@ package io.github.shardkeeper.coordination.member;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-import io.github.shardkeeper.protocol.LeaderEvent.HeartbeatAnswered;
+import io.github.shardkeeper.protocol.leader.LeaderEvent.HeartbeatAnswered;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.time.MonotonicTime;
 

@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.Set;
 
 import io.github.shardkeeper.directive.Directives;
-import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
 import io.github.shardkeeper.protocol.MeasuredLoads.ShardWork;
+import io.github.shardkeeper.protocol.member.HoldingAction.Forfeit;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;

@@ -8,7 +8,7 @@ import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.loop.ProblemLog;
-import io.github.shardkeeper.protocol.LeaderEvent.HeartbeatAnswered;
+import io.github.shardkeeper.protocol.leader.LeaderEvent.HeartbeatAnswered;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;

@@ -14,7 +14,7 @@ import io.github.shardkeeper.checkpoint.CommitPart;
 import io.github.shardkeeper.checkpoint.Replies;
 import io.github.shardkeeper.loop.MeterGuard;
 import io.github.shardkeeper.output.OutboxBuffer;
-import io.github.shardkeeper.protocol.HoldingAction.Forfeit;
+import io.github.shardkeeper.protocol.member.HoldingAction.Forfeit;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.record.TrackedRecord;

@@ -6,12 +6,12 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.protocol.HeartbeatReply;
-import io.github.shardkeeper.protocol.LeaderAction.SteadyTime;
-import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
-import io.github.shardkeeper.protocol.LeaderEvent.ReapReply;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition;
+import io.github.shardkeeper.protocol.leader.LeaderAction.SteadyTime;
+import io.github.shardkeeper.protocol.leader.LeaderEvent.PlanReply;
+import io.github.shardkeeper.protocol.leader.LeaderEvent.ReapReply;
 import io.github.shardkeeper.testsupport.Promise;
 
 import static io.github.shardkeeper.coordination.store.TestGroup.LONG;

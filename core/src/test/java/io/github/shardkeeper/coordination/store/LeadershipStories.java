@@ -8,8 +8,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.protocol.HeartbeatReply;
-import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
-import io.github.shardkeeper.protocol.LeaderEvent.ReapReply;
+import io.github.shardkeeper.protocol.leader.LeaderEvent.PlanReply;
+import io.github.shardkeeper.protocol.leader.LeaderEvent.ReapReply;
 import io.github.shardkeeper.testsupport.Concurrently;
 import io.github.shardkeeper.testsupport.Promise;
 

@@ -10,9 +10,9 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.coordination.store.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.protocol.HeartbeatReply;
 import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
-import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Transition;
+import io.github.shardkeeper.protocol.leader.LeaderEvent.PlanReply;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 

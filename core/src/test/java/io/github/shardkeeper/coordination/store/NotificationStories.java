@@ -6,8 +6,8 @@ import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.protocol.HoldingAction;
 import io.github.shardkeeper.protocol.Transition;
+import io.github.shardkeeper.protocol.member.HoldingAction;
 import io.github.shardkeeper.shard.Token;
 
 import static io.github.shardkeeper.coordination.store.TestGroup.LONG;

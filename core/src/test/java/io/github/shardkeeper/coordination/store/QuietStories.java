@@ -3,11 +3,11 @@ package io.github.shardkeeper.coordination.store;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.coordination.store.CoordinationStore.ReleaseReply;
-import io.github.shardkeeper.protocol.HoldingAction;
-import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition;
+import io.github.shardkeeper.protocol.leader.LeaderEvent.PlanReply;
+import io.github.shardkeeper.protocol.member.HoldingAction;
 import io.github.shardkeeper.shard.Token;
 
 import static io.github.shardkeeper.coordination.store.TestGroup.LONG;

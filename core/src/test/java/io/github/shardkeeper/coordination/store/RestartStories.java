@@ -8,10 +8,10 @@ import org.junit.jupiter.api.Test;
 import io.github.shardkeeper.coordination.store.CoordinationStore.ReleaseReply;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.RestartingInstance;
-import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition;
+import io.github.shardkeeper.protocol.leader.LeaderEvent.PlanReply;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.testsupport.Promise;
 

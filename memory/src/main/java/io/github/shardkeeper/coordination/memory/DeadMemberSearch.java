@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 
-import io.github.shardkeeper.protocol.LeaderAction.SteadyTime;
-import io.github.shardkeeper.protocol.LeaderEvent.ReapReply;
+import io.github.shardkeeper.protocol.leader.LeaderAction.SteadyTime;
+import io.github.shardkeeper.protocol.leader.LeaderEvent.ReapReply;
 import io.github.shardkeeper.shard.MemberId;
 
 /**

@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.coordination.store.CoordinationStore.ClaimReply;
 import io.github.shardkeeper.coordination.store.CoordinationStore.ReleaseReply;
-import io.github.shardkeeper.protocol.HoldingAction;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Ownership.Phase;
+import io.github.shardkeeper.protocol.member.HoldingAction;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;

@@ -4,10 +4,10 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.protocol.LeaderEvent.PlanReply;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.protocol.Transition;
+import io.github.shardkeeper.protocol.leader.LeaderEvent.PlanReply;
 import io.github.shardkeeper.shard.MemberId;
 
 /**
