@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.coordination.ShardCoordinator;
-import io.github.shardkeeper.operations.ConsumptionSample;
-import io.github.shardkeeper.operations.ConsumptionSample.ShardFigures;
+import io.github.shardkeeper.operations.reporting.ConsumptionSample;
+import io.github.shardkeeper.operations.reporting.ConsumptionSample.ShardFigures;
 import io.github.shardkeeper.report.LagReport;
 import io.github.shardkeeper.shard.MoveCause;
 import io.github.shardkeeper.shard.ShardId;

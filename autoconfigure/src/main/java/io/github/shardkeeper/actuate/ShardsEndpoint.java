@@ -10,8 +10,8 @@ import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 
-import io.github.shardkeeper.operations.GroupReporter;
-import io.github.shardkeeper.operations.ShardQuery;
+import io.github.shardkeeper.operations.reporting.GroupReporter;
+import io.github.shardkeeper.operations.request.ShardQuery;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.ShardDetails;
 import io.github.shardkeeper.shard.ShardId;

@@ -17,8 +17,8 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.operations.OperationRefusedException;
 import io.github.shardkeeper.operations.ShardOperations;
+import io.github.shardkeeper.operations.request.OperationRefusedException;
 import io.github.shardkeeper.report.DeadLetterReport;
 import io.github.shardkeeper.report.OperationReport;
 import io.github.shardkeeper.report.WaitingKeyReport;

@@ -20,7 +20,7 @@ import org.springframework.util.StringUtils;
 
 import io.github.shardkeeper.ShardTemplate.Outgoing;
 import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Topic;
-import io.github.shardkeeper.operations.RoutingShardTopics;
+import io.github.shardkeeper.operations.stored.RoutingShardTopics;
 import io.github.shardkeeper.output.OutboxTargets;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;

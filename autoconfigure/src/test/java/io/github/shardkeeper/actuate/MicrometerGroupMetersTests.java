@@ -16,9 +16,9 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.coordination.member.CoordinationSettings;
-import io.github.shardkeeper.operations.ConsumptionSample;
-import io.github.shardkeeper.operations.ConsumptionSample.ShardFigures;
-import io.github.shardkeeper.operations.ConsumptionSample.TopicFigures;
+import io.github.shardkeeper.operations.reporting.ConsumptionSample;
+import io.github.shardkeeper.operations.reporting.ConsumptionSample.ShardFigures;
+import io.github.shardkeeper.operations.reporting.ConsumptionSample.TopicFigures;
 import io.github.shardkeeper.protocol.HandoverRules;
 import io.github.shardkeeper.report.LagReport;
 import io.github.shardkeeper.report.MovePhaseReport;

@@ -42,7 +42,7 @@ import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
-import io.github.shardkeeper.operations.GroupReporter;
+import io.github.shardkeeper.operations.reporting.GroupReporter;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.test.EmbeddedGroup;

@@ -29,7 +29,7 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.shardkeeper.endtoend.LineageChecker.Death;
 import io.github.shardkeeper.endtoend.TraceChecker.State;
-import io.github.shardkeeper.operations.GroupReporter;
+import io.github.shardkeeper.operations.reporting.GroupReporter;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.checkpoint.RedisCheckpointStore;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;

@@ -40,7 +40,7 @@ import org.springframework.context.annotation.Configuration;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
-import io.github.shardkeeper.operations.GroupReporter;
+import io.github.shardkeeper.operations.reporting.GroupReporter;
 import io.github.shardkeeper.redis.testsupport.DocumentedKeys;
 import io.github.shardkeeper.test.EmbeddedGroup;
 import io.github.shardkeeper.test.EmbeddedRedis;

@@ -23,7 +23,7 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
-import io.github.shardkeeper.operations.GroupReporter;
+import io.github.shardkeeper.operations.reporting.GroupReporter;
 import io.github.shardkeeper.redis.testsupport.KnownGroup;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.report.GroupReport;

@@ -19,7 +19,7 @@ import org.springframework.context.annotation.Configuration;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
-import io.github.shardkeeper.operations.GroupReporter;
+import io.github.shardkeeper.operations.reporting.GroupReporter;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.test.Disturbance;
 import io.github.shardkeeper.test.Disturbance.Role;

@@ -20,7 +20,7 @@ import org.springframework.context.annotation.Configuration;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
-import io.github.shardkeeper.operations.GroupReporter;
+import io.github.shardkeeper.operations.reporting.GroupReporter;
 import io.github.shardkeeper.redis.testsupport.KnownGroup;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.test.EmbeddedGroup;

@@ -38,7 +38,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import io.github.shardkeeper.endtoend.InOneJvmTests.Application;
 import io.github.shardkeeper.endtoend.InOneJvmTests.Handler;
-import io.github.shardkeeper.operations.GroupReporter;
+import io.github.shardkeeper.operations.reporting.GroupReporter;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.test.EmbeddedRedis;

@@ -36,7 +36,7 @@ import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
-import io.github.shardkeeper.operations.GroupReporter;
+import io.github.shardkeeper.operations.reporting.GroupReporter;
 import io.github.shardkeeper.redis.testsupport.KnownGroup;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.MemberReport;

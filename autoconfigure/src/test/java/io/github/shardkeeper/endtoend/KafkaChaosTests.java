@@ -31,7 +31,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.util.FileSystemUtils;
 
 import io.github.shardkeeper.ShardPositions;
-import io.github.shardkeeper.operations.GroupReporter;
+import io.github.shardkeeper.operations.reporting.GroupReporter;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.Offset;

@@ -33,7 +33,7 @@ import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.coordination.store.CoordinationStore;
-import io.github.shardkeeper.operations.GroupReporter;
+import io.github.shardkeeper.operations.reporting.GroupReporter;
 import io.github.shardkeeper.protocol.LoadReport;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;

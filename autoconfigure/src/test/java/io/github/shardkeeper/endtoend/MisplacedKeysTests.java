@@ -28,7 +28,7 @@ import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
-import io.github.shardkeeper.operations.GroupReporter;
+import io.github.shardkeeper.operations.reporting.GroupReporter;
 import io.github.shardkeeper.redis.testsupport.KnownGroup;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.report.GroupReport;

@@ -31,7 +31,7 @@ import io.github.shardkeeper.ShardMovedEvent;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.actuate.ShardMovesEndpoint;
 import io.github.shardkeeper.assignment.Reason;
-import io.github.shardkeeper.operations.GroupReporter;
+import io.github.shardkeeper.operations.reporting.GroupReporter;
 import io.github.shardkeeper.report.MemberReport;
 import io.github.shardkeeper.report.MoveReport;
 import io.github.shardkeeper.shard.MoveCause;

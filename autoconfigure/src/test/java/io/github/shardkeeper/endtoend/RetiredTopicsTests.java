@@ -32,7 +32,7 @@ import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
-import io.github.shardkeeper.operations.GroupReporter;
+import io.github.shardkeeper.operations.reporting.GroupReporter;
 import io.github.shardkeeper.protocol.leader.UnattendedShards;
 import io.github.shardkeeper.redis.testsupport.KnownGroup;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;

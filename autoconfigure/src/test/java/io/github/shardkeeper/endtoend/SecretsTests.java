@@ -35,7 +35,7 @@ import org.springframework.context.annotation.Configuration;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardTemplate;
-import io.github.shardkeeper.operations.GroupReporter;
+import io.github.shardkeeper.operations.reporting.GroupReporter;
 import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;

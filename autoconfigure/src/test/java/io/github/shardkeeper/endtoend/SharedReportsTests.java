@@ -21,7 +21,7 @@ import org.springframework.context.annotation.Configuration;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardTemplate;
-import io.github.shardkeeper.operations.GroupReporter;
+import io.github.shardkeeper.operations.reporting.GroupReporter;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.report.TopicReport;

@@ -33,7 +33,7 @@ import io.github.shardkeeper.cluster.ClusterLock;
 import io.github.shardkeeper.cluster.ClusterLocks;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.ShardCoordinator;
-import io.github.shardkeeper.operations.GroupReporter;
+import io.github.shardkeeper.operations.reporting.GroupReporter;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;

@@ -25,7 +25,7 @@ import io.github.shardkeeper.checkpoint.TopicGroups.Claim;
 import io.github.shardkeeper.coordination.member.MemberRuntime;
 import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.loop.LoopThreads;
-import io.github.shardkeeper.operations.TopicTrimming;
+import io.github.shardkeeper.operations.housekeeping.TopicTrimming;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.redis.checkpoint.RedisCheckpointStore;

@@ -23,7 +23,7 @@ import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
-import io.github.shardkeeper.operations.GroupReporter;
+import io.github.shardkeeper.operations.reporting.GroupReporter;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.Offset;

@@ -7,6 +7,11 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 import io.github.shardkeeper.coordination.member.CoordinationSettings;
+import io.github.shardkeeper.operations.reporting.GroupReporter;
+import io.github.shardkeeper.operations.request.Operation;
+import io.github.shardkeeper.operations.request.OperationRefusedException;
+import io.github.shardkeeper.operations.request.OperationRequest;
+import io.github.shardkeeper.operations.request.RequestedShards;
 
 /**
  * Has this instance leave the group, or join it again, while its application runs.
@@ -32,7 +37,7 @@ final class ConsumptionOperation extends Operation {
 	}
 
 	@Override
-	List<String> perform(OperationRequest request) {
+	public List<String> perform(OperationRequest request) {
 		requireThisInstance(request.instance("instance"));
 		return List.of(this.action.perform(request.dryRun()));
 	}

@@ -7,6 +7,7 @@ import org.slf4j.Logger;
 
 import org.springframework.context.Lifecycle;
 
+import io.github.shardkeeper.operations.request.OperationRefusedException;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.text.PrintableLogger;
 

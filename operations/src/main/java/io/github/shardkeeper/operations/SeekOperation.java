@@ -16,6 +16,11 @@ import io.github.shardkeeper.ShardPositions;
 import io.github.shardkeeper.ShardPositions.Seek;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.operations.reporting.GroupReporter;
+import io.github.shardkeeper.operations.request.Operation;
+import io.github.shardkeeper.operations.request.OperationRefusedException;
+import io.github.shardkeeper.operations.request.OperationRequest;
+import io.github.shardkeeper.operations.request.RequestedShards;
 import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -67,7 +72,7 @@ final class SeekOperation extends Operation {
 	}
 
 	@Override
-	List<String> perform(OperationRequest request) {
+	public List<String> perform(OperationRequest request) {
 		String topic = request.requiredTopic();
 		ShardId shard = request.shard();
 		SortedSet<ShardId> all = this.shards.of(topic);

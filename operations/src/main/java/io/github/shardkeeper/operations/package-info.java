@@ -1,7 +1,7 @@
 /**
- * Operations on a group's stores for applications and dashboards: dead letters,
- * positions, committed state, retired topics and trimming. Does not belong here: anything
- * that consumes records.
+ * What the endpoint asks for: {@code ShardOperations} finds the operation that a request
+ * names, performs and records it; here are also the operations on the consumption of a
+ * shard or of this instance. All others are in {@code steering} and {@code failure}.
  */
 @Internal
 @NullMarked

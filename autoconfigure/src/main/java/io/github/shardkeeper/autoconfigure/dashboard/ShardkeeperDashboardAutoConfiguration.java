@@ -34,8 +34,8 @@ import io.github.shardkeeper.dashboard.ServletEventStreams;
 import io.github.shardkeeper.dashboard.ShardDashboardEndpoint;
 import io.github.shardkeeper.history.MoveHistory;
 import io.github.shardkeeper.loop.LoopThreads;
-import io.github.shardkeeper.operations.GroupReporter;
-import io.github.shardkeeper.operations.ShardQuery;
+import io.github.shardkeeper.operations.reporting.GroupReporter;
+import io.github.shardkeeper.operations.request.ShardQuery;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.time.MonotonicClock;
 
