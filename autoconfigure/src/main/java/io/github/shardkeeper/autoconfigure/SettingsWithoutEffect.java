@@ -29,10 +29,12 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.PropertySource;
 import org.springframework.util.StringUtils;
 
-import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.CallTransaction;
-import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Consumer;
-import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.OnLeave;
-import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.Topic;
+import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties;
+import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.CallTransaction;
+import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Consumer;
+import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.OnLeave;
+import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Topic;
+import io.github.shardkeeper.autoconfigure.source.SourceSelection;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.member.AssignmentSettings;
 import io.github.shardkeeper.handler.HandlerShape;

@@ -17,6 +17,8 @@ import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.type.AnnotationMetadata;
 
 import io.github.shardkeeper.Internal;
+import io.github.shardkeeper.autoconfigure.source.OnTopicSourceCondition;
+import io.github.shardkeeper.autoconfigure.store.JdbcTransactionConfiguration;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 /**

@@ -27,6 +27,7 @@ import io.github.shardkeeper.assignment.load.LoadMeasure;
 import io.github.shardkeeper.assignment.rules.RangeAssignment;
 import io.github.shardkeeper.assignment.selection.PerTopicAssignment;
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
+import io.github.shardkeeper.autoconfigure.properties.ShardkeeperFailureAnalyzer;
 import io.github.shardkeeper.coordination.member.AssignmentSettings;
 import io.github.shardkeeper.coordination.member.CoordinationSettings;
 import io.github.shardkeeper.protocol.MeasuredLoads.LoadReporting;

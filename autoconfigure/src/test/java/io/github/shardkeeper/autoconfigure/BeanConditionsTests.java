@@ -19,6 +19,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.autoconfigure.ShardkeeperBuildTimeAutoConfiguration.BuildTimeProperties;
+import io.github.shardkeeper.autoconfigure.properties.ShardkeeperFailureAnalyzer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

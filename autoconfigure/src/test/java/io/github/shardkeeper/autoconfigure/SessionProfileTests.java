@@ -12,7 +12,9 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-import io.github.shardkeeper.autoconfigure.ShardkeeperProperties.SessionProfile;
+import io.github.shardkeeper.autoconfigure.properties.ShardkeeperFailureAnalyzer;
+import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties;
+import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.SessionProfile;
 import io.github.shardkeeper.coordination.member.CoordinationSettings;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -51,6 +51,8 @@ import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.ShardTemplate.Outgoing;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.actuate.ShardsEndpoint;
+import io.github.shardkeeper.autoconfigure.properties.ShardkeeperFailureAnalyzer;
+import io.github.shardkeeper.autoconfigure.properties.UnknownPropertyFailureAnalyzer;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.coordination.member.CoordinationSettings;
