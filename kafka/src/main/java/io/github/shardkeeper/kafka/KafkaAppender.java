@@ -17,7 +17,13 @@ import org.apache.kafka.common.errors.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.SendFailedException;
-import io.github.shardkeeper.kafka.DirectoryContents.Described;
+import io.github.shardkeeper.kafka.client.ClientMetric;
+import io.github.shardkeeper.kafka.client.DirectoryContents.Described;
+import io.github.shardkeeper.kafka.client.KafkaClientListener;
+import io.github.shardkeeper.kafka.client.KafkaFailure;
+import io.github.shardkeeper.kafka.client.Throttling;
+import io.github.shardkeeper.kafka.client.TopicDirectory;
+import io.github.shardkeeper.kafka.record.RecordText;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.NumericOffsets;
@@ -94,7 +100,7 @@ final class KafkaAppender implements AutoCloseable {
 		if (RecordText.isTombstone(newRecord.headers()) && newRecord.payload().length > 0) {
 			throw new IllegalArgumentException(
 					"A record for %s has the header '%s', which stands for a record without a value, and a payload of %d bytes: remove one of them"
-						.formatted(newRecord.shard(), KafkaShardSource.TOMBSTONE, newRecord.payload().length));
+						.formatted(newRecord.shard(), RecordText.TOMBSTONE, newRecord.payload().length));
 		}
 		if (largest(newRecord) > this.maxRequestSize && size(newRecord) > this.maxRequestSize) {
 			throw new IllegalArgumentException(

@@ -28,6 +28,20 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.SendFailedException;
 import io.github.shardkeeper.ShardTopics;
+import io.github.shardkeeper.kafka.client.DirectoryContents;
+import io.github.shardkeeper.kafka.client.KafkaAdmin;
+import io.github.shardkeeper.kafka.client.KafkaClientListener;
+import io.github.shardkeeper.kafka.client.KafkaFailure;
+import io.github.shardkeeper.kafka.client.KafkaSourceSettings;
+import io.github.shardkeeper.kafka.client.KafkaTopic;
+import io.github.shardkeeper.kafka.client.OffsetLookup;
+import io.github.shardkeeper.kafka.client.Throttling;
+import io.github.shardkeeper.kafka.client.TopicDirectory;
+import io.github.shardkeeper.kafka.reading.GroupMirror;
+import io.github.shardkeeper.kafka.reading.HangingTransactions;
+import io.github.shardkeeper.kafka.reading.KafkaOffset;
+import io.github.shardkeeper.kafka.reading.KafkaShardReader;
+import io.github.shardkeeper.kafka.record.RecordText;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -49,10 +63,10 @@ import io.github.shardkeeper.time.MonotonicTime;
  * <p>
  * A record's key and headers are text: bytes that are not UTF-8 become {@code base64:}
  * and their Base64 form. A record without a value has an empty payload and the header
- * {@value #TOMBSTONE}, also one that is sent. A header without a value is empty, and has
- * another one whose name begins with {@value #NULL_PREFIX}. A producer's own headers of
- * these names are left out. The timestamp is the one that the topic is configured with,
- * the time of sending or of appending.
+ * {@value RecordText#TOMBSTONE}, also one that is sent. A header without a value is
+ * empty, and has another one whose name begins with {@value RecordText#NULL_PREFIX}. A
+ * producer's own headers of these names are left out. The timestamp is the one that the
+ * topic is configured with, the time of sending or of appending.
  * <p>
  * Reading uses no Kafka group. A checkpoint of a topic that was deleted and created
  * again, or of another cluster, is recognized by the id, and records that the brokers
@@ -62,15 +76,6 @@ import io.github.shardkeeper.time.MonotonicTime;
  * Connects when it is first used.
  */
 public final class KafkaShardSource implements ShardSource, ShardAppender, ShardTopics {
-
-	/** Name of the header of records without a value; its value is {@code true}. */
-	public static final String TOMBSTONE = "kafka.tombstone";
-
-	/**
-	 * What the name of a header begins with that says of the header of the remaining name
-	 * that it has no value, and is not just empty; its value is {@code true}.
-	 */
-	public static final String NULL_PREFIX = "kafka.null.";
 
 	private static final long IDLE_SECONDS = 30;
 

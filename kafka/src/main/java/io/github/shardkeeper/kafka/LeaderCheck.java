@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.kafka.DirectoryContents.Described;
+import io.github.shardkeeper.kafka.client.DirectoryContents.Described;
+import io.github.shardkeeper.kafka.client.KafkaAdmin;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;

@@ -1,6 +1,6 @@
 /**
- * Kafka as a source: partitions are shards. Reads with one consumer for all shards of an
- * instance, and sends with one producer. Does not belong here: groups and checkpoints,
+ * Kafka as a source: partitions are shards. {@code KafkaShardSource} is the port, {@code
+ * KafkaAppender} sends with one producer. Does not belong here: groups and checkpoints,
  * which Kafka's own groups have nothing to do with, and wiring.
  */
 @Internal

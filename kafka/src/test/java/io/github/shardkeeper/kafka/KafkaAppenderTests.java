@@ -34,6 +34,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import io.github.shardkeeper.SendFailedException;
+import io.github.shardkeeper.kafka.client.KafkaAdmin;
+import io.github.shardkeeper.kafka.client.KafkaClientListener;
+import io.github.shardkeeper.kafka.client.KafkaFailure;
+import io.github.shardkeeper.kafka.client.KafkaSourceSettings;
+import io.github.shardkeeper.kafka.client.KafkaTopic;
+import io.github.shardkeeper.kafka.client.Throttling;
+import io.github.shardkeeper.kafka.client.TopicDirectory;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;

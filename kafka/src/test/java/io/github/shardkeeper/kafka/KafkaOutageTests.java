@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.SendFailedException;
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.kafka.client.KafkaTopic;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;

@@ -15,6 +15,8 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.SendFailedException;
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.kafka.client.KafkaFailure;
+import io.github.shardkeeper.kafka.client.KafkaTopic;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.test.EmbeddedKafka;

@@ -31,6 +31,9 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.system.CapturedOutput;
 
 import io.github.shardkeeper.SendFailedException;
+import io.github.shardkeeper.kafka.client.KafkaSourceSettings;
+import io.github.shardkeeper.kafka.client.KafkaTopic;
+import io.github.shardkeeper.kafka.reading.KafkaOffset;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.test.system.CapturedOutput;
 
+import io.github.shardkeeper.kafka.client.KafkaTopic;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ResetPolicy;
 import io.github.shardkeeper.source.SourceRecord;

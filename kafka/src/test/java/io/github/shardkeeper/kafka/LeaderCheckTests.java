@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.kafka.DirectoryContents.Described;
+import io.github.shardkeeper.kafka.client.DirectoryContents.Described;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 

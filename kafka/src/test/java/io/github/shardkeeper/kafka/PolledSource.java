@@ -10,6 +10,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 
+import io.github.shardkeeper.kafka.client.KafkaClientListener;
+import io.github.shardkeeper.kafka.client.KafkaSourceSettings;
+import io.github.shardkeeper.kafka.client.KafkaTopic;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
@@ -20,7 +23,7 @@ import io.github.shardkeeper.test.RecordingSink;
 /**
  * A source with one reader, which a thread polls as at run time.
  */
-final class PolledSource implements AutoCloseable {
+public final class PolledSource implements AutoCloseable {
 
 	private static final int RETRY_MILLIS = 50;
 
@@ -48,7 +51,7 @@ final class PolledSource implements AutoCloseable {
 	}
 
 	/** With one topic, which is read again at short intervals. */
-	static PolledSource of(Map<String, Object> client, String topic, KafkaTopic mapping) {
+	public static PolledSource of(Map<String, Object> client, String topic, KafkaTopic mapping) {
 		return new PolledSource(settings(client, Map.of(topic, mapping), null));
 	}
 
@@ -60,15 +63,15 @@ final class PolledSource implements AutoCloseable {
 				Duration.ofMillis(500));
 	}
 
-	KafkaShardSource source() {
+	public KafkaShardSource source() {
 		return this.source;
 	}
 
-	ShardReader reader() {
+	public ShardReader reader() {
 		return this.reader;
 	}
 
-	List<RuntimeException> failures() {
+	public List<RuntimeException> failures() {
 		return this.failures;
 	}
 
@@ -77,7 +80,7 @@ final class PolledSource implements AutoCloseable {
 		return this.replies;
 	}
 
-	RecordingSink start(ShardId shard, String after) {
+	public RecordingSink start(ShardId shard, String after) {
 		RecordingSink sink = new RecordingSink(true);
 		this.reader.start(shard, (after != null) ? new Offset(after) : null, sink);
 		return sink;
@@ -92,7 +95,7 @@ final class PolledSource implements AutoCloseable {
 		return this.source.append(records).stream().map(CompletableFuture::join).toList();
 	}
 
-	static List<String> payloads(List<SourceRecord> records) {
+	public static List<String> payloads(List<SourceRecord> records) {
 		return records.stream().map((each) -> new String(each.payload())).toList();
 	}
 

@@ -15,6 +15,8 @@ import org.apache.kafka.common.serialization.Deserializer;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
+import io.github.shardkeeper.kafka.client.KafkaTopic;
+import io.github.shardkeeper.kafka.record.DeserializedPayloads;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;

@@ -24,6 +24,8 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.system.CapturedOutput;
 
 import io.github.shardkeeper.SendFailedException;
+import io.github.shardkeeper.kafka.client.KafkaClientListener;
+import io.github.shardkeeper.kafka.client.KafkaTopic;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;

@@ -16,7 +16,7 @@ import org.apache.kafka.clients.producer.Producer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-import io.github.shardkeeper.kafka.KafkaClientListener;
+import io.github.shardkeeper.kafka.client.KafkaClientListener;
 import io.github.shardkeeper.text.PrintableLogger;
 
 /**

@@ -39,12 +39,12 @@ import io.github.shardkeeper.autoconfigure.properties.KafkaSourceProperties.Kafk
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Topic;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperSettings;
-import io.github.shardkeeper.kafka.DeserializedPayloads;
-import io.github.shardkeeper.kafka.KafkaClientListener;
 import io.github.shardkeeper.kafka.KafkaShardSource;
-import io.github.shardkeeper.kafka.KafkaSourceSettings;
-import io.github.shardkeeper.kafka.KafkaTopic;
-import io.github.shardkeeper.kafka.SerializedPayloads;
+import io.github.shardkeeper.kafka.client.KafkaClientListener;
+import io.github.shardkeeper.kafka.client.KafkaSourceSettings;
+import io.github.shardkeeper.kafka.client.KafkaTopic;
+import io.github.shardkeeper.kafka.record.DeserializedPayloads;
+import io.github.shardkeeper.kafka.record.SerializedPayloads;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.ResetPolicy;
