@@ -7,7 +7,10 @@ import java.util.Locale;
 import java.util.Map;
 
 import io.github.shardkeeper.benchmarks.Samples;
-import io.github.shardkeeper.benchmarks.moves.Exactness.Kind;
+import io.github.shardkeeper.benchmarks.moves.group.Exactness;
+import io.github.shardkeeper.benchmarks.moves.group.Exactness.Kind;
+import io.github.shardkeeper.benchmarks.moves.group.GroupProtocol;
+import io.github.shardkeeper.benchmarks.moves.group.Window;
 
 /**
  * Results of the groups of one protocol. Filled by one thread.

@@ -11,6 +11,7 @@ import java.util.Set;
 
 import io.github.shardkeeper.benchmarks.Benchmark;
 import io.github.shardkeeper.benchmarks.Options;
+import io.github.shardkeeper.benchmarks.moves.group.GroupProtocol;
 
 /**
  * How long shards are without an owner when an instance comes, goes, dies or freezes,

@@ -5,6 +5,9 @@ import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
+import io.github.shardkeeper.benchmarks.moves.group.Group;
+import io.github.shardkeeper.benchmarks.moves.group.Window;
+
 /**
  * Events of a protocol's group, one after the other. Between two events it has two
  * instances, and is at rest. Immutable.

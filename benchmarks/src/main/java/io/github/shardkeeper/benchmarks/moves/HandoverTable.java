@@ -7,7 +7,7 @@ import java.util.Locale;
 
 import io.github.shardkeeper.benchmarks.Samples;
 import io.github.shardkeeper.benchmarks.Table;
-import io.github.shardkeeper.benchmarks.moves.Exactness.Kind;
+import io.github.shardkeeper.benchmarks.moves.group.Exactness.Kind;
 
 /**
  * Results of all protocols, as Markdown: first the pauses of their shards as multiples of

@@ -8,6 +8,7 @@ import java.util.Set;
 
 import io.github.shardkeeper.benchmarks.Benchmark;
 import io.github.shardkeeper.benchmarks.Options;
+import io.github.shardkeeper.benchmarks.moves.group.GroupProtocol;
 
 /**
  * Moves and pauses of shards while all instances are replaced one after the other, beside

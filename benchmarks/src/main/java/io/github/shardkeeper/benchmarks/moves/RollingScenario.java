@@ -2,6 +2,8 @@ package io.github.shardkeeper.benchmarks.moves;
 
 import java.util.Set;
 
+import io.github.shardkeeper.benchmarks.moves.group.Group;
+
 /**
  * Every instance of a group is replaced by one of the next release, one after the other.
  * Immutable.

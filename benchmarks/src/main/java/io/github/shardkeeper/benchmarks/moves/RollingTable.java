@@ -7,7 +7,8 @@ import java.util.function.ToDoubleFunction;
 
 import io.github.shardkeeper.benchmarks.Samples;
 import io.github.shardkeeper.benchmarks.Table;
-import io.github.shardkeeper.benchmarks.moves.Exactness.Kind;
+import io.github.shardkeeper.benchmarks.moves.group.Exactness.Kind;
+import io.github.shardkeeper.benchmarks.moves.group.Window;
 
 /**
  * Results of rolling restarts, as Markdown. Immutable.

@@ -7,6 +7,8 @@ import java.util.Locale;
 
 import io.github.shardkeeper.benchmarks.Machine;
 import io.github.shardkeeper.benchmarks.Rounds;
+import io.github.shardkeeper.benchmarks.moves.group.Group;
+import io.github.shardkeeper.benchmarks.moves.group.GroupProtocol;
 
 /**
  * Runs the groups of several protocols in turns, each alone on the machine and on a

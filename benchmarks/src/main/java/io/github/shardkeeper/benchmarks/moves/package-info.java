@@ -1,5 +1,5 @@
 /**
- * Effects on handlers when instances come, go, die and freeze: instances are processes of
- * their own, each writes down every record that it handles.
+ * Effects on handlers when instances come, go, die and freeze: the scenarios, and the
+ * tables of their results.
  */
 package io.github.shardkeeper.benchmarks.moves;

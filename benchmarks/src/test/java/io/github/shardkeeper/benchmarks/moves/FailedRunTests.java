@@ -7,6 +7,9 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.util.FileSystemUtils;
 
+import io.github.shardkeeper.benchmarks.moves.group.Cluster;
+import io.github.shardkeeper.benchmarks.moves.group.GroupProtocol;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 

@@ -4,6 +4,11 @@ import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.benchmarks.moves.group.Exactness;
+import io.github.shardkeeper.benchmarks.moves.group.GroupProtocol;
+import io.github.shardkeeper.benchmarks.moves.group.Handled;
+import io.github.shardkeeper.benchmarks.moves.group.Window;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;

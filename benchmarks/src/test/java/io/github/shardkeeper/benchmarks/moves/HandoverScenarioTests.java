@@ -7,6 +7,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.benchmarks.Options;
+import io.github.shardkeeper.benchmarks.moves.group.GroupProtocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -9,6 +9,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import io.github.shardkeeper.benchmarks.moves.group.Group;
+import io.github.shardkeeper.benchmarks.moves.group.GroupProtocol;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**

@@ -5,7 +5,9 @@ import java.util.Set;
 
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.benchmarks.moves.Window.Shard;
+import io.github.shardkeeper.benchmarks.moves.group.GroupProtocol;
+import io.github.shardkeeper.benchmarks.moves.group.Window;
+import io.github.shardkeeper.benchmarks.moves.group.Window.Shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

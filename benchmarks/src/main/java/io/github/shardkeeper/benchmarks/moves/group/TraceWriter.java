@@ -1,4 +1,4 @@
-package io.github.shardkeeper.benchmarks.moves;
+package io.github.shardkeeper.benchmarks.moves.group;
 
 import java.io.FileOutputStream;
 import java.io.IOException;

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.benchmarks.moves;
+package io.github.shardkeeper.benchmarks.moves.group;
 
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;

@@ -1,11 +1,11 @@
-package io.github.shardkeeper.benchmarks.moves;
+package io.github.shardkeeper.benchmarks.moves.group;
 
 import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.benchmarks.moves.Exactness.Incident;
-import io.github.shardkeeper.benchmarks.moves.Exactness.Kind;
+import io.github.shardkeeper.benchmarks.moves.group.Exactness.Incident;
+import io.github.shardkeeper.benchmarks.moves.group.Exactness.Kind;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.benchmarks.moves;
+package io.github.shardkeeper.benchmarks.moves.group;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -7,7 +7,7 @@ import java.util.List;
  * Servers of the instances: source of records and coordination. Confined to one thread,
  * except for sending.
  */
-interface Cluster extends AutoCloseable {
+public interface Cluster extends AutoCloseable {
 
 	/** Sends one record to each shard; does not wait for the reply. */
 	void send(byte[] payload);

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.benchmarks.moves;
+package io.github.shardkeeper.benchmarks.moves.group;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 
 import io.github.shardkeeper.benchmarks.Contender;
 import io.github.shardkeeper.benchmarks.Options;
-import io.github.shardkeeper.benchmarks.moves.KafkaSettings.Protocol;
+import io.github.shardkeeper.benchmarks.moves.group.KafkaSettings.Protocol;
 
 /**
  * A way to divide shards among instances that come and go, with its settings. Immutable.
@@ -20,34 +20,34 @@ import io.github.shardkeeper.benchmarks.moves.KafkaSettings.Protocol;
  * that comes under its name
  * @param opener starts the servers that its instances need
  */
-record GroupProtocol(String text, long leaseMillis, long heartbeatMillis, boolean keepsShards,
+public record GroupProtocol(String text, long leaseMillis, long heartbeatMillis, boolean keepsShards,
 		Opener opener) implements Contender {
 
 	static final String SHARDKEEPER = "Shardkeeper";
 
 	/** Shardkeeper that consumes the same topic as Kafka's own consumers. */
-	static final String SHARDKEEPER_ON_KAFKA = "Shardkeeper on Kafka";
+	public static final String SHARDKEEPER_ON_KAFKA = "Shardkeeper on Kafka";
 
 	/** An application as users have it. */
 	static final String USERS_APPLICATION = "Users' application";
 
 	/** The option with parts of the protocols' names. */
-	static final String OPTION = "contenders";
+	public static final String OPTION = "contenders";
 
 	/** Kafka's sessions without any settings. */
-	static final String DEFAULT = "default";
+	public static final String DEFAULT = "default";
 
 	/** Kafka's shortest sessions. */
-	static final String TIGHTEST = "tightest";
+	public static final String TIGHTEST = "tightest";
 
 	/** Shardkeeper alone, in an application as users have it. */
-	static final String USERS = "users";
+	public static final String USERS = "users";
 
 	/** Shardkeeper alone, with each profile of sessions. */
-	static final String PROFILES = "profiles";
+	public static final String PROFILES = "profiles";
 
 	/** Names of the settings. */
-	static final List<String> SETTINGS = List.of(DEFAULT, TIGHTEST, PROFILES, USERS);
+	public static final List<String> SETTINGS = List.of(DEFAULT, TIGHTEST, PROFILES, USERS);
 
 	/**
 	 * As long as shards are kept for an instance that does not come back: longer than any
@@ -56,7 +56,7 @@ record GroupProtocol(String text, long leaseMillis, long heartbeatMillis, boolea
 	private static final String AWAY_TIMEOUT = "10s";
 
 	/** Returns the protocols of the settings. */
-	static List<GroupProtocol> of(String settings) {
+	public static List<GroupProtocol> of(String settings) {
 		return switch (settings) {
 			case DEFAULT -> with(List.of(), "", KafkaSettings::defaults);
 			case TIGHTEST ->
@@ -74,7 +74,7 @@ record GroupProtocol(String text, long leaseMillis, long heartbeatMillis, boolea
 	 * members are its own means for restarts: nothing is reassigned if a member is back
 	 * within its session, which therefore has its default.
 	 */
-	static List<GroupProtocol> withKeptShards() {
+	public static List<GroupProtocol> withKeptShards() {
 		return List.of(
 				new GroupProtocol("Shardkeeper, keep", 3000, 500, true,
 						(shards) -> new ShardkeeperCluster(shards, ShardkeeperInstance.launcher(), false,
@@ -87,7 +87,7 @@ record GroupProtocol(String text, long leaseMillis, long heartbeatMillis, boolea
 	 * Returns those that an option names; without it, all but Shardkeeper on Kafka, with
 	 * which a run would take longer than ten minutes.
 	 */
-	static List<GroupProtocol> chosen(Options options, List<GroupProtocol> all) {
+	public static List<GroupProtocol> chosen(Options options, List<GroupProtocol> all) {
 		return options.values().containsKey(OPTION) ? options.matching(OPTION, all)
 				: all.stream().filter((protocol) -> !protocol.text.equals(SHARDKEEPER_ON_KAFKA)).toList();
 	}
@@ -129,12 +129,12 @@ record GroupProtocol(String text, long leaseMillis, long heartbeatMillis, boolea
 	}
 
 	/** Returns whether it is Shardkeeper. */
-	boolean isShardkeeper() {
+	public boolean isShardkeeper() {
 		return this.leaseMillis > 0;
 	}
 
 	/** Starts the servers that instances need. */
-	interface Opener {
+	public interface Opener {
 
 		Cluster open(int shards) throws Exception;
 

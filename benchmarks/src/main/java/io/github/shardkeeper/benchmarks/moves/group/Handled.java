@@ -1,4 +1,4 @@
-package io.github.shardkeeper.benchmarks.moves;
+package io.github.shardkeeper.benchmarks.moves.group;
 
 /**
  * A record that an instance has handled. Immutable.
@@ -10,7 +10,7 @@ package io.github.shardkeeper.benchmarks.moves;
  * @param sentNanos the time at which it was sent
  * @param nanos the time at which it was handled
  */
-record Handled(String instance, int shard, long number, long epoch, long sentNanos, long nanos) {
+public record Handled(String instance, int shard, long number, long epoch, long sentNanos, long nanos) {
 
 	static Handled parse(String instance, String line) {
 		String[] fields = line.split(" ");

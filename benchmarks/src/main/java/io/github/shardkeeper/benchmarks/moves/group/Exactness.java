@@ -1,4 +1,4 @@
-package io.github.shardkeeper.benchmarks.moves;
+package io.github.shardkeeper.benchmarks.moves.group;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -11,10 +11,10 @@ import java.util.Map;
  * @param lost the number of records that were not handled
  * @param incidents the other violations
  */
-record Exactness(long lost, List<Incident> incidents) {
+public record Exactness(long lost, List<Incident> incidents) {
 
 	/** Violation by a record. */
-	enum Kind {
+	public enum Kind {
 
 		/** Another instance has handled it before. */
 		TWICE,
@@ -35,7 +35,7 @@ record Exactness(long lost, List<Incident> incidents) {
 	 * @param byShard the handled records, in the order of time
 	 * @param sent the number of records of each shard
 	 */
-	static Exactness of(List<List<Handled>> byShard, long sent) {
+	public static Exactness of(List<List<Handled>> byShard, long sent) {
 		List<Incident> incidents = new ArrayList<>();
 		long lost = 0;
 		for (List<Handled> handled : byShard) {
@@ -77,7 +77,7 @@ record Exactness(long lost, List<Incident> incidents) {
 	}
 
 	/** Returns the number of violations in a period. */
-	long count(Kind kind, Window window) {
+	public long count(Kind kind, Window window) {
 		return this.incidents.stream()
 			.filter((incident) -> incident.kind() == kind && incident.nanos() >= window.fromNanos()
 					&& incident.nanos() <= window.toNanos())
@@ -85,7 +85,7 @@ record Exactness(long lost, List<Incident> incidents) {
 	}
 
 	/** Returns the number of violations. */
-	long count(Kind kind) {
+	public long count(Kind kind) {
 		return this.incidents.stream().filter((incident) -> incident.kind() == kind).count();
 	}
 

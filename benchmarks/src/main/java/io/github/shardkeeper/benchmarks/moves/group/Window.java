@@ -1,4 +1,4 @@
-package io.github.shardkeeper.benchmarks.moves;
+package io.github.shardkeeper.benchmarks.moves.group;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -11,13 +11,13 @@ import java.util.Set;
  * @param toNanos the end of the period
  * @param shards the observations by shard
  */
-record Window(long fromNanos, long toNanos, List<Shard> shards) {
+public record Window(long fromNanos, long toNanos, List<Shard> shards) {
 
 	/**
 	 * Looks at a time.
 	 * @param byShard the handled records, in the order of time
 	 */
-	static Window of(List<List<Handled>> byShard, long fromNanos, long toNanos) {
+	public static Window of(List<List<Handled>> byShard, long fromNanos, long toNanos) {
 		List<Shard> shards = new ArrayList<>();
 		for (List<Handled> handled : byShard) {
 			shards.add(shard(handled, fromNanos, toNanos));
@@ -62,7 +62,7 @@ record Window(long fromNanos, long toNanos, List<Shard> shards) {
 	 * The same, where some shards belonged to a process that was frozen.
 	 * @param which the shards
 	 */
-	Window frozen(Set<Integer> which) {
+	public Window frozen(Set<Integer> which) {
 		List<Shard> told = new ArrayList<>();
 		for (int shard = 0; shard < this.shards.size(); shard++) {
 			told.add(which.contains(shard) ? this.shards.get(shard).asFrozen() : this.shards.get(shard));
@@ -74,7 +74,7 @@ record Window(long fromNanos, long toNanos, List<Shard> shards) {
 	 * The same, of some shards alone.
 	 * @param which the shards
 	 */
-	Window only(Set<Integer> which) {
+	public Window only(Set<Integer> which) {
 		return new Window(this.fromNanos, this.toNanos, which.stream().sorted().map(this.shards::get).toList());
 	}
 
@@ -90,14 +90,14 @@ record Window(long fromNanos, long toNanos, List<Shard> shards) {
 	 * are longer than {@value #STANDSTILL_MILLIS} ms together
 	 * @param frozen whether its owner was frozen in the period
 	 */
-	record Shard(int moves, double gapMillis, double longestMillis, double gapsMillis, double standstillsMillis,
+	public record Shard(int moves, double gapMillis, double longestMillis, double gapsMillis, double standstillsMillis,
 			boolean frozen) {
 
 		/** From this on it is no jitter any more. */
 		static final int STANDSTILL_MILLIS = 5 * Feeder.INTERVAL_MILLIS;
 
 		/** The time without a record, at moves and otherwise. */
-		double unconsumedMillis() {
+		public double unconsumedMillis() {
 			return this.gapsMillis + this.standstillsMillis;
 		}
 

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.benchmarks.moves;
+package io.github.shardkeeper.benchmarks.moves.group;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -13,7 +13,7 @@ import java.util.function.Predicate;
 /**
  * The running instances of a protocol, and their traces. Confined to one thread.
  */
-final class Group implements AutoCloseable {
+public final class Group implements AutoCloseable {
 
 	private static final String GROUP = "benchmark";
 
@@ -44,7 +44,7 @@ final class Group implements AutoCloseable {
 	/** When an instance was started, ended or woken last. */
 	private long lastChangeNanos = System.nanoTime();
 
-	Group(GroupProtocol protocol, int shards) throws Exception {
+	public Group(GroupProtocol protocol, int shards) throws Exception {
 		this.shards = shards;
 		this.directory = Files.createTempDirectory("shardkeeper-benchmark-moves");
 		this.cluster = protocol.opener().open(shards);
@@ -58,59 +58,59 @@ final class Group implements AutoCloseable {
 	 * @param release the release of the application
 	 * @return its name
 	 */
-	String start(int release) throws IOException {
+	public String start(int release) throws IOException {
 		String name = nextName();
 		start(name, release);
 		return name;
 	}
 
 	/** A name that no instance has had. */
-	String nextName() {
+	public String nextName() {
 		return "instance-" + ++this.started;
 	}
 
 	/** Starts an instance of a name that no running one has. */
-	void start(String name, int release) throws IOException {
+	public void start(String name, int release) throws IOException {
 		this.lastChangeNanos = System.nanoTime();
 		this.instances.start(name,
 				this.cluster.instance(GROUP, name, this.directory.resolve(name + Traces.SUFFIX), release));
 	}
 
 	/** A move of each kind, so that none that is measured is the first one. */
-	void warmUp() throws IOException, InterruptedException {
+	public void warmUp() throws IOException, InterruptedException {
 		String another = start(1);
 		awaitBalance();
 		terminate(another);
 		awaitBalance();
 	}
 
-	void terminate(String name) throws InterruptedException {
+	public void terminate(String name) throws InterruptedException {
 		this.instances.terminate(name);
 		this.lastChangeNanos = System.nanoTime();
 	}
 
-	void kill(String name) throws InterruptedException {
+	public void kill(String name) throws InterruptedException {
 		this.instances.kill(name);
 		this.lastChangeNanos = System.nanoTime();
 	}
 
-	void freeze(String name, long millis) throws IOException, InterruptedException {
+	public void freeze(String name, long millis) throws IOException, InterruptedException {
 		this.instances.freeze(name, millis);
 		this.lastChangeNanos = System.nanoTime();
 	}
 
 	/** The instance that has run for the longest time. */
-	String eldest() {
+	public String eldest() {
 		return this.instances.names().iterator().next();
 	}
 
 	/** The instance that was started last. */
-	String youngest() {
+	public String youngest() {
 		return List.copyOf(this.instances.names()).get(this.instances.names().size() - 1);
 	}
 
 	/** Waits until each running instance consumes its part of the shards. */
-	void awaitBalance() throws IOException, InterruptedException {
+	public void awaitBalance() throws IOException, InterruptedException {
 		int least = this.shards / running().size();
 		awaitLoads((loads) -> loads.keySet().equals(running())
 				&& loads.values().stream().allMatch((load) -> load >= least && load <= least + 1));
@@ -120,7 +120,7 @@ final class Group implements AutoCloseable {
 	 * Waits until each shard handles records as they come, so that what an event has left
 	 * behind or repeated does not count for the next one.
 	 */
-	void awaitCaughtUp() throws IOException, InterruptedException {
+	public void awaitCaughtUp() throws IOException, InterruptedException {
 		await(() -> this.traces.read().stream().allMatch(Group::isCaughtUp));
 	}
 
@@ -133,7 +133,7 @@ final class Group implements AutoCloseable {
 	}
 
 	/** Waits until an instance has some of the shards, and running ones the others. */
-	void awaitConsuming(String name) throws IOException, InterruptedException {
+	public void awaitConsuming(String name) throws IOException, InterruptedException {
 		awaitLoads((loads) -> running().containsAll(loads.keySet()) && loads.containsKey(name));
 	}
 
@@ -190,7 +190,7 @@ final class Group implements AutoCloseable {
 	}
 
 	/** The shards that an instance consumes, while nothing changes. */
-	Set<Integer> ownedBy(String name) throws IOException {
+	public Set<Integer> ownedBy(String name) throws IOException {
 		Set<Integer> owned = new TreeSet<>();
 		List<List<Handled>> byShard = this.traces.read();
 		for (int shard = 0; shard < byShard.size(); shard++) {
@@ -203,19 +203,19 @@ final class Group implements AutoCloseable {
 	}
 
 	/** Returns when the last process of a name was ready. */
-	long readyNanos(String name) throws IOException {
+	public long readyNanos(String name) throws IOException {
 		this.traces.read();
 		return this.traces.readyNanos(name);
 	}
 
 	/** Returns the observations of a period that ends now. */
-	Window since(long nanos) throws IOException {
+	public Window since(long nanos) throws IOException {
 		long now = System.nanoTime();
 		return Window.of(this.traces.read(), nanos, now);
 	}
 
 	/** Stops sending, waits until everything was handled, and checks all of it. */
-	Exactness finish() throws IOException, InterruptedException {
+	public Exactness finish() throws IOException, InterruptedException {
 		long sent = this.feeder.stop();
 		long deadline = System.nanoTime() + PATIENCE_NANOS;
 		Exactness exactness = Exactness.of(this.traces.read(), sent);
@@ -226,17 +226,17 @@ final class Group implements AutoCloseable {
 		return exactness;
 	}
 
-	int failedCommits() {
+	public int failedCommits() {
 		return this.traces.count(Traces.COMMIT_FAILED);
 	}
 
 	/** Returns the number of leases that ended while their process ran. */
-	int endedLeases() {
+	public int endedLeases() {
 		return this.traces.count(Traces.SUSPENDED);
 	}
 
 	/** Stops the server that coordinates for a time. */
-	void pauseServer(long millis) throws InterruptedException {
+	public void pauseServer(long millis) throws InterruptedException {
 		this.cluster.pause(millis);
 		this.lastChangeNanos = System.nanoTime();
 	}
