@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -177,16 +178,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		WorkerThreads.Running runningThreads = this.threads.start();
 		ShardReaders readers = new ShardReaders(this.sources.having(handlers.keySet()), this.sources::name,
 				this.startPositions, this.runtime.clock());
-		ScheduledExecutorService timer = startTimer();
-		WorkerContext context = new WorkerContext(this.coordinator.settings().group(),
-				new WorkerContext.Stores(this.checkpoints, readers, this.outputs),
-				new WorkerContext.Runtime(this.runtime.clock(), InstantSource.system(), runningThreads.executor(),
-						timer),
-				new WorkerContext.Topics(this.settings.consumers(), new BufferBudget(this.settings.totalBufferBytes()),
-						this.mapper),
-				new WorkerContext.Observers(this.meters, this.events, this.coordinator.consumptionListener(),
-						this.coordinator.measuresLoads()),
-				this.lease);
+		WorkerContext context = workerContext(runningThreads.executor(), readers);
 		handlers.keySet().forEach(context::meters);
 		Map<String, ShardHandler> broadcast = new TreeMap<>(handlers);
 		broadcast.keySet().retainAll(this.settings.broadcastTopics());
@@ -219,29 +211,46 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		this.running = current;
 		this.consumed = Set.copyOf(handlers.keySet());
 		try {
-			Runnable onChange = () -> {
-				if (current.coordinated) {
-					this.coordinator.shardsChanged(topics(coordinated));
-					listed(coordinated.keySet());
-				}
-				if (broadcastConsumption != null && this.agreement.isReached()) {
-					broadcastConsumption.shardsChanged(topics(broadcast));
-				}
-			};
-			this.agreement.begin(handlers.keySet(), onChange);
-			WarmUp.begin(context, this.settings.consumers().apply(handlers.keySet().iterator().next()));
-			warmUp(handlers.keySet());
-			if (current.coordinated) {
-				this.coordinator.start(topics(coordinated), workers);
-			}
-			current.watch = this.sources.watch(handlers.keySet(), onChange);
-			// Changes between the start of the coordinator and now.
-			onChange.run();
+			begin(current, handlers, coordinated, broadcast);
 		}
 		catch (RuntimeException | Error ex) {
 			shutDown(current);
 			throw ex;
 		}
+	}
+
+	/** Joins the group, and watches for changes of shards from then on. */
+	private void begin(Running current, Map<String, ShardHandler> handlers, Map<String, ShardHandler> coordinated,
+			Map<String, ShardHandler> broadcast) {
+		Runnable onChange = () -> {
+			if (current.coordinated) {
+				this.coordinator.shardsChanged(topics(coordinated));
+				listed(coordinated.keySet());
+			}
+			if (current.broadcast != null && this.agreement.isReached()) {
+				current.broadcast.shardsChanged(topics(broadcast));
+			}
+		};
+		this.agreement.begin(handlers.keySet(), onChange);
+		WarmUp.begin(current.context, this.settings.consumers().apply(handlers.keySet().iterator().next()));
+		warmUp(handlers.keySet());
+		if (current.coordinated) {
+			this.coordinator.start(topics(coordinated), current.workers);
+		}
+		current.watch = this.sources.watch(handlers.keySet(), onChange);
+		// Changes between the start of the coordinator and now.
+		onChange.run();
+	}
+
+	private WorkerContext workerContext(Executor executor, ShardReaders readers) {
+		return new WorkerContext(this.coordinator.settings().group(),
+				new WorkerContext.Stores(this.checkpoints, readers, this.outputs),
+				new WorkerContext.Runtime(this.runtime.clock(), InstantSource.system(), executor, startTimer()),
+				new WorkerContext.Topics(this.settings.consumers(), new BufferBudget(this.settings.totalBufferBytes()),
+						this.mapper),
+				new WorkerContext.Observers(this.meters, this.events, this.coordinator.consumptionListener(),
+						this.coordinator.measuresLoads()),
+				this.lease);
 	}
 
 	private void check(String topic, ShardHandler handler) {
