@@ -2,12 +2,7 @@ package io.github.shardkeeper.autoconfigure.properties;
 
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
-import java.util.Collection;
-import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
@@ -15,10 +10,7 @@ import org.springframework.util.unit.DataSize;
 
 import io.github.shardkeeper.assignment.ShardTraits;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Assignment;
-import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Buffer;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.CallTransaction;
-import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Commit;
-import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Consumer;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Handover;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.History;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Jdbc;
@@ -27,19 +19,16 @@ import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Mode
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.OnLeave;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Outbox;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Redis;
-import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Retry;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Session;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.SessionTimes;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Signals;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Template;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Topic;
-import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.TopicConsumer;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Trim;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.text.DurationText;
-import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
 
 /**
  * Checks every rule for {@code shardkeeper.*} that needs no bean. Reports all problems
@@ -61,22 +50,13 @@ final class PropertiesValidator {
 
 	private static final int MAX_CAPACITY = 1_000_000;
 
-	private static final int MAX_WINDOW = 100_000;
-
-	private static final int MAX_PARKED_KEYS = 100_000;
-
-	private static final int MAX_PARKED_RECORDS = 1_000_000;
-
-	private static final int MAX_CONCURRENCY = 10_000;
-
 	private static final Duration MAX_QUIET_PERIOD = Duration.ofDays(1);
 
 	private final ShardkeeperProperties properties;
 
 	private final Duration shutdownPhase;
 
-	/** Actions that solve the problems, by description. */
-	private final Map<String, String> problems = new LinkedHashMap<>();
+	private final PropertyProblems problems = new PropertyProblems();
 
 	private PropertiesValidator(ShardkeeperProperties properties, Duration shutdownPhase) {
 		this.properties = properties;
@@ -92,27 +72,15 @@ final class PropertiesValidator {
 	static void validate(ShardkeeperProperties properties, Duration shutdownPhase) {
 		PropertiesValidator validator = new PropertiesValidator(properties, shutdownPhase);
 		validator.validate();
-		if (!validator.problems.isEmpty()) {
-			throw new ShardkeeperConfigurationException(lines(validator.problems.keySet()),
-					lines(validator.problems.values()));
-		}
-	}
-
-	/** Numbers several texts, so that each action can be matched to its description. */
-	private static String lines(Collection<String> texts) {
-		if (texts.size() == 1) {
-			return texts.iterator().next();
-		}
-		List<String> lines = new ArrayList<>();
-		texts.forEach((text) -> lines.add("%d. %s".formatted(lines.size() + 1, text)));
-		return String.join("\n", lines);
+		validator.problems.throwIfAny();
 	}
 
 	private void validate() {
-		requireNameIfSet("shardkeeper.group", this.properties.group());
-		requireNameIfSet("shardkeeper.instance-id", this.properties.instanceId());
+		this.problems.requireNameIfSet("shardkeeper.group", this.properties.group());
+		this.problems.requireNameIfSet("shardkeeper.instance-id", this.properties.instanceId());
 		String keyPrefix = this.properties.keyPrefix();
-		require(!keyPrefix.isBlank() && keyPrefix.chars().noneMatch((c) -> c == '{' || c == '}' || c <= ' '),
+		this.problems.require(
+				!keyPrefix.isBlank() && keyPrefix.chars().noneMatch((c) -> c == '{' || c == '}' || c <= ' '),
 				"shardkeeper.key-prefix", "'" + keyPrefix + "'",
 				"Use text without braces and spaces (braces would move the keys to another slot), "
 						+ "for example 'shardkeeper'.");
@@ -120,24 +88,27 @@ final class PropertiesValidator {
 		validate(this.properties.handover());
 		validate(this.properties.redis());
 		validate(this.properties.jdbc());
-		requireAtLeast("shardkeeper.rebalance.settle-time", this.properties.rebalance().settleTime(), Duration.ZERO);
+		this.problems.requireAtLeast("shardkeeper.rebalance.settle-time", this.properties.rebalance().settleTime(),
+				Duration.ZERO);
 		requireValueSize("shardkeeper.max-record-size", this.properties.maxRecordSize());
 		validate(this.properties.template());
 		validate(this.properties.outbox());
 		validate(this.properties.signals());
 		validate(this.properties.history());
 		validate(this.properties.assignment());
-		requireBetween("shardkeeper.consumer.threads", this.properties.consumer().threads(), 1, MAX_CONCURRENCY);
-		requireBetween("shardkeeper.consumer.buffer.total-size",
+		this.problems.requireBetween("shardkeeper.consumer.threads", this.properties.consumer().threads(), 1,
+				ConsumerPropertiesValidator.MAX_CONCURRENCY);
+		this.problems.requireBetween("shardkeeper.consumer.buffer.total-size",
 				this.properties.consumer().buffer().totalSize().toBytes(), 1, Long.MAX_VALUE);
-		validate(this.properties.consumer(), new ConsumerNames("", null));
+		ConsumerPropertiesValidator.ofAllTopics(this.problems).validate(this.properties.consumer());
 		this.properties.topics().forEach(this::validate);
 		this.properties.parameters().keySet().forEach(this::validateParameter);
 	}
 
 	private void validateParameter(String name) {
 		if (!Names.isValid(name)) {
-			reject("The name '%s' of a parameter in 'shardkeeper.parameters' is not valid.".formatted(name),
+			this.problems.reject(
+					"The name '%s' of a parameter in 'shardkeeper.parameters' is not valid.".formatted(name),
 					Names.RULE);
 		}
 	}
@@ -146,28 +117,32 @@ final class PropertiesValidator {
 		SessionTimes times = session.times();
 		Duration heartbeatInterval = times.heartbeatInterval();
 		Duration lease = times.lease();
-		requireAtLeast("shardkeeper.session.heartbeat-interval", heartbeatInterval, MIN_HEARTBEAT_INTERVAL);
+		this.problems.requireAtLeast("shardkeeper.session.heartbeat-interval", heartbeatInterval,
+				MIN_HEARTBEAT_INTERVAL);
 		Duration minLease = heartbeatInterval.multipliedBy(HEARTBEATS_PER_LEASE);
 		Duration longest = lease.dividedBy(HEARTBEATS_PER_LEASE).truncatedTo(ChronoUnit.MILLIS);
 		if (lease.compareTo(minLease) < 0) {
-			reject("'shardkeeper.session.lease' is %s, shorter than three times 'shardkeeper.session.heartbeat-interval', which is %s: one late heartbeat would stop consumption."
-				.formatted(text(lease, session.lease()), text(heartbeatInterval, session.heartbeatInterval())),
+			this.problems.reject(
+					"'shardkeeper.session.lease' is %s, shorter than three times 'shardkeeper.session.heartbeat-interval', which is %s: one late heartbeat would stop consumption."
+						.formatted(text(lease, session.lease()), text(heartbeatInterval, session.heartbeatInterval())),
 					"Set the lease to at least %s%s.".formatted(DurationText.of(minLease),
 							(longest.compareTo(MIN_HEARTBEAT_INTERVAL) >= 0)
 									? ", or the heartbeat interval to at most " + DurationText.of(longest) : ""));
 		}
 		if (times.timeout().compareTo(lease) < 0) {
-			reject("'shardkeeper.session.timeout' is %s, shorter than 'shardkeeper.session.lease', which is %s: a session would end while its member still consumes."
-				.formatted(text(times.timeout(), session.timeout()), text(lease, session.lease())),
+			this.problems.reject(
+					"'shardkeeper.session.timeout' is %s, shorter than 'shardkeeper.session.lease', which is %s: a session would end while its member still consumes."
+						.formatted(text(times.timeout(), session.timeout()), text(lease, session.lease())),
 					"Set the timeout to at least %s; five times the lease, %s, is a good value."
 						.formatted(DurationText.of(lease), DurationText.of(lease.multipliedBy(5))));
 		}
 		if (session.onLeave() == OnLeave.KEEP) {
-			requireBetween("shardkeeper.session.away-timeout", session.awayTimeout(), Duration.ofSeconds(1),
-					Duration.ofDays(1));
+			this.problems.requireBetween("shardkeeper.session.away-timeout", session.awayTimeout(),
+					Duration.ofSeconds(1), Duration.ofDays(1));
 			String instance = this.properties.instanceId();
 			if (instance == null || instance.isBlank()) {
-				reject("'shardkeeper.session.on-leave' is 'keep', but 'shardkeeper.instance-id' is not set: shards are kept for an id that is the same after a restart, and the default id is not.",
+				this.problems.reject(
+						"'shardkeeper.session.on-leave' is 'keep', but 'shardkeeper.instance-id' is not set: shards are kept for an id that is the same after a restart, and the default id is not.",
 						"Set 'shardkeeper.instance-id' to an id that differs between instances and outlives a restart, for example to ${HOSTNAME}, the name of the pod in a StatefulSet, or set 'shardkeeper.session.on-leave' to 'release'.");
 			}
 		}
@@ -176,26 +151,30 @@ final class PropertiesValidator {
 	private void validate(Handover handover) {
 		Duration timeout = handover.timeout();
 		if (timeout != null) {
-			requireAtLeast("shardkeeper.handover.timeout", timeout, Duration.ofMillis(100));
+			this.problems.requireAtLeast("shardkeeper.handover.timeout", timeout, Duration.ofMillis(100));
 			if (timeout.compareTo(this.shutdownPhase) > 0) {
-				reject("'shardkeeper.handover.timeout' is %s, longer than 'spring.lifecycle.timeout-per-shutdown-phase', which is %s: a shutdown would cut off handlers that a move waits for."
-					.formatted(DurationText.of(timeout), DurationText.of(this.shutdownPhase)),
+				this.problems.reject(
+						"'shardkeeper.handover.timeout' is %s, longer than 'spring.lifecycle.timeout-per-shutdown-phase', which is %s: a shutdown would cut off handlers that a move waits for."
+							.formatted(DurationText.of(timeout), DurationText.of(this.shutdownPhase)),
 						"Set the shutdown phase to at least %s (and your platform's time limit to more), or the handover timeout to at most %s."
 							.formatted(DurationText.of(timeout), DurationText.of(this.shutdownPhase)));
 			}
 		}
-		requireBetween("shardkeeper.handover.quiet-period", handover.quietPeriod(), Duration.ZERO, MAX_QUIET_PERIOD);
-		requireBetween("shardkeeper.handover.crash-quiet-period", handover.crashQuietPeriod(), Duration.ZERO,
+		this.problems.requireBetween("shardkeeper.handover.quiet-period", handover.quietPeriod(), Duration.ZERO,
 				MAX_QUIET_PERIOD);
-		require(handover.maxConcurrentMoves() >= 0, "shardkeeper.handover.max-concurrent-moves",
+		this.problems.requireBetween("shardkeeper.handover.crash-quiet-period", handover.crashQuietPeriod(),
+				Duration.ZERO, MAX_QUIET_PERIOD);
+		this.problems.require(handover.maxConcurrentMoves() >= 0, "shardkeeper.handover.max-concurrent-moves",
 				handover.maxConcurrentMoves(), "Set it to 1 or more, or to 0 for no limit.");
 	}
 
 	private void validate(Redis redis) {
-		requireBetween("shardkeeper.redis.record-ids.retention", redis.recordIds().retention(), Duration.ofSeconds(1),
-				Duration.ofDays(1));
-		requireBetween("shardkeeper.redis.record-ids.max-count", redis.recordIds().maxCount(), 1, 10_000_000);
-		require(redis.waitForReplicas() >= 0, "shardkeeper.redis.wait-for-replicas", redis.waitForReplicas(),
+		this.problems.requireBetween("shardkeeper.redis.record-ids.retention", redis.recordIds().retention(),
+				Duration.ofSeconds(1), Duration.ofDays(1));
+		this.problems.requireBetween("shardkeeper.redis.record-ids.max-count", redis.recordIds().maxCount(), 1,
+				10_000_000);
+		this.problems.require(redis.waitForReplicas() >= 0, "shardkeeper.redis.wait-for-replicas",
+				redis.waitForReplicas(),
 				"Set it to the number of replicas that must have a change of ownership, or to 0 for none.");
 		if (redis.waitForReplicas() <= 0) {
 			return;
@@ -203,11 +182,12 @@ final class PropertiesValidator {
 		Session session = this.properties.session();
 		Duration lease = session.times().lease();
 		Duration wait = redis.waitTimeoutUnder(lease);
-		requireAtLeast("shardkeeper.redis.wait-timeout", wait, Duration.ofMillis(1));
+		this.problems.requireAtLeast("shardkeeper.redis.wait-timeout", wait, Duration.ofMillis(1));
 		Duration longest = Redis.longestWaitUnder(lease);
 		if (wait.compareTo(longest) > 0) {
-			reject("'shardkeeper.redis.wait-timeout' is %s, longer than a third of 'shardkeeper.session.lease', which is %s: a leader that waits for replicas would be considered stuck."
-				.formatted(DurationText.of(wait), text(lease, session.lease())),
+			this.problems.reject(
+					"'shardkeeper.redis.wait-timeout' is %s, longer than a third of 'shardkeeper.session.lease', which is %s: a leader that waits for replicas would be considered stuck."
+						.formatted(DurationText.of(wait), text(lease, session.lease())),
 					"Set the timeout to at most %s, or the lease to at least %s.".formatted(
 							DurationText.of(longest.truncatedTo(ChronoUnit.MILLIS)),
 							DurationText.of(Redis.shortestLeaseFor(wait))));
@@ -215,18 +195,20 @@ final class PropertiesValidator {
 	}
 
 	private void validate(Jdbc jdbc) {
-		requireBetween("shardkeeper.jdbc.lock-wait", jdbc.lockWait(), Duration.ofSeconds(1), Duration.ofMinutes(5));
+		this.problems.requireBetween("shardkeeper.jdbc.lock-wait", jdbc.lockWait(), Duration.ofSeconds(1),
+				Duration.ofMinutes(5));
 	}
 
 	private void validate(Template template) {
-		requireBetween("shardkeeper.template.max-in-flight", template.maxInFlight(), 1, Integer.MAX_VALUE);
-		requireBetween("shardkeeper.template.retries", template.retries(), 0, 100);
+		this.problems.requireBetween("shardkeeper.template.max-in-flight", template.maxInFlight(), 1,
+				Integer.MAX_VALUE);
+		this.problems.requireBetween("shardkeeper.template.retries", template.retries(), 0, 100);
 		requireValueSize("shardkeeper.template.max-in-flight-size", template.maxInFlightSize());
 		requireRoomForRecord("shardkeeper.template.max-in-flight-size", template.maxInFlightSize());
 	}
 
 	private void validate(Outbox outbox) {
-		requireBetween("shardkeeper.outbox.max-records", outbox.maxRecords(), 1, Integer.MAX_VALUE);
+		this.problems.requireBetween("shardkeeper.outbox.max-records", outbox.maxRecords(), 1, Integer.MAX_VALUE);
 		requireValueSize("shardkeeper.outbox.max-size", outbox.maxSize());
 		requireRoomForRecord("shardkeeper.outbox.max-size", outbox.maxSize());
 	}
@@ -234,57 +216,62 @@ final class PropertiesValidator {
 	private void requireRoomForRecord(String property, DataSize size) {
 		DataSize maxRecordSize = this.properties.maxRecordSize();
 		if (size.compareTo(maxRecordSize) < 0) {
-			reject("'%s' is %s, less than 'shardkeeper.max-record-size', which is %s.".formatted(property, size,
-					maxRecordSize), "Set it to at least the size of one record.");
+			this.problems.reject("'%s' is %s, less than 'shardkeeper.max-record-size', which is %s.".formatted(property,
+					size, maxRecordSize), "Set it to at least the size of one record.");
 		}
 	}
 
 	private void validate(History history) {
-		require(history.maxMoves() >= 0 && history.maxMoves() <= MAX_HISTORY, "shardkeeper.history.max-moves",
-				history.maxMoves(), "Set it to 0 (no history) up to " + MAX_HISTORY + ".");
-		require(history.retention().compareTo(Duration.ofMinutes(1)) >= 0
-				&& history.retention().compareTo(Duration.ofDays(365)) <= 0, "shardkeeper.history.retention",
-				history.retention(), "Set it to 1m or more, and to at most 365d.");
+		this.problems.require(history.maxMoves() >= 0 && history.maxMoves() <= MAX_HISTORY,
+				"shardkeeper.history.max-moves", history.maxMoves(),
+				"Set it to 0 (no history) up to " + MAX_HISTORY + ".");
+		this.problems.require(
+				history.retention().compareTo(Duration.ofMinutes(1)) >= 0
+						&& history.retention().compareTo(Duration.ofDays(365)) <= 0,
+				"shardkeeper.history.retention", history.retention(), "Set it to 1m or more, and to at most 365d.");
 	}
 
 	private void validate(Signals signals) {
-		require(!signals.retention().isNegative() && signals.retention().compareTo(Duration.ofDays(365)) <= 0,
+		this.problems.require(
+				!signals.retention().isNegative() && signals.retention().compareTo(Duration.ofDays(365)) <= 0,
 				"shardkeeper.signals.retention", signals.retention(), "Set it to 0s or more, and to at most 365d.");
-		require(signals.maxPayloadSize().toBytes() >= 1 && signals.maxPayloadSize().compareTo(MAX_SIGNAL_SIZE) <= 0,
+		this.problems.require(
+				signals.maxPayloadSize().toBytes() >= 1 && signals.maxPayloadSize().compareTo(MAX_SIGNAL_SIZE) <= 0,
 				"shardkeeper.signals.max-payload-size", signals.maxPayloadSize(),
 				"Set it to 1B or more, and to at most 1MB: every instance reads the payload. Store more elsewhere and "
 						+ "send its key.");
 	}
 
 	private void requireValueSize(String property, DataSize size) {
-		require(size.toBytes() >= 1 && size.compareTo(MAX_VALUE_SIZE) <= 0, property, size,
+		this.problems.require(size.toBytes() >= 1 && size.compareTo(MAX_VALUE_SIZE) <= 0, property, size,
 				"Set it to 1B or more, and to at most 512MB, the largest value that Redis stores.");
 	}
 
 	private void validate(Assignment assignment) {
-		require(assignment.capacity() >= 1 && assignment.capacity() <= MAX_CAPACITY, "shardkeeper.assignment.capacity",
-				assignment.capacity(),
+		this.problems.require(assignment.capacity() >= 1 && assignment.capacity() <= MAX_CAPACITY,
+				"shardkeeper.assignment.capacity", assignment.capacity(),
 				"Set it to a number from 1 to %d: an instance of 4 takes twice as much as one of 2. ".formatted(
 						MAX_CAPACITY) + "An instance that must not take any shards has no @ShardConsumer method.");
-		requireNameIfSet("shardkeeper.assignment.zone", assignment.zone());
-		requireBetween("shardkeeper.assignment.timeout", assignment.timeout(), Duration.ofMillis(10),
+		this.problems.requireNameIfSet("shardkeeper.assignment.zone", assignment.zone());
+		this.problems.requireBetween("shardkeeper.assignment.timeout", assignment.timeout(), Duration.ofMillis(10),
 				Duration.ofMinutes(1));
 		validate(assignment.load());
 	}
 
 	private void validate(Load load) {
 		String prefix = "shardkeeper.assignment.load.";
-		requireBetween(prefix + "report-interval", load.reportInterval(), Duration.ofMillis(100), Duration.ofHours(1));
-		requireBetween(prefix + "cool-down", load.coolDown(), Duration.ZERO, Duration.ofDays(7));
-		requireBetween(prefix + "moves-per-plan", load.movesPerPlan(), 1, Integer.MAX_VALUE);
-		require(load.differenceShare() >= 0 && load.differenceShare() < 1, prefix + "difference-share",
+		this.problems.requireBetween(prefix + "report-interval", load.reportInterval(), Duration.ofMillis(100),
+				Duration.ofHours(1));
+		this.problems.requireBetween(prefix + "cool-down", load.coolDown(), Duration.ZERO, Duration.ofDays(7));
+		this.problems.requireBetween(prefix + "moves-per-plan", load.movesPerPlan(), 1, Integer.MAX_VALUE);
+		this.problems.require(load.differenceShare() >= 0 && load.differenceShare() < 1, prefix + "difference-share",
 				load.differenceShare(), "Set it to a number from 0 to 0.99; 0.2, the default, is a fifth.");
 		double difference = load.effectiveDifference();
-		require(difference > 0 && difference < Double.MAX_VALUE, prefix + "difference", difference,
+		this.problems.require(difference > 0 && difference < Double.MAX_VALUE, prefix + "difference", difference,
 				"Set it to a number above 0, in %s; the default is %.0f.".formatted(load.measure().unit(),
 						load.measure().defaultDifference()));
 		if (difference > 0) {
-			require(load.effectiveGain() > 0 && load.effectiveGain() <= difference / 2, prefix + "gain",
+			this.problems.require(load.effectiveGain() > 0 && load.effectiveGain() <= difference / 2, prefix + "gain",
 					load.effectiveGain(),
 					"Set it to a number above 0, and to at most half of '%sdifference', which is %s: no move gains more."
 						.formatted(prefix, difference));
@@ -293,25 +280,26 @@ final class PropertiesValidator {
 
 	private void validate(String name, Topic topic) {
 		String prefix = "shardkeeper.topics.%s.".formatted(name);
-		requireName("shardkeeper.topics.*", name);
-		requireBetween(prefix + "shards", topic.shards(), 1, TopicShards.MOST_SHARDS);
+		this.problems.requireName("shardkeeper.topics.*", name);
+		this.problems.requireBetween(prefix + "shards", topic.shards(), 1, TopicShards.MOST_SHARDS);
 		if (topic.start().isBlank()) {
-			reject("'%sstart' is blank.".formatted(prefix),
+			this.problems.reject("'%sstart' is blank.".formatted(prefix),
 					"Leave it out, or set it to 'earliest', 'latest', a time like '2026-11-21T10:00:00Z' or an offset.");
 		}
 		validate(prefix + "trim.", topic.trim());
 		Duration missedAfter = topic.schedule().missedAfter();
 		if (missedAfter != null) {
-			requireBetween(prefix + "schedule.missed-after", missedAfter, Duration.ofSeconds(1), Duration.ofDays(1));
+			this.problems.requireBetween(prefix + "schedule.missed-after", missedAfter, Duration.ofSeconds(1),
+					Duration.ofDays(1));
 		}
 		topic.weights().forEach((shard, weight) -> {
-			requireBetween(prefix + "weights." + shard, weight, 1, ShardTraits.MOST_WEIGHT);
+			this.problems.requireBetween(prefix + "weights." + shard, weight, 1, ShardTraits.MOST_WEIGHT);
 		});
 		topic.zones().forEach((shard, zone) -> {
-			requireName(prefix + "zones." + shard, zone);
+			this.problems.requireName(prefix + "zones." + shard, zone);
 		});
 		topic.pinned().forEach((shard, instance) -> {
-			requireName(prefix + "pinned." + shard, instance);
+			this.problems.requireName(prefix + "pinned." + shard, instance);
 		});
 		if (topic.resume()) {
 			validateResume(name, topic);
@@ -319,21 +307,23 @@ final class PropertiesValidator {
 		if (topic.mode() == Mode.BROADCAST) {
 			validateBroadcast(name, topic);
 			if (this.properties.consumer().overriddenBy(topic.consumer()).transaction() == CallTransaction.JDBC) {
-				reject("'shardkeeper.topics.%s.mode' is 'broadcast', but its 'consumer.transaction' is 'jdbc': the rows in the database are those of the group."
-					.formatted(name),
+				this.problems.reject(
+						"'shardkeeper.topics.%s.mode' is 'broadcast', but its 'consumer.transaction' is 'jdbc': the rows in the database are those of the group."
+							.formatted(name),
 						"Set 'shardkeeper.topics.%s.consumer.transaction' to 'none', or the mode to 'coordinated'."
 							.formatted(name));
 			}
 		}
-		validate(this.properties.consumer().overriddenBy(topic.consumer()), new ConsumerNames(name, topic.consumer()));
+		new ConsumerPropertiesValidator(this.problems, name, topic.consumer())
+			.validate(this.properties.consumer().overriddenBy(topic.consumer()));
 	}
 
 	private void validate(String prefix, Trim trim) {
 		Long maxLength = trim.maxLength();
-		require(maxLength == null || maxLength >= 1, prefix + "max-length", maxLength,
+		this.problems.require(maxLength == null || maxLength >= 1, prefix + "max-length", maxLength,
 				"Set it to 1 or more, or leave it out to keep any number of records.");
 		if (trim.maxAge() != null) {
-			requireAtLeast(prefix + "max-age", trim.maxAge(), Duration.ofSeconds(1));
+			this.problems.requireAtLeast(prefix + "max-age", trim.maxAge(), Duration.ofSeconds(1));
 		}
 	}
 
@@ -348,12 +338,15 @@ final class PropertiesValidator {
 	private void validateResume(String name, Topic topic) {
 		String instance = this.properties.instanceId();
 		if (topic.mode() != Mode.BROADCAST) {
-			reject("'shardkeeper.topics.%s.resume' is true, but the topic's mode is 'coordinated': the group always resumes where it was."
-				.formatted(name), "Remove 'resume', or set the mode to 'broadcast'.");
+			this.problems.reject(
+					"'shardkeeper.topics.%s.resume' is true, but the topic's mode is 'coordinated': the group always resumes where it was."
+						.formatted(name),
+					"Remove 'resume', or set the mode to 'broadcast'.");
 		}
 		else if (instance == null || instance.isBlank()) {
-			reject("'shardkeeper.topics.%s.resume' is true, but 'shardkeeper.instance-id' is not set: offsets are kept for an id that is the same after a restart, and the default id is not."
-				.formatted(name),
+			this.problems.reject(
+					"'shardkeeper.topics.%s.resume' is true, but 'shardkeeper.instance-id' is not set: offsets are kept for an id that is the same after a restart, and the default id is not."
+						.formatted(name),
 					"Set 'shardkeeper.instance-id' to an id that differs between instances and outlives a restart, for example to ${HOSTNAME}, the name of the pod in a StatefulSet; or remove 'resume', and each start begins at 'shardkeeper.topics.%s.start'."
 						.formatted(name));
 		}
@@ -361,122 +354,11 @@ final class PropertiesValidator {
 
 	private void rejectAssignment(String name, String property, boolean isSet) {
 		if (isSet) {
-			reject("'shardkeeper.topics.%s.%s' is set, but 'shardkeeper.topics.%s.mode' is 'broadcast': every instance consumes every shard, so none is assigned."
-				.formatted(name, property, name), "Remove '%s', or set the mode to 'coordinated'.".formatted(property));
+			this.problems.reject(
+					"'shardkeeper.topics.%s.%s' is set, but 'shardkeeper.topics.%s.mode' is 'broadcast': every instance consumes every shard, so none is assigned."
+						.formatted(name, property, name),
+					"Remove '%s', or set the mode to 'coordinated'.".formatted(property));
 		}
-	}
-
-	private void validate(Consumer consumer, ConsumerNames names) {
-		TopicConsumer own = names.own();
-		requireBetween(names.of("concurrency", own.concurrency()), consumer.concurrency(), 1, MAX_CONCURRENCY);
-		requireBetween(names.of("max-ahead", own.maxAhead()), consumer.maxAhead(), 1, MAX_WINDOW);
-		requireBetween(names.of("batch-size", own.batchSize()), consumer.batchSize(), 1, MAX_WINDOW);
-		requireBetween(names.of("max-conversion-failures", own.maxConversionFailures()),
-				consumer.maxConversionFailures(), 0, Integer.MAX_VALUE);
-		requireAtLeast(names.of("long-call", own.longCall()), consumer.longCall(), Duration.ofSeconds(1));
-		validate(consumer.buffer(), names);
-		validate(consumer.commit(), names);
-		validate(consumer.retry(), names);
-		String delays = names.of("retry-queue.delays", own.retryQueue().delays());
-		for (Duration delay : consumer.retryQueue().delays()) {
-			requireAtLeast(delays, delay, Duration.ZERO);
-		}
-		requireAtLeast(names.of("retry-queue.max-age", own.retryQueue().maxAge()), consumer.retryQueue().maxAge(),
-				Duration.ofSeconds(1));
-		requireAtLeast(names.of("dead-letters.max-age", own.deadLetters().maxAge()), consumer.deadLetters().maxAge(),
-				Duration.ofMinutes(1));
-		Long maxCount = consumer.deadLetters().maxCount();
-		if (maxCount != null) {
-			requireBetween(names.of("dead-letters.max-count", own.deadLetters().maxCount()), maxCount, 1,
-					Long.MAX_VALUE);
-		}
-		if (consumer.onFailure() == OnFailure.RETRY_QUEUE && consumer.retryQueue().delays().isEmpty()) {
-			reject("'%s' is 'retry-queue', but '%s' is empty.".formatted(names.of("on-failure", own.onFailure()),
-					delays), "Set at least one delay, or set 'on-failure' to 'dead-letter'.");
-		}
-		if (consumer.onFailure() == OnFailure.PARK_KEY && consumer.retryQueue().delays().isEmpty()) {
-			reject("'%s' is 'park-key', but '%s' is empty.".formatted(names.of("on-failure", own.onFailure()), delays),
-					"Set at least one delay, or set 'on-failure' to 'halt'.");
-		}
-		validate(consumer.parkKey(), names);
-	}
-
-	private void validate(ShardkeeperProperties.ParkKey parkKey, ConsumerNames names) {
-		ShardkeeperProperties.TopicParkKey own = names.own().parkKey();
-		requireBetween(names.of("park-key.max-keys", own.maxKeys()), parkKey.maxKeys(), 1, MAX_PARKED_KEYS);
-		requireBetween(names.of("park-key.max-records", own.maxRecords()), parkKey.maxRecords(), 1, MAX_PARKED_RECORDS);
-	}
-
-	private void validate(Buffer buffer, ConsumerNames names) {
-		ShardkeeperProperties.TopicBuffer own = names.own().buffer();
-		requireBetween(names.of("buffer.records", own.records()), buffer.records(), 1, Integer.MAX_VALUE);
-		requireBetween(names.of("buffer.size", own.size()), buffer.size().toBytes(), 1, Long.MAX_VALUE);
-	}
-
-	private void validate(Commit commit, ConsumerNames names) {
-		ShardkeeperProperties.TopicCommit own = names.own().commit();
-		requireBetween(names.of("commit.records", own.records()), commit.records(), 1, Integer.MAX_VALUE);
-		requireAtLeast(names.of("commit.interval", own.interval()), commit.interval(), Duration.ofMillis(1));
-	}
-
-	private void validate(Retry retry, ConsumerNames names) {
-		ShardkeeperProperties.TopicRetry own = names.own().retry();
-		requireBetween(names.of("retry.max-attempts", own.maxAttempts()), retry.maxAttempts(), 1, Integer.MAX_VALUE);
-		String initialInterval = names.of("retry.initial-interval", own.initialInterval());
-		requireAtLeast(initialInterval, retry.initialInterval(), Duration.ofMillis(1));
-		require(retry.multiplier() >= 1, names.of("retry.multiplier", own.multiplier()), retry.multiplier(),
-				"Set it to 1 (pauses that do not grow) or more.");
-		require(retry.maxInterval().compareTo(retry.initialInterval()) >= 0,
-				names.of("retry.max-interval", own.maxInterval()), retry.maxInterval(),
-				"Set it to at least '%s', which is %s.".formatted(initialInterval,
-						DurationText.of(retry.initialInterval())));
-		// The binder does not check the bound of the type argument.
-		for (Class<?> excluded : retry.excludes()) {
-			require(Throwable.class.isAssignableFrom(excluded), names.of("retry.excludes", own.excludes()),
-					excluded.getName(),
-					"Set it to classes of exceptions only, such as java.lang.IllegalArgumentException.");
-		}
-	}
-
-	private void requireBetween(String property, long value, long min, long max) {
-		require(value >= min && value <= max, property, value, (max < Integer.MAX_VALUE)
-				? "Set it to a number from %d to %d.".formatted(min, max) : "Set it to %d or more.".formatted(min));
-	}
-
-	private void requireBetween(String property, Duration value, Duration min, Duration max) {
-		requireAtLeast(property, value, min);
-		require(value.compareTo(max) <= 0, property, value, "Set it to %s or less.".formatted(DurationText.of(max)));
-	}
-
-	private void requireAtLeast(String property, @Nullable Duration value, Duration min) {
-		require(value == null || value.compareTo(min) >= 0, property, value,
-				"Set it to %s or more.".formatted(DurationText.of(min)));
-	}
-
-	private void requireNameIfSet(String property, @Nullable String name) {
-		if (name != null && !name.isEmpty()) {
-			requireName(property, name);
-		}
-	}
-
-	private void requireName(String property, String name) {
-		try {
-			Names.requireValid(name, property);
-		}
-		catch (ShardkeeperConfigurationException ex) {
-			reject(ex.getDescription(), ex.getAction());
-		}
-	}
-
-	private void require(boolean valid, String property, @Nullable Object value, String action) {
-		if (!valid) {
-			reject("'%s' is %s.".formatted(property,
-					(value instanceof Duration duration) ? DurationText.of(duration) : value), action);
-		}
-	}
-
-	private void reject(String description, String action) {
-		this.problems.putIfAbsent(description, action);
 	}
 
 	/** Names the profile if a time of the session is its default. */
@@ -486,21 +368,6 @@ final class PropertiesValidator {
 		}
 		String profile = this.properties.session().profile().name().toLowerCase(Locale.ROOT).replace('_', '-');
 		return "%s (default of 'shardkeeper.session.profile: %s')".formatted(DurationText.of(inForce), profile);
-	}
-
-	/** Names the property that a value of a topic's consumer comes from. */
-	private record ConsumerNames(String topic, TopicConsumer own) {
-
-		private ConsumerNames(String topic, @Nullable TopicConsumer own) {
-			this.topic = topic;
-			this.own = (own != null) ? own : TopicConsumer.NONE;
-		}
-
-		String of(String property, @Nullable Object override) {
-			return (override != null) ? "shardkeeper.topics.%s.consumer.%s".formatted(this.topic, property)
-					: "shardkeeper.consumer." + property;
-		}
-
 	}
 
 }
