@@ -43,8 +43,8 @@ class ArchitectureTests {
 	private static final String API = "api";
 
 	private static final Set<String> PURE = Set.of("shard", "report", "assignment", "assignment.sticky",
-			"assignment.rules", "assignment.load", "assignment.selection", "directive", "protocol", "schedule",
-			"parking");
+			"assignment.rules", "assignment.load", "assignment.selection", "directive", "protocol", "protocol.leader",
+			"protocol.member", "schedule", "parking");
 
 	/** Directories of the modules whose classes are on the class path of this test. */
 	private static final Set<String> MODULES = Set.of("core", "memory", "operations", "tools", "test", "redis", "kafka",
@@ -72,8 +72,10 @@ class ArchitectureTests {
 		plan.put("assignment.selection",
 				Set.of("assignment.sticky", "assignment.rules", "assignment.load", "assignment", "shard"));
 		plan.put("directive", Set.of("assignment", "shard", "text"));
-		plan.put("protocol",
-				Set.of("directive", "assignment.sticky", "assignment.load", "assignment", "time", "shard", "text"));
+		plan.put("protocol", Set.of("assignment.load", "assignment", "time", "shard", "text"));
+		plan.put("protocol.member", Set.of("protocol", "time", "shard"));
+		plan.put("protocol.leader",
+				Set.of("protocol", "directive", "assignment.load", "assignment.sticky", "assignment", "time", "shard"));
 		plan.put("source", Set.of("time", "shard", "text"));
 		plan.put("source.memory", Set.of("source", API, "shard"));
 		plan.put("source.fixed", Set.of("source", "shard"));
@@ -81,70 +83,124 @@ class ArchitectureTests {
 		plan.put("checkpoint", Set.of(API, "shard", "text"));
 		plan.put("checkpoint.memory", Set.of("checkpoint", "shard"));
 		plan.put("output", Set.of("checkpoint", "source", "time", API, "shard", "text"));
-		plan.put("coordination", Set.of("directive", "protocol", "assignment", "loop", "time", API, "shard", "text"));
+		plan.put("coordination.store",
+				Set.of("protocol.leader", "protocol.member", "protocol", "directive", API, "shard"));
+		plan.put("coordination.member", Set.of("coordination.store", "protocol.leader", "protocol.member", "protocol",
+				"directive", "assignment", "loop", "time", API, "shard", "text"));
+		plan.put("coordination.leader", Set.of("coordination.member", "coordination.store", "protocol.leader",
+				"protocol.member", "protocol", "directive", "assignment", "loop", "time", API, "shard", "text"));
+		plan.put("coordination",
+				Set.of("coordination.leader", "coordination.member", "coordination.store", "protocol.leader",
+						"protocol.member", "protocol", "directive", "assignment", "loop", "time", API, "shard",
+						"text"));
 		plan.put("report", Set.of("coordination", "shard"));
-		plan.put("history", Set.of("coordination", "protocol", "report", "loop", "time", API, "shard", "text"));
-		plan.put("coordination.memory", Set.of("directive", "coordination", "protocol", "shard", "text"));
+		plan.put("history", Set.of("report", "coordination.store", "protocol", "loop", "time", API, "shard", "text"));
+		plan.put("coordination.memory", Set.of("coordination.store", "protocol.leader", "protocol.member", "protocol",
+				"directive", "shard", "text"));
 		plan.put("cluster", Set.of("shard"));
-		plan.put("cluster.session", Set.of("cluster", "coordination", "loop", "time", API, "shard", "text"));
+		plan.put("cluster.session", Set.of("cluster", "coordination", "coordination.member", "coordination.store",
+				"loop", "time", API, "shard", "text"));
 		plan.put("cluster.barrier", Set.of("cluster.session", "cluster", "time", API, "shard", "text"));
 		plan.put("cluster.parameter", Set.of("cluster.session", "cluster", "loop", API, "shard", "text"));
 		plan.put("handler", Set.of("source", "schedule", API, "shard", "text"));
 		plan.put("cluster.lock", Set.of("handler", "cluster.session", "cluster", "time", API, "shard", "text"));
 		plan.put("cluster.signal",
 				Set.of("handler", "source", "loop", "time", "cluster.session", "cluster", API, "shard", "text"));
-		plan.put("cluster.memory", Set.of("cluster.signal", "cluster.parameter", "cluster.lock", "cluster.barrier",
-				"cluster.session", "cluster", "coordination.memory", "coordination", "protocol", "shard", "text"));
+		plan.put("cluster.memory",
+				Set.of("cluster.signal", "cluster.lock", "cluster.parameter", "cluster.barrier", "cluster.session",
+						"cluster", "coordination.memory", "coordination.store", "protocol", "shard", "text"));
 		plan.put("handler.messaging", Set.of("handler", "source", API, "shard"));
 		plan.put("worker.record", Set.of("checkpoint", "source", "shard"));
-		plan.put("worker.shard", Set.of("worker.record", "output", "handler", "coordination", "checkpoint", "source",
-				"parking", "loop", "time", API, "shard", "text"));
+		plan.put("worker.shard", Set.of("worker.record", "handler", "coordination.member", "output", "checkpoint",
+				"source", "loop", "parking", "time", API, "shard", "text"));
 		plan.put("worker.retry",
 				Set.of("worker.record", "worker.shard", "checkpoint", "source", "parking", "time", "shard", "text"));
-		plan.put("worker.commit", Set.of("worker.record", "worker.shard", "worker.retry", "output", "handler",
-				"checkpoint", "source", "protocol", "loop", "time", API, "shard", "text"));
-		plan.put("worker.call", Set.of("worker.record", "worker.shard", "worker.commit", "output", "handler",
+		plan.put("worker.commit", Set.of("worker.retry", "worker.shard", "worker.record", "handler", "output",
+				"checkpoint", "source", "protocol.member", "loop", "time", API, "shard", "text"));
+		plan.put("worker.call", Set.of("worker.commit", "worker.shard", "worker.record", "handler", "output",
 				"checkpoint", "source", "protocol", "loop", "time", API));
 		plan.put("worker.failure", Set.of("worker.record", "worker.shard", "worker.retry", "worker.commit",
 				"worker.call", "handler", "checkpoint", "source", "schedule", "loop", "time", API, "shard", "text"));
 		plan.put("worker",
-				Set.of("worker.record", "worker.shard", "worker.retry", "worker.commit", "worker.call",
-						"worker.failure", "output", "handler", "coordination", "checkpoint", "source", "protocol",
-						"schedule", "loop", "time", API, "shard", "text"));
-		plan.put("consumer", Set.of("directive", "worker", "worker.record", "worker.shard", "worker.failure", "output",
-				"handler", "coordination", "checkpoint", "source", "protocol", "loop", "time", API, "shard", "text"));
-		plan.put("operations", Set.of("directive", "coordination", "checkpoint", "source", "protocol", "schedule",
-				"report", "loop", "time", API, "shard", "text"));
-		plan.put("test", Set.of("source.memory", "source", "coordination.memory", "coordination", "checkpoint.memory",
-				"checkpoint", API, "shard"));
+				Set.of("worker.failure", "worker.call", "worker.commit", "worker.retry", "worker.shard",
+						"worker.record", "handler", "coordination.member", "output", "checkpoint", "source",
+						"protocol.member", "protocol", "loop", "schedule", "time", API, "shard", "text"));
+		plan.put("consumer",
+				Set.of("worker", "worker.failure", "worker.shard", "worker.record", "handler", "coordination",
+						"coordination.member", "output", "checkpoint", "source", "protocol.leader", "protocol.member",
+						"protocol", "directive", "loop", "time", API, "shard", "text"));
+		plan.put("operations.stored",
+				Set.of("coordination.store", "checkpoint", "source", "directive", API, "shard", "text"));
+		plan.put("operations.request",
+				Set.of("operations.stored", "source", "protocol", "directive", API, "shard", "text"));
+		plan.put("operations.reporting",
+				Set.of("operations.request", "report", "coordination", "coordination.member", "coordination.store",
+						"checkpoint", "source", "protocol", "directive", "loop", "schedule", "time", API, "shard",
+						"text"));
+		plan.put("operations.housekeeping",
+				Set.of("coordination.member", "checkpoint", "source", "loop", "time", API, "shard", "text"));
+		plan.put("operations.steering", Set.of("operations.request", "coordination", "coordination.store",
+				"protocol.leader", "protocol", "directive", "shard"));
+		plan.put("operations.failure", Set.of("operations.request", "report", "checkpoint", API, "shard"));
+		plan.put("operations",
+				Set.of("operations.failure", "operations.steering", "operations.reporting", "operations.request",
+						"report", "coordination", "coordination.member", "coordination.store", "checkpoint", "source",
+						"protocol", API, "shard", "text"));
+		plan.put("test", Set.of("coordination.memory", "coordination.store", "checkpoint.memory", "checkpoint",
+				"source.memory", "source", API, "shard"));
 		plan.put("redis", Set.of(API, "shard", "text"));
-		plan.put("redis.coordination",
-				Set.of("directive", "redis", "coordination", "history", "protocol", API, "shard", "text"));
-		plan.put("redis.checkpoint", Set.of("redis", "coordination", "checkpoint", API, "shard", "text"));
+		plan.put("redis.coordination", Set.of("redis", "history", "coordination.store", "protocol.leader",
+				"protocol.member", "protocol", "directive", API, "shard", "text"));
+		plan.put("redis.checkpoint", Set.of("redis", "checkpoint", API, "shard", "text"));
 		plan.put("redis.cluster",
-				Set.of("redis.coordination", "redis", "cluster.signal", "cluster.parameter", "cluster.lock",
-						"cluster.barrier", "cluster.session", "cluster", "coordination", "protocol", API, "shard",
+				Set.of("redis.coordination", "redis", "cluster.signal", "cluster.lock", "cluster.parameter",
+						"cluster.barrier", "cluster.session", "cluster", "coordination.store", "protocol", API, "shard",
 						"text"));
 		plan.put("redis.stream", Set.of("redis", "source", API, "shard", "text"));
-		plan.put("kafka", Set.of("source", "loop", "time", API, "shard", "text"));
+		plan.put("kafka.client", Set.of("source", "loop", "time", API, "shard", "text"));
+		plan.put("kafka.record", Set.of("kafka.client", "source", API, "shard", "text"));
+		plan.put("kafka.reading",
+				Set.of("kafka.record", "kafka.client", "source", "loop", "time", API, "shard", "text"));
+		plan.put("kafka",
+				Set.of("kafka.reading", "kafka.record", "kafka.client", "source", "time", API, "shard", "text"));
 		plan.put("sls", Set.of("source", "time", API, "shard", "text"));
 		plan.put("jdbc", Set.of("checkpoint", "loop", "time", API, "shard", "text"));
 		plan.put("observation", Set.of("template", "handler", "source", API, "shard"));
 		plan.put("actuate",
-				Set.of("directive", "consumer", "worker.record", "worker.shard", "worker.failure", "output",
-						"operations", "cluster", "history", "coordination", "template", "report", "loop", API, "shard",
-						"text"));
+				Set.of("operations", "operations.reporting", "operations.request", "consumer", "worker.failure",
+						"worker.shard", "worker.record", "cluster", "history", "report", "coordination",
+						"coordination.member", "output", "template", "directive", "loop", API, "shard", "text"));
 		plan.put("dashboard", Set.of("loop", "time"));
+		plan.put("autoconfigure.payload", Set.of("handler.messaging", "handler", "source", "shard"));
+		plan.put("autoconfigure.properties",
+				Set.of("autoconfigure.payload", "worker.shard", "history", "coordination.member", "coordination.store",
+						"checkpoint", "template", "source", "protocol", "assignment.load", "schedule", API, "shard",
+						"text"));
+		plan.put("autoconfigure.source",
+				Set.of("autoconfigure.properties", "autoconfigure.payload", "sls", "kafka", "kafka.record",
+						"kafka.client", "operations.stored", "output", "template", "source.fixed", "source", API,
+						"shard", "text"));
+		plan.put("autoconfigure.store",
+				Set.of("autoconfigure.source", "autoconfigure.properties", "autoconfigure.payload", "jdbc",
+						"redis.stream", "redis.cluster", "redis.checkpoint", "redis.coordination", "redis",
+						"operations.housekeeping", "consumer", "worker.shard", "cluster.memory", "cluster.signal",
+						"cluster.lock", "handler", "cluster.parameter", "cluster.barrier", "cluster.session",
+						"coordination.memory", "history", "coordination", "coordination.member", "coordination.store",
+						"checkpoint.memory", "checkpoint", "source", API, "shard", "text"));
+		plan.put("autoconfigure.cluster",
+				Set.of("autoconfigure.properties", "autoconfigure.payload", "cluster.signal", "cluster.lock", "handler",
+						"cluster.parameter", "cluster.barrier", "cluster.session", "cluster", "coordination",
+						"coordination.member", "coordination.store", "source", "time", "shard"));
 		plan.put("autoconfigure",
-				Set.of("actuate", "observation", "kafka", "sls", "cluster.memory", "cluster.signal",
-						"cluster.parameter", "cluster.lock", "cluster.barrier", "cluster.session", "cluster",
-						"redis.cluster", "redis.stream", "redis.checkpoint", "redis.coordination", "redis",
-						"operations", "consumer", "worker.shard", "output", "handler.messaging", "handler",
-						"coordination.memory", "history", "coordination", "checkpoint.memory", "checkpoint", "template",
-						"source.memory", "source.fixed", "source", "schedule", "protocol", "assignment.selection",
-						"assignment.load", "assignment", "loop", "time", API, "shard", "text", "jdbc"));
-		plan.put("autoconfigure.dashboard",
-				Set.of("autoconfigure", "dashboard", "operations", "history", "report", "loop", "time"));
+				Set.of("autoconfigure.cluster", "autoconfigure.store", "autoconfigure.source",
+						"autoconfigure.properties", "autoconfigure.payload", "actuate", "observation", "kafka",
+						"operations", "operations.housekeeping", "operations.reporting", "operations.request",
+						"operations.stored", "consumer", "worker.shard", "handler", "cluster", "history",
+						"coordination", "coordination.member", "coordination.store", "output", "checkpoint", "template",
+						"source.fixed", "source.memory", "source", "protocol", "assignment.selection",
+						"assignment.load", "assignment", "loop", "time", API, "shard", "text"));
+		plan.put("autoconfigure.dashboard", Set.of("autoconfigure", "dashboard", "operations.reporting",
+				"operations.request", "history", "report", "loop", "time"));
 
 		assertThat(lines(arrows(ArchitectureTests::room))).containsExactlyInAnyOrderElementsOf(lines(plan));
 		List<String> below = new ArrayList<>();
@@ -217,6 +273,8 @@ class ArchitectureTests {
 		plan.put("assignment.selection", Set.of());
 		plan.put("directive", Set.of());
 		plan.put("protocol", Set.of());
+		plan.put("protocol.member", Set.of());
+		plan.put("protocol.leader", Set.of());
 		plan.put("source", Set.of("jackson", "slf4j"));
 		plan.put("source.memory", Set.of());
 		plan.put("source.fixed", Set.of());
@@ -224,6 +282,9 @@ class ArchitectureTests {
 		plan.put("checkpoint", Set.of("jackson"));
 		plan.put("checkpoint.memory", Set.of());
 		plan.put("output", Set.of("slf4j"));
+		plan.put("coordination.store", Set.of());
+		plan.put("coordination.member", Set.of("slf4j"));
+		plan.put("coordination.leader", Set.of("slf4j"));
 		plan.put("coordination", Set.of("slf4j"));
 		plan.put("history", Set.of("spring", "slf4j"));
 		plan.put("coordination.memory", Set.of("slf4j"));
@@ -244,7 +305,13 @@ class ArchitectureTests {
 		plan.put("worker.failure", Set.of("spring", "slf4j"));
 		plan.put("worker", Set.of("slf4j"));
 		plan.put("consumer", Set.of("spring", "jackson", "slf4j"));
-		plan.put("operations", Set.of("spring", "jackson", "slf4j"));
+		plan.put("operations.stored", Set.of("jackson"));
+		plan.put("operations.request", Set.of("slf4j"));
+		plan.put("operations.reporting", Set.of("slf4j", "spring"));
+		plan.put("operations.housekeeping", Set.of("slf4j", "spring"));
+		plan.put("operations.steering", Set.of());
+		plan.put("operations.failure", Set.of());
+		plan.put("operations", Set.of("slf4j", "spring"));
 		plan.put("test", Set.of("lettuce", "apache-kafka", "spring", "spring-boot", "junit", "assertj", "awaitility",
 				"embedded-redis", "jackson"));
 		plan.put("redis", Set.of("lettuce", "spring", "spring-data", "slf4j"));
@@ -252,6 +319,9 @@ class ArchitectureTests {
 		plan.put("redis.checkpoint", Set.of("lettuce", "slf4j"));
 		plan.put("redis.cluster", Set.of("lettuce"));
 		plan.put("redis.stream", Set.of("lettuce", "slf4j"));
+		plan.put("kafka.client", Set.of("apache-kafka", "slf4j"));
+		plan.put("kafka.record", Set.of("apache-kafka", "slf4j"));
+		plan.put("kafka.reading", Set.of("apache-kafka", "slf4j"));
 		plan.put("kafka", Set.of("apache-kafka", "slf4j"));
 		plan.put("sls", Set.of("aliyun-log", "httpclient", "jackson", "slf4j"));
 		plan.put("jdbc", Set.of("spring", "hikari", "slf4j"));
@@ -259,8 +329,14 @@ class ArchitectureTests {
 		plan.put("actuate", Set.of("spring", "spring-boot", "micrometer", "slf4j"));
 		plan.put("dashboard", Set.of("spring", "spring-boot", "servlet", "reactor"));
 		plan.put("autoconfigure.dashboard", Set.of("spring", "spring-boot", "jackson", "reactor"));
-		plan.put("autoconfigure", Set.of("spring", "spring-messaging", "jakarta-validation", "spring-boot",
-				"spring-data", "lettuce", "apache-kafka", "aliyun-log", "jackson", "micrometer", "slf4j"));
+		plan.put("autoconfigure.payload",
+				Set.of("jackson", "jakarta-validation", "spring", "spring-boot", "spring-messaging"));
+		plan.put("autoconfigure.properties", Set.of("spring", "spring-boot"));
+		plan.put("autoconfigure.source",
+				Set.of("aliyun-log", "apache-kafka", "micrometer", "slf4j", "spring", "spring-boot"));
+		plan.put("autoconfigure.store", Set.of("lettuce", "slf4j", "spring", "spring-boot", "spring-data"));
+		plan.put("autoconfigure.cluster", Set.of("jakarta-validation", "spring", "spring-boot"));
+		plan.put("autoconfigure", Set.of("micrometer", "slf4j", "spring", "spring-boot"));
 
 		assertThat(lines(arrows(ArchitectureTests::library))).containsExactlyInAnyOrderElementsOf(lines(plan));
 	}

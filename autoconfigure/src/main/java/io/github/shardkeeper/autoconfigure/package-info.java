@@ -1,6 +1,6 @@
 /**
- * Wiring: properties, how they are validated and become settings, beans, and analysis of
- * failed startups. The only package that creates beans; contains no behavior of its own.
+ * Wiring: the auto-configurations, which put together what the packages below define.
+ * Only these packages create beans; they contain no behavior of their own.
  */
 @NullMarked
 package io.github.shardkeeper.autoconfigure;
