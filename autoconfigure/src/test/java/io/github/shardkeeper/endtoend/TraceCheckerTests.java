@@ -73,6 +73,23 @@ class TraceCheckerTests {
 	}
 
 	@Test
+	void acceptsRepetitionOfTheLastCallAfterItsLease() {
+		handled("a", 1, 0, 10, 1, 2, 3);
+		handled("a", 1, 2_000, 10, 3, 4);
+		assertThat(check()).isEmpty();
+	}
+
+	@Test
+	void findsRepetitionsUnderOneToken() {
+		handled("a", 1, 0, 10, 1, 2, 3, 3, 4);
+		assertThat(rules()).containsExactly(Rule.ORDER);
+		this.lines.clear();
+		handled("a", 1, 0, 10, 1, 2, 3);
+		handled("a", 1, 2_000, 10, 2, 3, 4);
+		assertThat(rules()).containsExactly(Rule.ORDER);
+	}
+
+	@Test
 	void findsWrongOrder() {
 		handled("a", 1, 0, 10, 1, 3, 2, 4);
 		assertThat(rules()).contains(Rule.ORDER).containsOnly(Rule.ORDER);
