@@ -3,6 +3,8 @@ package io.github.shardkeeper;
 import java.util.Optional;
 import java.util.Set;
 
+import tools.jackson.core.type.TypeReference;
+
 /**
  * State that a handler keeps for one shard: values by key, stored as JSON. The state
  * moves with the shard and is committed in one atomic write with the offset, under the
@@ -23,7 +25,8 @@ import java.util.Set;
 public interface ShardState {
 
 	/**
-	 * Returns a value.
+	 * Returns a value. What an earlier class of the application has stored is converted
+	 * by its {@link StateMigration}.
 	 * @param key the key, not empty
 	 * @param type the type to convert the JSON to
 	 * @param <T> the type of the value
@@ -32,6 +35,17 @@ public interface ShardState {
 	 * and a call that ends with it halts the shard
 	 */
 	<T> Optional<T> get(String key, Class<T> type);
+
+	/**
+	 * Returns a value of a generic type.
+	 * @param key the key, not empty
+	 * @param type the type to convert the JSON to, such as
+	 * {@code new TypeReference<List<Visit>>() }{@code {}}
+	 * @param <T> the type of the value
+	 * @return the value, empty if there is none
+	 * @throws UnreadableStateException like {@link #get(String, Class)}
+	 */
+	<T> Optional<T> get(String key, TypeReference<T> type);
 
 	/**
 	 * Stores a value.

@@ -1,5 +1,7 @@
 package io.github.shardkeeper;
 
+import java.lang.reflect.Type;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,8 +23,8 @@ public class UnreadableStateException extends IllegalArgumentException {
 	 * @param reason why the value cannot be converted; may quote it
 	 * @param cause the cause, {@code null} for none
 	 */
-	public UnreadableStateException(String key, Class<?> type, String reason, @Nullable Throwable cause) {
-		this("he state under key '%s' cannot be read as %s".formatted(key, type.getName()), reason, cause);
+	public UnreadableStateException(String key, Type type, String reason, @Nullable Throwable cause) {
+		this("he state under key '%s' cannot be read as %s".formatted(key, type.getTypeName()), reason, cause);
 	}
 
 	private UnreadableStateException(String subject, String reason, @Nullable Throwable cause) {

@@ -39,6 +39,7 @@ import io.github.shardkeeper.ShardSelector;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.ShardTopics;
+import io.github.shardkeeper.StateMigration;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.ShardCatalog;
 import io.github.shardkeeper.autoconfigure.ShardkeeperBuildTimeAutoConfiguration.BuildTimeProperties;
@@ -65,6 +66,7 @@ import io.github.shardkeeper.autoconfigure.store.RedisStoreConfiguration;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.TopicGroups;
+import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.consumer.ExitOnSessionLoss;
 import io.github.shardkeeper.consumer.PublishedEvents;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
@@ -221,6 +223,11 @@ public final class ShardkeeperAutoConfiguration {
 	}
 
 	@Bean
+	StateValues shardkeeperStateValues(JsonMapperSelection json, ObjectProvider<StateMigration<?>> migrations) {
+		return new StateValues(json.mapper(), migrations.orderedStream().toList());
+	}
+
+	@Bean
 	static AnnotatedBeans shardkeeperAnnotatedBeans(ConfigurableListableBeanFactory beans) {
 		return new AnnotatedBeans(beans);
 	}
@@ -280,7 +287,7 @@ public final class ShardkeeperAutoConfiguration {
 	ShardConsumerRunner shardkeeperConsumerRunner(ShardkeeperSettings settings, ShardCoordinator coordinator,
 			SettingsAgreement agreement, ShardHandlerDetector detector, SourceRegistry sources,
 			StartPositions startPositions, CheckpointStore checkpoints, BroadcastStores broadcast, Lease lease,
-			MemberRuntime runtime, JsonMapperSelection json, ObjectProvider<ConsumerMeters> meters,
+			MemberRuntime runtime, StateValues stateValues, ObjectProvider<ConsumerMeters> meters,
 			ConsumerEvents events, ObjectProvider<OutboxSettings> outputs, Environment environment) {
 		ShardkeeperProperties.Consumer consumer = settings.properties().consumer();
 		WorkerThreads threads = new WorkerThreads(Threading.VIRTUAL.isActive(environment), consumer.threads());
@@ -288,7 +295,7 @@ public final class ShardkeeperAutoConfiguration {
 				broadcast.over(checkpoints), lease, runtime, threads,
 				new ShardConsumerRunner.Settings(settings.consumers(), consumer.buffer().totalSize().toBytes(),
 						settings.broadcastTopics(), consumer.startup() == ShardkeeperProperties.Startup.WITH_CONTEXT),
-				json.mapper(), meters.getIfAvailable(() -> ConsumerMeters.NONE), events,
+				stateValues, meters.getIfAvailable(() -> ConsumerMeters.NONE), events,
 				outputs.getIfAvailable(() -> OutboxSettings.NONE), settings.leaveTimeout());
 	}
 
@@ -354,8 +361,8 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	ShardStateReader shardkeeperStateReader(CheckpointStore checkpoints, BroadcastStores broadcast,
-			SourceRegistry sources, JsonMapperSelection json) {
-		return new CommittedStateReader(broadcast.over(checkpoints), sources, json.mapper());
+			SourceRegistry sources, StateValues stateValues) {
+		return new CommittedStateReader(broadcast.over(checkpoints), sources, stateValues);
 	}
 
 	@Bean

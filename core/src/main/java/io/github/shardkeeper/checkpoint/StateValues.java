@@ -12,6 +12,7 @@ import java.time.LocalTime;
 import java.time.OffsetDateTime;
 import java.time.ZonedDateTime;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -22,11 +23,13 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.ObjectWriter;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 import io.github.shardkeeper.Internal;
+import io.github.shardkeeper.StateMigration;
 import io.github.shardkeeper.text.EncodableText;
 
 /**
@@ -66,14 +69,20 @@ public final class StateValues {
 	 */
 	private volatile @Nullable PlainTypes plainTypes;
 
+	private final VersionedValues versions;
+
 	private final Map<Class<?>, RecordType> recordTypes = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates values that a mapper converts.
 	 * @param mapper the application's mapper
+	 * @param migrations the migrations of values that earlier classes have written
+	 * @throws io.github.shardkeeper.shard.ShardkeeperConfigurationException if one is not
+	 * possible, or a class has several
 	 */
-	public StateValues(JsonMapper mapper) {
+	public StateValues(JsonMapper mapper, Collection<? extends StateMigration<?>> migrations) {
 		this.mapper = mapper;
+		this.versions = new VersionedValues(mapper, migrations);
 		this.writer = mapper.writer(SerializationFeature.FAIL_ON_EMPTY_BEANS);
 	}
 
@@ -98,15 +107,16 @@ public final class StateValues {
 		}
 		String json = this.writer.writeValueAsString(value);
 		EncodableText.require(json, "Its JSON");
-		return json;
+		return this.versions.stored(value, json);
 	}
 
 	/**
 	 * Converts JSON to a value.
 	 * @return the value; {@code null} for the JSON {@code null}
 	 * @throws JacksonException if it cannot be converted
+	 * @throws IllegalArgumentException if its version cannot be read here
 	 */
-	<T> @Nullable T read(String json, Class<T> type) {
+	public <T> @Nullable T read(String json, Class<T> type) {
 		PlainTypes plain = plainTypes();
 		if (type == Long.class && plain.longs() && isWholeNumber(json, LONG_DIGITS)) {
 			return type.cast(Long.valueOf(json));
@@ -120,7 +130,13 @@ public final class StateValues {
 		if (type == Boolean.class && plain.booleans() && (json.equals("true") || json.equals("false"))) {
 			return type.cast(Boolean.valueOf(json));
 		}
-		return this.mapper.readValue(json, type);
+		return this.versions.isVersioned(json, type) ? this.versions.read(json, this.mapper.constructType(type))
+				: this.mapper.readValue(json, type);
+	}
+
+	/** Converts JSON to a value of a generic type, like {@link #read(String, Class)}. */
+	<T> @Nullable T read(String json, TypeReference<T> reference) {
+		return this.versions.read(json, this.mapper.constructType(reference));
 	}
 
 	/**
@@ -169,7 +185,7 @@ public final class StateValues {
 			return false;
 		}
 		RecordType type = recordType(value.getClass());
-		return type.immutable && type.readsBackEqual(value, json, this.mapper);
+		return type.immutable && type.readsBackEqual(value, json, this);
 	}
 
 	private RecordType recordType(Class<?> type) {
@@ -253,21 +269,21 @@ public final class StateValues {
 		}
 
 		/** Reads the JSON of the first value, the second, the fourth, the eighth … */
-		boolean readsBackEqual(Object value, String json, JsonMapper mapper) {
+		boolean readsBackEqual(Object value, String json, StateValues values) {
 			if (this.unequal) {
 				return false;
 			}
 			if (Long.bitCount(this.written.incrementAndGet()) == 1) {
-				this.unequal = !isEqual(value, json, mapper);
+				this.unequal = !isEqual(value, json, values);
 			}
 			return !this.unequal;
 		}
 
-		private static boolean isEqual(Object value, String json, JsonMapper mapper) {
+		private static boolean isEqual(Object value, String json, StateValues values) {
 			try {
-				return value.equals(mapper.readValue(json, value.getClass()));
+				return value.equals(values.read(json, value.getClass()));
 			}
-			catch (JacksonException ex) {
+			catch (JacksonException | ValueVersionException ex) {
 				// A call that reads it gets this failure.
 				return false;
 			}

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.checkpoint;
 
+import java.lang.reflect.Type;
 import java.util.ArrayDeque;
 import java.util.Collections;
 import java.util.Deque;
@@ -9,9 +10,11 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.type.TypeReference;
 
 import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.ShardState;
@@ -102,6 +105,15 @@ public final class StateView implements ShardState, AutoCloseable {
 		return (json != null) ? Optional.ofNullable(read(key, json, type)) : Optional.empty();
 	}
 
+	@Override
+	public <T> Optional<T> get(String key, TypeReference<T> type) {
+		check(key);
+		Objects.requireNonNull(type, "type must not be null");
+		String json = read(key);
+		return (json != null) ? Optional.ofNullable(converted(key, type.getType(), () -> this.values.read(json, type)))
+				: Optional.empty();
+	}
+
 	/** Returns a number that is not JSON, {@code null} for all other values. */
 	private <T> @Nullable T readNumber(String key, Class<T> type) {
 		Write write = find(key);
@@ -116,15 +128,22 @@ public final class StateView implements ShardState, AutoCloseable {
 		if (keptValue != null) {
 			return keptValue;
 		}
+		T value = converted(key, type, () -> this.values.read(json, type));
+		if (value != null && this.values.isImmutableRecord(type)) {
+			this.kept.keep(key, json, value);
+		}
+		return value;
+	}
+
+	private static <T> @Nullable T converted(String key, Type type, Supplier<@Nullable T> conversion) {
 		try {
-			T value = this.values.read(json, type);
-			if (value != null && this.values.isImmutableRecord(type)) {
-				this.kept.keep(key, json, value);
-			}
-			return value;
+			return conversion.get();
 		}
 		catch (JacksonException ex) {
 			throw unreadable(key, type, ex.getOriginalMessage(), ex);
+		}
+		catch (ValueVersionException ex) {
+			throw unreadable(key, type, String.valueOf(ex.getMessage()), ex);
 		}
 		catch (RuntimeException | LinkageError ex) {
 			// From a deserializer or the class itself.
@@ -132,7 +151,7 @@ public final class StateView implements ShardState, AutoCloseable {
 		}
 	}
 
-	private static UnreadableStateException unreadable(String key, Class<?> type, String reason, Throwable cause) {
+	private static UnreadableStateException unreadable(String key, Type type, String reason, Throwable cause) {
 		return new UnreadableStateException(PrintableText.of(key, MAX_KEY_LENGTH_SHOWN), type, PrintableText.of(reason),
 				cause);
 	}
@@ -157,6 +176,10 @@ public final class StateView implements ShardState, AutoCloseable {
 					"The value for key '%s' of type %s cannot be written as JSON: %s".formatted(PrintableText.of(key),
 							value.getClass().getName(), FailureText.ofWritingJson(ex.getOriginalMessage())),
 					ex);
+		}
+		catch (ValueVersionException ex) {
+			throw new IllegalArgumentException("The value for key '%s' of type %s cannot be stored: %s"
+				.formatted(PrintableText.of(key), value.getClass().getName(), PrintableText.of(ex.getMessage())), ex);
 		}
 	}
 

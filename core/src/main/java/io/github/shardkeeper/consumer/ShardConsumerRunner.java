@@ -19,12 +19,12 @@ import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.context.SmartLifecycle;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.coordination.SettingsAgreement;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.coordination.member.MemberRuntime;
@@ -93,7 +93,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private final Settings settings;
 
-	private final JsonMapper mapper;
+	private final StateValues stateValues;
 
 	private final ConsumerMeters meters;
 
@@ -129,8 +129,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	 */
 	public ShardConsumerRunner(ShardCoordinator coordinator, SettingsAgreement agreement, ShardHandlerDetector detector,
 			SourceRegistry sources, StartPositions startPositions, CheckpointStore checkpoints, Lease lease,
-			MemberRuntime runtime, WorkerThreads threads, Settings settings, JsonMapper mapper, ConsumerMeters meters,
-			ConsumerEvents events, OutboxSettings outputs, Duration stopTimeout) {
+			MemberRuntime runtime, WorkerThreads threads, Settings settings, StateValues stateValues,
+			ConsumerMeters meters, ConsumerEvents events, OutboxSettings outputs, Duration stopTimeout) {
 		this.coordinator = coordinator;
 		this.agreement = agreement;
 		this.detector = detector;
@@ -141,7 +141,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		this.runtime = runtime;
 		this.threads = threads;
 		this.settings = settings;
-		this.mapper = mapper;
+		this.stateValues = stateValues;
 		this.meters = meters;
 		this.events = events;
 		this.outputs = outputs;

@@ -123,7 +123,7 @@ final class WarmUp {
 				CountingHandler.class.getMethod("handle", byte[].class, ShardContext.class, ShardState.class),
 				CountingHandler.class);
 		ShardHandler handler = new ShardHandler(SHARD.topic(), () -> bean, signature, List.of(), List.of(), List.of(),
-				new JsonPayloadConverter(context.mapper()), null, Duration.ZERO);
+				new JsonPayloadConverter(context.stateValues().mapper()), null, Duration.ZERO);
 		ShardWorkers workers = new ShardWorkers(Map.of(SHARD.topic(), handler), context(context, settings),
 				new SessionWatch(Optional::empty, ConsumerEvents.NONE), this.turns::add, Directives.NONE, null);
 		ShardHoldings holdings = new ShardHoldings(HandoverRules.DEFAULT);
@@ -166,7 +166,7 @@ final class WarmUp {
 		return new WorkerContext(context.group(),
 				new WorkerContext.Stores(this.backend, this.backend, OutboxSettings.NONE),
 				new WorkerContext.Runtime(context.clock(), context.wallClock(), this.turns::add, context.timer()),
-				new WorkerContext.Topics((topic) -> settings, new BufferBudget(Long.MAX_VALUE), context.mapper()),
+				new WorkerContext.Topics((topic) -> settings, new BufferBudget(Long.MAX_VALUE), context.stateValues()),
 				new WorkerContext.Observers(ConsumerMeters.NONE, ConsumerEvents.NONE,
 						(shard, token, fence, completed) -> this.ended = true, context.measuresWork()),
 				Lease.unlimited());

@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 class JournaledStateTests {
 
 	private final JournaledState state = new JournaledState(Map.of("a", "1", "b", "\"two\""),
-			new StateValues(new JsonMapper()), false);
+			new StateValues(new JsonMapper(), List.of()), false);
 
 	@Test
 	void committedEntriesAreRead() {
@@ -81,7 +81,7 @@ class JournaledStateTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void rollbackToASavepointTakesBackWhatWasWrittenSince(boolean shared) {
-		StateValues values = new StateValues(new JsonMapper());
+		StateValues values = new StateValues(new JsonMapper(), List.of());
 		for (int seed = 0; seed < 500; seed++) {
 			Random random = new Random(seed);
 			JournaledState journal = new JournaledState(Map.of("k0", "1", "k1", "2", "k2", "3"), values, shared);
@@ -239,7 +239,8 @@ class JournaledStateTests {
 	void keysCountAsValuesDo() {
 		String longKey = "k".repeat(StateView.MAX_ENTRY_LENGTH);
 		for (boolean shared : new boolean[] { false, true }) {
-			StateView view = new JournaledState(Map.of(), new StateValues(JsonMapper.shared()), shared).open();
+			StateView view = new JournaledState(Map.of(), new StateValues(JsonMapper.shared(), List.of()), shared)
+				.open();
 			assertThatIllegalArgumentException().isThrownBy(() -> view.put(longKey, 1))
 				.withMessageContaining("under key 'kkkkk")
 				.withMessageContaining("a key of 16,777,216 characters and a value of 1 as JSON")
@@ -338,7 +339,8 @@ class JournaledStateTests {
 
 	@Test
 	void concurrentCallWithOutdatedReadsIsRepeated() {
-		JournaledState shared = new JournaledState(Map.of("a", "1"), new StateValues(new JsonMapper()), true);
+		JournaledState shared = new JournaledState(Map.of("a", "1"), new StateValues(new JsonMapper(), List.of()),
+				true);
 		StateView one = shared.open();
 		StateView other = shared.open();
 		one.put("a", one.get("a", Integer.class).orElseThrow() + 1);
@@ -355,7 +357,8 @@ class JournaledStateTests {
 
 	@Test
 	void concurrentIncrementsDoNotConflict() {
-		JournaledState shared = new JournaledState(Map.of("a", "1"), new StateValues(new JsonMapper()), true);
+		JournaledState shared = new JournaledState(Map.of("a", "1"), new StateValues(new JsonMapper(), List.of()),
+				true);
 		StateView one = shared.open();
 		StateView other = shared.open();
 		assertThat(one.increment("a", 10)).isEqualTo(11);
@@ -373,7 +376,8 @@ class JournaledStateTests {
 
 	@Test
 	void callThatReadASumIsRepeatedWhenItChanges() {
-		JournaledState shared = new JournaledState(Map.of("a", "1"), new StateValues(new JsonMapper()), true);
+		JournaledState shared = new JournaledState(Map.of("a", "1"), new StateValues(new JsonMapper(), List.of()),
+				true);
 		StateView one = shared.open();
 		StateView other = shared.open();
 		other.increment("a", 1);
@@ -386,7 +390,8 @@ class JournaledStateTests {
 
 	@Test
 	void callThatReadTheKeysIsRepeatedWhenTheyChange() {
-		JournaledState shared = new JournaledState(Map.of("a", "1"), new StateValues(new JsonMapper()), true);
+		JournaledState shared = new JournaledState(Map.of("a", "1"), new StateValues(new JsonMapper(), List.of()),
+				true);
 		StateView one = shared.open();
 		StateView other = shared.open();
 		one.put("b", 1);
@@ -398,7 +403,8 @@ class JournaledStateTests {
 
 	@Test
 	void readOnlyCallHasNoConflicts() {
-		JournaledState shared = new JournaledState(Map.of("a", "1"), new StateValues(new JsonMapper()), true);
+		JournaledState shared = new JournaledState(Map.of("a", "1"), new StateValues(new JsonMapper(), List.of()),
+				true);
 		StateView reader = shared.open();
 		reader.get("a", Integer.class);
 		StateView writer = shared.open();
@@ -508,7 +514,8 @@ class JournaledStateTests {
 	void commitsAndRollBacksInAnyOrderLeaveWhatAPlainMapHas(boolean shared) {
 		for (long seed = 0; seed < 300; seed++) {
 			Random random = new Random(seed);
-			JournaledState journaled = new JournaledState(Map.of("k0", "0"), new StateValues(new JsonMapper()), shared);
+			JournaledState journaled = new JournaledState(Map.of("k0", "0"),
+					new StateValues(new JsonMapper(), List.of()), shared);
 			Map<String, Long> kept = new HashMap<>(Map.of("k0", 0L));
 			Map<String, String> store = new HashMap<>(Map.of("k0", "0"));
 			for (int call = 0; call < 20; call++) {

@@ -34,7 +34,7 @@ class StateValuesTests {
 
 	private final JsonMapper mapper = new JsonMapper();
 
-	private final StateValues values = new StateValues(this.mapper);
+	private final StateValues values = new StateValues(this.mapper, List.of());
 
 	static List<Object> simpleValues() {
 		List<Object> all = new ArrayList<>(List.of(0L, -1L, Long.MAX_VALUE, Long.MIN_VALUE, 999_999_999_999_999_999L, 0,
@@ -51,7 +51,7 @@ class StateValuesTests {
 	@MethodSource("simpleValues")
 	void simpleValuesAreConvertedAsByTheMapper(Object value) {
 		for (JsonMapper each : mappers()) {
-			StateValues converted = new StateValues(each);
+			StateValues converted = new StateValues(each, List.of());
 			String json = each.writeValueAsString(value);
 			assertThat(converted.write(value)).isEqualTo(json);
 			assertThat((Object) converted.read(json, value.getClass()))
@@ -73,7 +73,7 @@ class StateValuesTests {
 		JsonMapper negating = JsonMapper.builder()
 			.addModule(new SimpleModule().addDeserializer(Long.class, new Negated()))
 			.build();
-		JournaledState state = new JournaledState(Map.of(), new StateValues(negating), false);
+		JournaledState state = new JournaledState(Map.of(), new StateValues(negating, List.of()), false);
 		try (StateView view = state.open()) {
 			view.increment("key", 5);
 			assertThat(view.get("key", Long.class)).contains(-5L);

@@ -53,6 +53,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.Outbox;
+import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.jdbc.JdbcDataPlane;
@@ -526,7 +527,7 @@ class TransactedSchedulesTests {
 						new WorkerContext.Runtime(this.clock, InstantSource.fixed(Instant.EPOCH), this.threads,
 								this.threads.timer()),
 						new WorkerContext.Topics((topic) -> consumer, new BufferBudget(Long.MAX_VALUE),
-								new JsonMapper()),
+								new StateValues(new JsonMapper(), List.of())),
 						new WorkerContext.Observers(ConsumerMeters.NONE, ConsumerEvents.NONE,
 								(shard, token, fence, completed) -> {
 								}, false),

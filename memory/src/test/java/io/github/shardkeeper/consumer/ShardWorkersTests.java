@@ -23,6 +23,7 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import io.github.shardkeeper.OnShardPreparing;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.directive.Directive;
 import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
@@ -228,7 +229,7 @@ class ShardWorkersTests {
 						new WorkerContext.Runtime(this.clock, InstantSource.fixed(Instant.EPOCH), executor,
 								this.threads.timer()),
 						new WorkerContext.Topics((topic) -> new TestSettings().get(), new BufferBudget(Long.MAX_VALUE),
-								mapper),
+								new StateValues(mapper, List.of())),
 						new WorkerContext.Observers(ConsumerMeters.NONE, ConsumerEvents.NONE,
 								(shard, token, fence, completed) -> {
 								}, false),

@@ -2,6 +2,7 @@ package io.github.shardkeeper.consumer;
 
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executor;
@@ -12,6 +13,7 @@ import tools.jackson.databind.json.JsonMapper;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.coordination.member.ShardConsumption;
 import io.github.shardkeeper.handler.AnnotatedBeans;
 import io.github.shardkeeper.handler.MessageArguments;
@@ -67,7 +69,8 @@ public final class SimulatedConsumers {
 		return new ShardWorkers(this.handlers,
 				new WorkerContext("group", new WorkerContext.Stores(checkpoints, reader, OutboxSettings.NONE),
 						new WorkerContext.Runtime(clock, wallClock, executor, timer),
-						new WorkerContext.Topics((topic) -> settings, new BufferBudget(Long.MAX_VALUE), this.mapper),
+						new WorkerContext.Topics((topic) -> settings, new BufferBudget(Long.MAX_VALUE),
+								new StateValues(this.mapper, List.of())),
 						new WorkerContext.Observers(ConsumerMeters.NONE, ConsumerEvents.NONE, listener, false), lease),
 				new SessionWatch(Optional::empty, ConsumerEvents.NONE), executor, null, null);
 	}

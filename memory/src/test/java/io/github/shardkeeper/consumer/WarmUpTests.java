@@ -3,6 +3,7 @@ package io.github.shardkeeper.consumer;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.List;
 
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
@@ -11,6 +12,7 @@ import org.springframework.boot.logging.LogLevel;
 import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.boot.test.system.CapturedOutput;
 
+import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.output.OutboxSettings;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.testsupport.CapturesOutput;
@@ -93,8 +95,8 @@ class WarmUpTests {
 					throw new IllegalStateException("No thread of the application is used");
 				}, this.threads.timer()), new WorkerContext.Topics((topic) -> {
 					throw new IllegalStateException("No topic of the application is consumed");
-				}, new BufferBudget(1), new JsonMapper()), new WorkerContext.Observers(ConsumerMeters.NONE,
-						ConsumerEvents.NONE, (shard, token, fence, completed) -> {
+				}, new BufferBudget(1), new StateValues(new JsonMapper(), List.of())), new WorkerContext.Observers(
+						ConsumerMeters.NONE, ConsumerEvents.NONE, (shard, token, fence, completed) -> {
 							throw new IllegalStateException("No shard of the application ends");
 						}, true),
 				new Lease(Duration.ZERO, this.clock.now()));

@@ -2,13 +2,15 @@ package io.github.shardkeeper.sample;
 
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.test.MemoryShardState;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 class VisitCounterTests {
 
 	private final VisitCounter counter = new VisitCounter();
 
-	private final InMemoryState state = new InMemoryState();
+	private final MemoryShardState state = new MemoryShardState();
 
 	@Test
 	void countsPerClient() {
@@ -26,7 +28,7 @@ class VisitCounterTests {
 			count(5, "192.0.2.1", "17/May/2015:10:05:04 +0000", 100);
 		}
 		assertThat(visits("192.0.2.1").count()).isEqualTo(2);
-		assertThat(this.state.values).containsEntry("line", "5");
+		assertThat(this.state.get("line", Long.class)).contains(5L);
 	}
 
 	@Test

@@ -1,14 +1,18 @@
 package io.github.shardkeeper.test;
 
+import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 
+import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
 
 import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.StateMigration;
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.checkpoint.StateView;
@@ -32,19 +36,25 @@ public final class MemoryShardState implements ShardState {
 
 	/** Creates an empty state whose values a plain JSON mapper converts. */
 	public MemoryShardState() {
-		this(new JsonMapper());
+		this(new JsonMapper(), List.of());
 	}
 
 	/**
 	 * Creates an empty state.
 	 * @param mapper the mapper that converts values, for example the application's
+	 * @param migrations the application's migrations, empty for none
 	 */
-	public MemoryShardState(JsonMapper mapper) {
-		this.state = new JournaledState(Map.of(), new StateValues(mapper), false);
+	public MemoryShardState(JsonMapper mapper, Collection<? extends StateMigration<?>> migrations) {
+		this.state = new JournaledState(Map.of(), new StateValues(mapper, migrations), false);
 	}
 
 	@Override
 	public <T> Optional<T> get(String key, Class<T> type) {
+		return call((view) -> view.get(key, type));
+	}
+
+	@Override
+	public <T> Optional<T> get(String key, TypeReference<T> type) {
 		return call((view) -> view.get(key, type));
 	}
 

@@ -1,5 +1,7 @@
 package io.github.shardkeeper.test;
 
+import java.util.List;
+
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.json.JsonMapper;
@@ -65,7 +67,7 @@ class HandlerUnitTests {
 	@Test
 	void mapperOfTheApplicationConverts() {
 		MemoryShardState snake = new MemoryShardState(
-				JsonMapper.builder().propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE).build());
+				JsonMapper.builder().propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE).build(), List.of());
 		snake.put("order", new Named("ann"));
 
 		assertThat(snake).hasToString("{order={first_name=ann}}");

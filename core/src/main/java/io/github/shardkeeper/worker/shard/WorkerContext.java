@@ -54,8 +54,6 @@ public final class WorkerContext {
 	/** Whether its shards are those of the group, which move. */
 	private final boolean coordinated;
 
-	private final StateValues stateValues;
-
 	/** Guarded meters by topic. */
 	private final Map<String, MeterGuard<TopicMeters>> topicMeters;
 
@@ -86,7 +84,6 @@ public final class WorkerContext {
 		this.observers = observers;
 		this.lease = lease;
 		this.coordinated = true;
-		this.stateValues = new StateValues(topics.mapper());
 		this.topicMeters = new ConcurrentHashMap<>();
 		this.bufferUsages = new ConcurrentHashMap<>();
 		this.parked = new ConcurrentHashMap<>();
@@ -101,7 +98,6 @@ public final class WorkerContext {
 		this.observers = new Observers(coordinated.observers.meters(), coordinated.observers.events(), listener, false);
 		this.lease = Lease.unlimited();
 		this.coordinated = false;
-		this.stateValues = coordinated.stateValues;
 		this.topicMeters = coordinated.topicMeters;
 		this.bufferUsages = coordinated.bufferUsages;
 		this.parked = coordinated.parked;
@@ -164,13 +160,8 @@ public final class WorkerContext {
 		return this.runtime.timer();
 	}
 
-	/** Returns the mapper of the values of the state. */
-	public JsonMapper mapper() {
-		return this.topics.mapper();
-	}
-
 	public StateValues stateValues() {
-		return this.stateValues;
+		return this.topics.stateValues();
 	}
 
 	/**
@@ -287,7 +278,7 @@ public final class WorkerContext {
 	 * @param budget the limit for what all shards together read ahead
 	 * @param mapper converts the values of the state
 	 */
-	public record Topics(Function<String, ConsumerSettings> settings, BufferBudget budget, JsonMapper mapper) {
+	public record Topics(Function<String, ConsumerSettings> settings, BufferBudget budget, StateValues stateValues) {
 
 	}
 

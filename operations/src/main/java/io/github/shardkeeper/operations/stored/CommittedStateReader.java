@@ -7,11 +7,11 @@ import java.util.Objects;
 import java.util.TreeMap;
 
 import tools.jackson.core.JacksonException;
-import tools.jackson.databind.json.JsonMapper;
 
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
+import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.text.PrintableText;
@@ -27,13 +27,13 @@ public final class CommittedStateReader implements ShardStateReader {
 
 	private final ShardLookup shards;
 
-	private final JsonMapper mapper;
+	private final StateValues values;
 
 	/** Creates a reader of the data plane. */
-	public CommittedStateReader(CheckpointStore checkpoints, SourceRegistry sources, JsonMapper mapper) {
+	public CommittedStateReader(CheckpointStore checkpoints, SourceRegistry sources, StateValues values) {
 		this.checkpoints = checkpoints;
 		this.shards = new ShardLookup(sources, "A call of ShardStateReader");
-		this.mapper = mapper;
+		this.values = values;
 	}
 
 	@Override
@@ -65,15 +65,22 @@ public final class CommittedStateReader implements ShardStateReader {
 		Map<String, T> values = new TreeMap<>();
 		entries.forEach((key, json) -> {
 			try {
-				values.put(key, this.mapper.readValue(json, type));
+				values.put(key, this.values.read(json, type));
 			}
 			catch (JacksonException ex) {
-				throw new IllegalArgumentException("The state of %s under key '%s' cannot be read as %s: %s".formatted(
-						shard, PrintableText.of(key, MOST_NAME), type.getName(),
-						PrintableText.of(ex.getOriginalMessage())), ex);
+				throw unreadable(shard, key, type, ex.getOriginalMessage(), ex);
+			}
+			catch (IllegalArgumentException ex) {
+				throw unreadable(shard, key, type, String.valueOf(ex.getMessage()), ex);
 			}
 		});
 		return values;
+	}
+
+	private static IllegalArgumentException unreadable(ShardId shard, String key, Class<?> type, String reason,
+			RuntimeException cause) {
+		return new IllegalArgumentException("The state of %s under key '%s' cannot be read as %s: %s".formatted(shard,
+				PrintableText.of(key, MOST_NAME), type.getName(), PrintableText.of(reason)), cause);
 	}
 
 }

@@ -9,6 +9,7 @@ import tools.jackson.databind.json.JsonMapper;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
+import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -27,7 +28,8 @@ class CommittedStateReaderTests {
 	private final MemoryCheckpointStore checkpoints = new MemoryCheckpointStore();
 
 	private final ShardStateReader reader = new CommittedStateReader(this.checkpoints,
-			SourceRegistry.of(new MemoryStreamSource(Map.of("orders", 2))), new JsonMapper());
+			SourceRegistry.of(new MemoryStreamSource(Map.of("orders", 2))),
+			new StateValues(new JsonMapper(), List.of()));
 
 	@Test
 	void shardWithoutStateIsEmpty() {
