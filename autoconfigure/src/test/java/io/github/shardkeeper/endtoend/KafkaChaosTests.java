@@ -47,7 +47,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * where transactions hang and a quota applies, while instances are killed and frozen.
  * What stops a shard has to be its problem until it is over, and a loss has to be in the
  * log. In the end each record that Kafka has is counted in the state once, and those that
- * Kafka has lost as far as they were handled, which {@link LineageChecker} checks.
+ * Kafka has lost as far as they were handled, which {@link LineageChecker} checks; none
+ * of an aborted transaction was handled.
  * <p>
  * The seed {@value #SEED}, which a run prints first, decides the faults, their order and
  * victims, and whether shards whose position is lost continue ({@code reset: earliest},
@@ -99,6 +100,9 @@ class KafkaChaosTests {
 
 	private KafkaFaults faults;
 
+	/** Numbers of aborted transactions. */
+	private final List<Long> aborted = new ArrayList<>();
+
 	/** A member that consumes nothing, for reports and seeks. */
 	private ConfigurableApplicationContext observer;
 
@@ -120,7 +124,9 @@ class KafkaChaosTests {
 	}
 
 	private Stream<String> arguments() {
-		return Stream.of("--shardkeeper.topics." + TOPIC + ".source=kafka",
+		// The client tells of a wait for two windows, which are 30 s by default.
+		return Stream.of("--spring.kafka.properties.metrics.sample.window.ms=2000",
+				"--shardkeeper.topics." + TOPIC + ".source=kafka",
 				"--shardkeeper.topics." + TOPIC + ".reset=" + (this.stops ? "stop" : "earliest"),
 				"--spring.kafka.bootstrap-servers=" + this.kafka.bootstrapServers(),
 				"--spring.kafka.client-id=" + GROUP, "--spring.kafka.consumer.isolation-level=read_committed",
@@ -165,6 +171,9 @@ class KafkaChaosTests {
 					left.get(left.size() - 1));
 			this.group.check(shard(partition), left);
 		}
+		assertThat(this.group.calls(shard(WITH_TRANSACTIONS))).as("seed %d: handled", this.seed)
+			.extracting(Trace.Line::number)
+			.noneMatch(this.aborted::contains);
 	}
 
 	private List<PlannedFault> plan(int rounds) {
@@ -238,9 +247,9 @@ class KafkaChaosTests {
 			}));
 			case TRANSACTION_COMMITTED_LATE -> hang(fault, KafkaProducer::commitTransaction);
 			case TRANSACTION_ABORTED_BY_SUCCESSOR ->
-				hang(fault, (producer) -> this.faults.producer(GROUP).close(Duration.ZERO));
+				abort(fault, () -> this.faults.producer(GROUP).close(Duration.ZERO));
 			case TRANSACTION_ABORTED_BY_OPERATOR ->
-				hang(fault, (producer) -> this.faults.abortTransactions(WITH_TRANSACTIONS));
+				abort(fault, () -> this.faults.abortTransactions(WITH_TRANSACTIONS));
 			case READERS_THROTTLED -> throttle(fault);
 		}
 	}
@@ -326,6 +335,13 @@ class KafkaChaosTests {
 			awaitProblem(WITH_TRANSACTIONS, problem);
 			end.accept(producer);
 		}
+	}
+
+	private void abort(PlannedFault fault, Runnable abort) {
+		hang(fault, (producer) -> {
+			abort.run();
+			this.aborted.add(this.faults.inTransaction());
+		});
 	}
 
 	private void throttle(PlannedFault fault) {

@@ -48,6 +48,9 @@ final class KafkaFaults implements AutoCloseable {
 
 	private KafkaFeeder feeder;
 
+	/** Number of the last transaction, 0 before the first one. */
+	private long inTransaction;
+
 	/** Creates the topic and begins to feed it. */
 	KafkaFaults(EmbeddedKafka kafka, String topic, int partitions, Duration interval) {
 		this.kafka = kafka;
@@ -115,6 +118,11 @@ final class KafkaFaults implements AutoCloseable {
 		this.feeder = new KafkaFeeder(this.kafka, this.topic, this.partitions, each, last);
 	}
 
+	/** Returns the number that was sent in the last transaction. */
+	long inTransaction() {
+		return this.inTransaction;
+	}
+
 	/** Begins a transaction with the next number of a partition. */
 	KafkaProducer<byte[], byte[]> beginTransaction(int partition, String id) {
 		KafkaProducer<byte[], byte[]> producer = producer(id);
@@ -123,6 +131,7 @@ final class KafkaFaults implements AutoCloseable {
 			byte[] payload = Long.toString(number).getBytes(StandardCharsets.UTF_8);
 			producer.send(new ProducerRecord<>(this.topic, partition, null, payload));
 			producer.flush();
+			this.inTransaction = number;
 		});
 		return producer;
 	}

@@ -11,7 +11,9 @@ import io.github.shardkeeper.endtoend.TraceChecker.State;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Traces of a Redis that loses writes, and of an instance that dies at 100 µs. */
+/**
+ * Traces of a Redis or a Kafka that loses writes, and of an instance that dies at 100 µs.
+ */
 class LineageCheckerTests {
 
 	private final List<Line> lines = new ArrayList<>();
@@ -83,6 +85,45 @@ class LineageCheckerTests {
 		handled(50, "dead", 1, 2, 3, 2);
 		handled(110, "a", 6, 2, 5, 3);
 		assertThat(check()).anyMatch((wrong) -> wrong.contains("has seen 2 already"));
+	}
+
+	/** In Kafka: two were lost, and two others are at their offsets. */
+	@Test
+	void findsRecordsSkippedAtOffsetsThatWereReused() {
+		this.left = List.of(1L, 2L, 5L, 6L, 7L);
+		handled(10, "a", 1, 1, 1, 1);
+		handled(20, "a", 1, 2, 3, 2);
+		handled(30, "a", 1, 3, 6, 3);
+		handled(40, "a", 1, 4, 10, 4);
+		handled(110, "b", 6, 7, 17, 5);
+		this.end = new State(17, 5);
+		assertThat(check()).satisfiesExactly((wrong) -> assertThat(wrong).endsWith("skips 5"),
+				(wrong) -> assertThat(wrong).endsWith("skips 6"));
+	}
+
+	/** In Kafka: reading has begun at the first record instead of the divergence. */
+	@Test
+	void findsRecordsCountedAgainAfterLoss() {
+		this.left = List.of(1L, 2L, 5L);
+		handled(10, "a", 1, 1, 1, 1);
+		handled(20, "a", 1, 2, 3, 2);
+		handled(30, "dead", 5, 3, 6, 3);
+		handled(110, "a", 6, 1, 7, 4);
+		handled(120, "a", 6, 2, 9, 5);
+		handled(130, "a", 6, 5, 14, 6);
+		this.end = new State(14, 6);
+		assertThat(check()).singleElement().asString().contains("has seen 3 already");
+	}
+
+	/** In Kafka: its first records are at offsets that the other topic had. */
+	@Test
+	void findsBeginningOfReplacedTopicSkipped() {
+		this.left = List.of(3L, 4L, 5L);
+		handled(10, "a", 1, 1, 1, 1);
+		handled(20, "a", 1, 2, 3, 2);
+		handled(110, "b", 6, 5, 8, 3);
+		this.end = new State(8, 3);
+		assertThat(check()).hasSize(2).allMatch((wrong) -> wrong.contains("skips"));
 	}
 
 	@Test
