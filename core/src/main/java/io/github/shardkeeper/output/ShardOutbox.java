@@ -581,7 +581,7 @@ public final class ShardOutbox implements CommitPart {
 				reply = ShardOutbox.this.outputs.targets()
 					.appender(this.id.topic())
 					.append(new Sequence(ShardOutbox.this.sender, first.era(), ShardOutbox.this.token.value()),
-							new Batch(this.id, first.number(), lastPossible(first), records));
+							new Batch(this.id, first.number(), lastPossible(first), committedUnder(first), records));
 			}
 			catch (RuntimeException ex) {
 				failed(ex, now);
@@ -598,14 +598,17 @@ public final class ShardOutbox implements CommitPart {
 			}
 		}
 
-		/** Returns the first records, which have consecutive numbers. */
+		/**
+		 * Returns the first records, which have consecutive numbers and were committed by
+		 * one owner.
+		 */
 		private List<Entry> batch() {
 			List<Entry> batch = new ArrayList<>();
 			long bytes = 0;
 			for (Entry entry : this.waiting) {
 				Entry before = batch.isEmpty() ? null : batch.get(batch.size() - 1);
-				boolean follows = before == null
-						|| entry.era() == before.era() && entry.number() == before.number() + 1;
+				boolean follows = before == null || entry.era() == before.era() && entry.number() == before.number() + 1
+						&& committedUnder(entry) == committedUnder(before);
 				bytes += entry.size();
 				if (!follows || batch.size() >= MAX_RECORDS_PER_REQUEST
 						|| before != null && bytes > MAX_BYTES_PER_REQUEST) {
@@ -626,7 +629,7 @@ public final class ShardOutbox implements CommitPart {
 				return;
 			}
 			if (reply instanceof Reply.Superseded superseded) {
-				removeThoseBefore(superseded.era());
+				removeThoseBefore(superseded.era(), superseded.owner());
 				ShardOutbox.this.supersededBy = superseded.era();
 				return;
 			}
@@ -648,13 +651,24 @@ public final class ShardOutbox implements CommitPart {
 		}
 
 		/**
-		 * Removes the records whose numbers were given before the store has lost commits:
-		 * the target has higher ones of the same era.
+		 * Returns the token under which a record of an earlier owner was committed, 0 for
+		 * one of this owner. After the store has lost commits, an owner gives numbers
+		 * again: the target may have them from the one before, for other records.
 		 */
-		private void removeThoseBefore(long eraOfTarget) {
+		private long committedUnder(Entry entry) {
+			long token = entry.place().token();
+			return (token != ShardOutbox.this.token.value()) ? token : 0;
+		}
+
+		/**
+		 * Removes the records whose numbers were given before the store has lost commits:
+		 * the target has higher ones of the same era, by an owner that had them.
+		 */
+		private void removeThoseBefore(long eraOfTarget, long ownerOfTarget) {
 			Entry first = this.waiting.getFirst();
 			long lastPossible = lastPossible(first);
-			while (first != null && first.era() == eraOfTarget && first.number() <= lastPossible) {
+			while (first != null && first.era() == eraOfTarget && first.number() <= lastPossible
+					&& committedUnder(first) <= ownerOfTarget) {
 				removeFirst();
 				first = this.waiting.peek();
 			}

@@ -49,9 +49,11 @@ public interface SequencedAppender {
 	 * @param to the shard to append to
 	 * @param first the number of the first record: all before it are in the shard
 	 * @param lastPossible the highest number that the shard may have from other owners
+	 * @param committedUnder the token of the owner that has committed all the records, 0
+	 * if it is the sequence's: what the shard has from owners before it are others
 	 * @param records the records
 	 */
-	record Batch(ShardId to, long first, long lastPossible, List<NewRecord> records) {
+	record Batch(ShardId to, long first, long lastPossible, long committedUnder, List<NewRecord> records) {
 
 		public Batch {
 			Objects.requireNonNull(to, "to must not be null");
@@ -83,8 +85,9 @@ public interface SequencedAppender {
 		 * another owner.
 		 *
 		 * @param era the highest era that the shard has seen
+		 * @param owner the token of the owner that has sent the last record of this era
 		 */
-		record Superseded(long era) implements Reply {
+		record Superseded(long era, long owner) implements Reply {
 
 		}
 

@@ -109,7 +109,7 @@ public abstract class SequencedAppenderContract {
 		append(SEQUENCE, 1, 3);
 
 		assertThat(append(new Sequence(SEQUENCE.sender(), ERA + 1, OWNER), 1, 2)).isEqualTo(new Appended(0));
-		assertThat(append(SEQUENCE, 4, 5)).as("of the earlier era").isEqualTo(new Superseded(ERA + 1));
+		assertThat(append(SEQUENCE, 4, 5)).as("of the earlier era").isEqualTo(new Superseded(ERA + 1, OWNER));
 
 		assertThat(records(SHARD)).containsExactly("1", "2", "3", "1", "2");
 	}
@@ -119,9 +119,21 @@ public abstract class SequencedAppenderContract {
 	void numberThatAnotherOwnerHasGivenIsFound() {
 		append(SEQUENCE, 1, 6);
 
-		assertThat(append(ownedBy(OWNER + 1), 4, 5, 3)).isEqualTo(new Superseded(ERA));
+		assertThat(append(ownedBy(OWNER + 1), 4, 5, 3)).isEqualTo(new Superseded(ERA, OWNER));
 
 		assertThat(records(SHARD)).hasSize(6);
+	}
+
+	/** The commits of the owner before were lost, and the next one has died, too. */
+	@Test
+	void numberThatAnEarlierOwnerHasGivenIsFoundThoughItMayBeTheSame() {
+		append(SEQUENCE, 1, 6);
+
+		assertThat(append(ownedBy(OWNER + 2), 4, 5, 7, OWNER + 1)).isEqualTo(new Superseded(ERA, OWNER));
+		assertThat(append(ownedBy(OWNER + 2), 4, 5, 7, OWNER)).as("committed by it").isEqualTo(new Appended(2));
+		assertThat(append(ownedBy(OWNER + 2), 7, 7, 7, OWNER + 1)).as("not sent yet").isEqualTo(new Appended(0));
+
+		assertThat(records(SHARD)).hasSize(7);
 	}
 
 	/** A client repeats requests by itself after a reconnect. */
@@ -137,7 +149,7 @@ public abstract class SequencedAppenderContract {
 		NewRecord whole = new NewRecord(SHARD, "k", "größe".getBytes(StandardCharsets.UTF_8),
 				Map.of("a", "1", "b", ""));
 		NewRecord bare = new NewRecord(SHARD, null, new byte[0]);
-		appender().append(SEQUENCE, new Batch(SHARD, 1, 0, List.of(whole, bare))).join();
+		appender().append(SEQUENCE, new Batch(SHARD, 1, 0, 0, List.of(whole, bare))).join();
 
 		assertThat(records(SHARD)).containsExactly("größe", "");
 	}
@@ -151,10 +163,14 @@ public abstract class SequencedAppenderContract {
 	}
 
 	private Reply append(Sequence sequence, long first, long last, long lastPossible) {
+		return append(sequence, first, last, lastPossible, 0);
+	}
+
+	private Reply append(Sequence sequence, long first, long last, long lastPossible, long committedUnder) {
 		List<NewRecord> records = LongStream.rangeClosed(first, last)
 			.mapToObj((number) -> new NewRecord(SHARD, null, Long.toString(number).getBytes(StandardCharsets.UTF_8)))
 			.toList();
-		return appender().append(sequence, new Batch(SHARD, first, lastPossible, records)).join();
+		return appender().append(sequence, new Batch(SHARD, first, lastPossible, committedUnder, records)).join();
 	}
 
 }

@@ -256,7 +256,7 @@ public final class MemoryStreamSource implements ShardSource, IdempotentAppender
 			MemoryStream stream = stream(batch.to());
 			Received received = stream.received.getOrDefault(sequence.sender(), Received.NOTHING);
 			if (received.isBeyond(sequence, batch)) {
-				return CompletableFuture.completedFuture(new Reply.Superseded(received.era()));
+				return CompletableFuture.completedFuture(new Reply.Superseded(received.era(), received.owner()));
 			}
 			long last = Math.max((received.era() == sequence.era()) ? received.number() : 0, batch.first() - 1);
 			int before = (int) Math.min(last - batch.first() + 1, batch.records().size());
@@ -412,8 +412,11 @@ public final class MemoryStreamSource implements ShardSource, IdempotentAppender
 		private static final Received NOTHING = new Received(0, 0, 0);
 
 		boolean isBeyond(Sequence sequence, SequencedAppender.Batch batch) {
-			return this.era > sequence.era() || this.era == sequence.era() && this.owner != sequence.owner()
-					&& this.number > batch.lastPossible();
+			if (this.era != sequence.era()) {
+				return this.era > sequence.era();
+			}
+			return this.owner != sequence.owner() && (this.number > batch.lastPossible()
+					|| this.number >= batch.first() && this.owner < batch.committedUnder());
 		}
 
 	}

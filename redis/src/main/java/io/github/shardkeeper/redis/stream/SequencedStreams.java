@@ -47,12 +47,13 @@ final class SequencedStreams implements SequencedAppender {
 
 	@Override
 	public CompletableFuture<Reply> append(Sequence sequence, Batch batch) {
-		List<byte[]> arguments = new ArrayList<>(6 + 7 * batch.records().size());
+		List<byte[]> arguments = new ArrayList<>(7 + 7 * batch.records().size());
 		arguments.add(bytes(sequence.sender()));
 		arguments.add(bytes(Long.toString(sequence.era())));
 		arguments.add(bytes(Long.toString(sequence.owner())));
 		arguments.add(bytes(Long.toString(batch.first())));
 		arguments.add(bytes(Long.toString(batch.lastPossible())));
+		arguments.add(bytes(Long.toString(batch.committedUnder())));
 		arguments.add(bytes(Integer.toString(batch.records().size())));
 		batch.records().forEach((each) -> add(each, arguments));
 		CompletableFuture<Reply> reply = new CompletableFuture<>();
@@ -86,9 +87,8 @@ final class SequencedStreams implements SequencedAppender {
 	}
 
 	private static Reply reply(List<byte[]> parts) {
-		String number = new String(parts.get(1), StandardCharsets.UTF_8);
-		return new String(parts.get(0), StandardCharsets.UTF_8).equals("APPENDED")
-				? new Reply.Appended(Integer.parseInt(number)) : new Reply.Superseded(Long.parseLong(number));
+		return text(parts, 0).equals("APPENDED") ? new Reply.Appended(Integer.parseInt(text(parts, 1)))
+				: new Reply.Superseded(Long.parseLong(text(parts, 1)), Long.parseLong(text(parts, 2)));
 	}
 
 	private static SendFailedException failed(ShardId to, Throwable failure) {
@@ -96,6 +96,10 @@ final class SequencedStreams implements SequencedAppender {
 		return new SendFailedException(
 				"%s %s. %s".formatted(refused ? "Refused by" : "No acknowledgement from", to, failure.getMessage()),
 				failure, !refused);
+	}
+
+	private static String text(List<byte[]> parts, int index) {
+		return new String(parts.get(index), StandardCharsets.UTF_8);
 	}
 
 	private static byte[] bytes(String text) {

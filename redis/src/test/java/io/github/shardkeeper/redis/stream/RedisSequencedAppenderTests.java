@@ -97,7 +97,7 @@ class RedisSequencedAppenderTests extends SequencedAppenderContract {
 			.isThrownBy(
 					() -> this.source
 						.append(SEQUENCE,
-								new Batch(SHARD, 1, 0,
+								new Batch(SHARD, 1, 0, 0,
 										List.of(new NewRecord(SHARD, null, new byte[0]),
 												new NewRecord(SHARD, null, new byte[0], headers))))
 						.join())
@@ -122,7 +122,7 @@ class RedisSequencedAppenderTests extends SequencedAppenderContract {
 	}
 
 	private Reply append(NewRecord newRecord) {
-		return this.source.append(SEQUENCE, new Batch(SHARD, 1, 0, List.of(newRecord))).join();
+		return this.source.append(SEQUENCE, new Batch(SHARD, 1, 0, 0, List.of(newRecord))).join();
 	}
 
 }
