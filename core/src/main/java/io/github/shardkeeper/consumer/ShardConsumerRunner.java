@@ -247,7 +247,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 				new WorkerContext.Stores(this.checkpoints, readers, this.outputs),
 				new WorkerContext.Runtime(this.runtime.clock(), InstantSource.system(), executor, startTimer()),
 				new WorkerContext.Topics(this.settings.consumers(), new BufferBudget(this.settings.totalBufferBytes()),
-						this.mapper),
+						this.stateValues),
 				new WorkerContext.Observers(this.meters, this.events, this.coordinator.consumptionListener(),
 						this.coordinator.measuresLoads()),
 				this.lease);

@@ -43,7 +43,8 @@ final class SlsFailure extends StoreUnavailableException {
 			String reason = brokenOff(ex) ? "the reply broke off"
 					: String.valueOf(ex.getMessage()).lines().findFirst().orElse("");
 			return new SlsFailure(kind,
-					"SLS at %s did not reply to the request to %s: %s".formatted(settings.endpoint(), what, reason), ex);
+					"SLS at %s did not reply to the request to %s: %s".formatted(settings.endpoint(), what, reason),
+					ex);
 		}
 		if (CREDENTIALS.contains(code) || ex.getHttpCode() == 401) {
 			// The service's message may name the access key, except where a policy
