@@ -375,7 +375,7 @@ class ArchitectureTests {
 	@Test
 	void theMonotonicClockIsReadInOnePlace() {
 		assertThat(names(callers("java.lang.System", "nanoTime"))).containsExactlyInAnyOrder("MonotonicClock",
-				"PendingReplies", "RedisCoordinationStore", "ScriptTimes", "ShardCounts", "SlsShardSource",
+				"PendingReplies", "RedisCoordinationStore", "ScriptTimes", "StreamShardCounts", "SlsShardSource",
 				"StartupTimeout", "StreamFetcher");
 	}
 

@@ -35,7 +35,7 @@ import io.github.shardkeeper.worker.shard.WorkerContext;
 /**
  * Processes the results of calls: marks records as done, retries them, or stores them as
  * failed. With manual acknowledgment a handled record is done once it is acknowledged.
- * Confined to the shard's worker, except for {@link #acknowledgmentOf}.
+ * Confined to the shard's worker.
  */
 final class DeliveryResults implements CallResults {
 

@@ -19,11 +19,11 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 /**
- * SchemaInitializer {@code outbox} and {@code sequence}: what the calls of a shard have
- * sent, and the number of its last record for each target. Both are written in the
- * transaction of the call, after it has moved the shard's row from the commit that the
- * numbers were counted from: so no number is given to two records. Databases of earlier
- * versions have neither; then no shard has an outbox. Thread-safe.
+ * Tables {@code outbox} and {@code sequence}: what the calls of a shard have sent, and
+ * the number of its last record for each target. Both are written in the transaction of
+ * the call, after it has moved the shard's row from the commit that the numbers were
+ * counted from: so no number is given to two records. Databases of earlier versions have
+ * neither; then no shard has an outbox. Thread-safe.
  */
 final class OutboxTables {
 

@@ -25,9 +25,9 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * SchemaInitializer {@code state}, {@code retry} and {@code dead_letter}: what belongs to
- * a shard beside its row. Only in a transaction; writes only after the shard's row was
- * locked. Thread-safe.
+ * Tables {@code state}, {@code retry} and {@code dead_letter}: what belongs to a shard
+ * beside its row. Only in a transaction; writes only after the shard's row was locked.
+ * Thread-safe.
  */
 final class ShardDataTables {
 

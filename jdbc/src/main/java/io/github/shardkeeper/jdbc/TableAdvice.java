@@ -24,7 +24,7 @@ final class TableAdvice {
 	 */
 	static String create(TableSettings tables, String statements) {
 		return tables.created()
-				? "SchemaInitializer are created when the application starts, as 'shardkeeper.jdbc.initialize-schema' says. If they "
+				? "Tables are created when the application starts, as 'shardkeeper.jdbc.initialize-schema' says. If they "
 						+ "were removed since then, their contents are lost: start the application again to create them. "
 						+ "Otherwise give all connections of the DataSource the same schema."
 				: "Create the tables with %s, or set 'shardkeeper.jdbc.initialize-schema' to 'always'. If they exist, check 'shardkeeper.jdbc.table-prefix', the schema of the connections, and the user's rights on that schema."

@@ -50,7 +50,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @CapturesOutput
 @MoreInProof
-@Promise("RowOperations exactly once")
+@Promise("Rows exactly once")
 class FailedCallsTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);

@@ -47,7 +47,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * two, and none that the offset does not cover.
  */
 @Tag("proof")
-@Promise("RowOperations exactly once")
+@Promise("Rows exactly once")
 class FenceTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);

@@ -51,7 +51,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * new one on the same connection: later statements succeed.
  */
 @Tag("proof")
-@Promise("RowOperations exactly once")
+@Promise("Rows exactly once")
 class LostTransactionsTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);

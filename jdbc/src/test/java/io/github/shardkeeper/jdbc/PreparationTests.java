@@ -37,8 +37,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * SchemaInitializer that are missing, and databases that refuse to create or write them:
- * what is created, and whether the text says what to change.
+ * Tables that are missing, and databases that refuse to create or write them: what is
+ * created, and whether the text says what to change.
  */
 @Tag("proof")
 class PreparationTests {

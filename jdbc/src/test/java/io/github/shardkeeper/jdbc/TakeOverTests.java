@@ -34,7 +34,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** Shards that were in another store before. */
 @MoreInProof
-@Promise("RowOperations exactly once")
+@Promise("Rows exactly once")
 class TakeOverTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 0);

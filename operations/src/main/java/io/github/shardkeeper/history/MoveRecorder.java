@@ -95,7 +95,7 @@ public final class MoveRecorder implements SmartLifecycle, AutoCloseable {
 	/**
 	 * Creates a recorder.
 	 * @param history the store; {@code null} to keep no history
-	 * @param notes the plans of earlier leaders
+	 * @param diagnostics the plans of earlier leaders
 	 * @param mostPending the maximum number of moves that wait for the store
 	 * @param listener receives each move, on the recorder's loop
 	 * @param phase the lifecycle phase; has to be earlier than the runner's, whose last
