@@ -143,7 +143,7 @@ public final class StateView implements ShardState, AutoCloseable {
 			throw unreadable(key, type, ex.getOriginalMessage(), ex);
 		}
 		catch (ValueVersionException ex) {
-			throw unreadable(key, type, String.valueOf(ex.getMessage()), ex);
+			throw unreadable(key, type, ex.reason(), ex);
 		}
 		catch (RuntimeException | LinkageError ex) {
 			// From a deserializer or the class itself.
@@ -179,7 +179,7 @@ public final class StateView implements ShardState, AutoCloseable {
 		}
 		catch (ValueVersionException ex) {
 			throw new IllegalArgumentException("The value for key '%s' of type %s cannot be stored: %s"
-				.formatted(PrintableText.of(key), value.getClass().getName(), PrintableText.of(ex.getMessage())), ex);
+				.formatted(PrintableText.of(key), value.getClass().getName(), PrintableText.of(ex.reason())), ex);
 		}
 	}
 
