@@ -208,7 +208,7 @@ final class SimulatedNetwork {
 				if (SimulatedNetwork.this.random.nextInt(3) == 0) {
 					arriveLate(request, way);
 				}
-				answer(answer, null, unavailable("no answer in time"), patience);
+				answer(answer, null, unavailable("no reply in time"), patience);
 				return;
 			}
 			CompletableFuture<?> reply;
@@ -220,7 +220,7 @@ final class SimulatedNetwork {
 			}
 			Duration latency = latency();
 			if (isCut(way) || isLost() || latency.compareTo(patience) > 0) {
-				answer(answer, null, unavailable("no answer in time"), patience);
+				answer(answer, null, unavailable("no reply in time"), patience);
 			}
 			else {
 				answer(answer, reply.join(), null, latency);
@@ -304,7 +304,7 @@ final class SimulatedNetwork {
 			}
 			pass(latency());
 			if (SimulatedNetwork.this.time.now() > deadline) {
-				throw unavailable("no answer in time");
+				throw unavailable("no reply in time");
 			}
 			return answer;
 		}
@@ -317,7 +317,7 @@ final class SimulatedNetwork {
 
 		private Object giveUp(long deadline) {
 			pass(Duration.ofNanos(Math.max(0, deadline - SimulatedNetwork.this.time.now())));
-			throw unavailable("no answer in time");
+			throw unavailable("no reply in time");
 		}
 
 		/** A held message may be delivered when no caller waits for it any more. */

@@ -137,13 +137,13 @@ public final class FaultyCheckpoints implements CheckpointStore {
 	/** The reply to the acquisition that waits longest is lost on its way. */
 	public void loseAcquisition() {
 		this.heldAcquisitions.remove().future.completeExceptionally(
-				new StoreUnavailableException("no answer, caused by the test", new IllegalStateException()));
+				new StoreUnavailableException("no reply, caused by the test", new IllegalStateException()));
 	}
 
 	/** The reply to the commit that waits longest is lost on its way. */
 	public void loseAnswer() {
 		this.held.remove().future.completeExceptionally(
-				new StoreUnavailableException("no answer, caused by the test", new IllegalStateException()));
+				new StoreUnavailableException("no reply, caused by the test", new IllegalStateException()));
 	}
 
 	/** Replies everything, also what comes from now on. */
