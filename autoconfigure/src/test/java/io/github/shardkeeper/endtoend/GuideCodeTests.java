@@ -79,6 +79,9 @@ class GuideCodeTests {
 			import org.springframework.stereotype.Service;
 			import org.springframework.test.context.DynamicPropertyRegistry;
 			import org.springframework.test.context.DynamicPropertySource;
+			import tools.jackson.core.type.TypeReference;
+			import tools.jackson.databind.JsonNode;
+			import tools.jackson.databind.node.ObjectNode;
 			import static org.assertj.core.api.Assertions.assertThat;
 			""";
 

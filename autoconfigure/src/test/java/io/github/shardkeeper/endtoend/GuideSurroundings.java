@@ -80,6 +80,10 @@ abstract class GuideSurroundings {
 		throw new UnsupportedOperationException();
 	}
 
+	record Account(long cents, String currency) {
+
+	}
+
 	record Visit(String client, String page) {
 
 	}

@@ -1,14 +1,9 @@
 package io.github.shardkeeper.endtoend;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -36,13 +31,8 @@ import io.github.shardkeeper.test.EmbeddedGroup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The examples of the guide are the code of this class, and do what the guide says. */
+/** The examples of the guide of the state do what it says. */
 class StateGuideTests {
-
-	private static final Path GUIDE = Path.of("..", "docs", "guides", "state.md");
-
-	private static final Path SOURCE = Path.of("src", "test", "java", "io", "github", "shardkeeper", "endtoend",
-			StateGuideTests.class.getSimpleName() + ".java");
 
 	private static final ShardId SHARD = ShardId.of("visits", 0);
 
@@ -55,23 +45,6 @@ class StateGuideTests {
 	private ShardTemplate shards;
 
 	private ShardStateReader states;
-
-	@Test
-	void examplesAreCompiled() throws IOException {
-		String source = withoutSpace(Files.readString(SOURCE));
-		List<String> examples = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL)
-			.matcher(Files.readString(GUIDE))
-			.results()
-			.map((found) -> found.group(1))
-			.toList();
-		assertThat(examples).hasSizeGreaterThan(3)
-			.allSatisfy((example) -> Stream.of(example.split("\n\n"))
-				.forEach((part) -> assertThat(source).contains(withoutSpace(part))));
-	}
-
-	private static String withoutSpace(String code) {
-		return code.replaceAll("\\s", "");
-	}
 
 	@Test
 	void handlerKeepsProfilesAndATotal() {
