@@ -31,7 +31,7 @@ public final class ShardDashboardEndpoint {
 			"dashboard.js", MimeType.valueOf("text/javascript;charset=UTF-8"), //
 			"issues.js", MimeType.valueOf("text/javascript;charset=UTF-8"), //
 			"model.js", MimeType.valueOf("text/javascript;charset=UTF-8"), //
-			"view.js", MimeType.valueOf("text/javascript;charset=UTF-8"), //
+			"elements.js", MimeType.valueOf("text/javascript;charset=UTF-8"), //
 			"acts.js", MimeType.valueOf("text/javascript;charset=UTF-8"), //
 			"icon.svg", MimeType.valueOf("image/svg+xml"));
 

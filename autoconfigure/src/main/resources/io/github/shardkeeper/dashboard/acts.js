@@ -1,6 +1,6 @@
 /** Acts: a form, what a dry run says would happen, and only then the act. */
 
-import { byId, button, element, say } from "./view.js";
+import { byId, button, element, say } from "./elements.js";
 import { Failure, request, settings } from "./model.js";
 
 const CSRF_NAME = "X-Shardkeeper-Csrf-Header";

@@ -4,7 +4,7 @@ import * as acts from "./acts.js";
 import { issues, letterFilter, onInstance, onLetter, onShard, onTopic, onWaiting, position, verdict } from "./issues.js";
 import { Failure, Model, RECENT_MINUTES, key, request, settings, shardPath, topicPoints } from "./model.js";
 import { bars, brief, briefly, button, byId, cause, dot, duration, element, figure, hue, line, meter, number, say, setText, showName, span, sync,
-	time } from "./view.js";
+	time } from "./elements.js";
 
 const CELLS_PER_PAGE = 200;
 const PROBLEMS_SHOWN = 12;

@@ -1,7 +1,7 @@
 /** What is wrong with the group, where, since when, and the acts that mend it. No DOM here. */
 
 import { RECENT_MINUTES, key, settings, shardPath, topicPath } from "./model.js";
-import { brief, number } from "./view.js";
+import { brief, number } from "./elements.js";
 
 /** A member that is gone is shown for so long, unless its instance comes back. */
 const GONE_MILLIS = RECENT_MINUTES * 60_000;

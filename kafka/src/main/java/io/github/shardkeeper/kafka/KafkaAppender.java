@@ -52,7 +52,7 @@ final class KafkaAppender implements AutoCloseable {
 
 	private final TopicDirectory directory;
 
-	private final LeaderCheck leaders;
+	private final FirstSendCheck leaders;
 
 	private final KafkaFailure failures;
 
@@ -71,7 +71,7 @@ final class KafkaAppender implements AutoCloseable {
 	private boolean closed;
 
 	KafkaAppender(Supplier<Producer<byte[], byte[]>> producers, KafkaClientListener listener, TopicDirectory directory,
-			LeaderCheck leaders, KafkaFailure failures, Throttling throttling, long maxRequestSize) {
+			FirstSendCheck leaders, KafkaFailure failures, Throttling throttling, long maxRequestSize) {
 		this.producers = producers;
 		this.listener = listener;
 		this.throttling = throttling;

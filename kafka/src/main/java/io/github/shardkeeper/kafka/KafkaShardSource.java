@@ -146,7 +146,7 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 		this.sending = new Throttling(Throttling.Side.SENDING,
 				KafkaSourceSettings.clientId(settings.senderProperties(this.suffix)));
 		this.appender = new KafkaAppender(this::newProducer, listener, this.directory,
-				new LeaderCheck(this.admin::client, LEADER_LIMIT), this.failures, this.sending,
+				new FirstSendCheck(this.admin::client, LEADER_LIMIT), this.failures, this.sending,
 				settings.maxRequestSize());
 		String group = settings.mirrorGroup();
 		this.mirror = (group != null)

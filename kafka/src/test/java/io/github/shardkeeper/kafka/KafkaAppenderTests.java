@@ -194,7 +194,7 @@ class KafkaAppenderTests {
 		MockProducer<byte[], byte[]> producer = new MockProducer<>(true, null, new ByteArraySerializer(),
 				new ByteArraySerializer());
 		List<Integer> sentBefore = new ArrayList<>();
-		LeaderCheck check = new LeaderCheck(() -> {
+		FirstSendCheck check = new FirstSendCheck(() -> {
 			sentBefore.add(producer.history().size());
 			return this.admin.client();
 		}, Duration.ofSeconds(2));
@@ -224,7 +224,8 @@ class KafkaAppenderTests {
 
 	private CompletableFuture<Offset> append(MockProducer<byte[], byte[]> producer) {
 		KafkaAppender appender = new KafkaAppender(() -> producer, KafkaClientListener.NONE, this.directory,
-				new LeaderCheck(this.admin::client, Duration.ofSeconds(2)), this.failures, this.throttling, 1_000_000);
+				new FirstSendCheck(this.admin::client, Duration.ofSeconds(2)), this.failures, this.throttling,
+				1_000_000);
 		return appender.append(List.of(new NewRecord(SHARD, null, new byte[] { 1 }))).get(0);
 	}
 

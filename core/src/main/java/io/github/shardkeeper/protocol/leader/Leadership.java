@@ -40,14 +40,14 @@ import io.github.shardkeeper.shard.ShardMove;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
- * The leader's machine: composed of its {@link Election}, the {@link KnownGroup}, the
+ * The leader's machine: composed of its {@link LeaderTerm}, the {@link KnownGroup}, the
  * {@link Requests} of operators, and {@link Planning}. Acts on events and at the earliest
  * deadline, without a period; returns one action that calls the store at a time, the most
  * urgent one. Confined to the coordinator's loop.
  */
 public final class Leadership {
 
-	private final Election election;
+	private final LeaderTerm term;
 
 	private final KnownGroup group;
 
@@ -67,9 +67,9 @@ public final class Leadership {
 	 */
 	public Leadership(Duration heartbeatInterval, Duration lease, Duration settleTime, HandoverRules rules,
 			@Nullable LoadReporting loads) {
-		this.election = new Election(heartbeatInterval, lease);
+		this.term = new LeaderTerm(heartbeatInterval, lease);
 		this.group = new KnownGroup(lease, rules, this.requests, loads);
-		this.planning = new Planning(this.election, this.group, this.requests, rules, settleTime);
+		this.planning = new Planning(this.term, this.group, this.requests, rules, settleTime);
 	}
 
 	/** Returns the actions after an event, and the next wake-up. */
@@ -79,11 +79,11 @@ public final class Leadership {
 			heartbeatAnswered(answered, now);
 		}
 		else if (event instanceof HeartbeatFailed) {
-			this.election.heartbeatFailed();
+			this.term.heartbeatFailed();
 		}
 		else if (event instanceof SessionLost) {
 			deposed();
-			this.election.sessionLost();
+			this.term.sessionLost();
 		}
 		else if (event instanceof Leaving) {
 			if (leads()) {
@@ -169,12 +169,12 @@ public final class Leadership {
 	}
 
 	private boolean leads() {
-		return this.election.leads();
+		return this.term.leads();
 	}
 
 	private void heartbeatAnswered(HeartbeatAnswered event, MonotonicTime now) {
 		HeartbeatReply.Alive reply = event.reply();
-		switch (this.election.heartbeatAnswered(reply, event.self(), event.sentAt(), now)) {
+		switch (this.term.heartbeatAnswered(reply, event.self(), event.sentAt(), now)) {
 			case DEPOSED -> {
 				deposed();
 				return;
@@ -185,7 +185,7 @@ public final class Leadership {
 			case LEADS -> {
 			}
 		}
-		if (this.election.takeLossSuspected()) {
+		if (this.term.takeLossSuspected()) {
 			this.group.loads().readAllAgain();
 			forgetPicture();
 		}
@@ -193,15 +193,15 @@ public final class Leadership {
 	}
 
 	private void elected(MemberId self, MonotonicTime now) {
-		this.view = View.elected(this.election.epoch(), self);
-		this.group.elected(this.election.continuity().lastStoreMillis());
+		this.view = View.elected(this.term.epoch(), self);
+		this.group.elected(this.term.continuity().lastStoreMillis());
 		this.planning.elected(now);
 		forgetPicture();
 	}
 
 	private void deposed() {
 		this.view = View.NOT_LEADING;
-		this.election.deposed();
+		this.term.deposed();
 		this.group.deposed();
 		this.requests.deposed();
 		this.planning.deposed();
@@ -246,17 +246,17 @@ public final class Leadership {
 	}
 
 	private void inform() {
-		this.view = this.view.informed(this.group.picture(), this.group.unattended(this.election.continuity()));
+		this.view = this.view.informed(this.group.picture(), this.group.unattended(this.term.continuity()));
 	}
 
 	private List<ShardMove> groupRead(GroupChanges changes, MonotonicTime now) {
-		if (!this.election.groupRead(changes.generation(), now)) {
+		if (!this.term.groupRead(changes.generation(), now)) {
 			writesLost(now);
 			return List.of();
 		}
 		boolean first = !this.group.picture().isRead();
-		List<ShardMove> found = this.group.changesRead(changes, this.election.isClaiming(),
-				this.election.continuity().storeMillis(now));
+		List<ShardMove> found = this.group.changesRead(changes, this.term.isClaiming(),
+				this.term.continuity().storeMillis(now));
 		this.planning.changesRead(changes, first, now);
 		inform();
 		return found;
@@ -268,7 +268,7 @@ public final class Leadership {
 			return;
 		}
 		this.group.reaped(looked);
-		if (this.election.reaped(looked, now)) {
+		if (this.term.reaped(looked, now)) {
 			this.group.readChanges();
 			this.planning.planNow(now);
 		}
@@ -278,7 +278,7 @@ public final class Leadership {
 		if (reply == EndClaimsReply.DEPOSED) {
 			deposed();
 		}
-		else if (this.election.claimsEnded(reply, now)) {
+		else if (this.term.claimsEnded(reply, now)) {
 			this.planning.planBy(now);
 		}
 	}
@@ -312,7 +312,7 @@ public final class Leadership {
 		if (this.group.isReadDue()) {
 			return this.group.read();
 		}
-		LeaderAction due = this.election.next(now);
+		LeaderAction due = this.term.next(now);
 		return (due != null) ? due : plan(now);
 	}
 
@@ -330,7 +330,7 @@ public final class Leadership {
 			return null;
 		}
 		return (this.pausedUntil != null) ? this.pausedUntil
-				: MonotonicTime.earliestOf(this.election.wakeAt(), this.planning.wakeAt());
+				: MonotonicTime.earliestOf(this.term.wakeAt(), this.planning.wakeAt());
 	}
 
 	/**

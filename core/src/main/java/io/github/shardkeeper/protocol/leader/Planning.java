@@ -21,7 +21,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 final class Planning {
 
-	private final Election election;
+	private final LeaderTerm term;
 
 	private final KnownGroup group;
 
@@ -43,8 +43,8 @@ final class Planning {
 	/** Assignment of the last plan; {@code null} before the first one. */
 	private @Nullable Assignment assignment;
 
-	Planning(Election election, KnownGroup group, Requests requests, HandoverRules rules, Duration settleTime) {
-		this.election = election;
+	Planning(LeaderTerm term, KnownGroup group, Requests requests, HandoverRules rules, Duration settleTime) {
+		this.term = term;
 		this.group = group;
 		this.requests = requests;
 		this.planner = new Planner(rules);
@@ -136,7 +136,7 @@ final class Planning {
 			return false;
 		}
 		this.requests.repeat();
-		this.planAt = this.conflicts.found(this.election.isFreeing(), now);
+		this.planAt = this.conflicts.found(this.term.isFreeing(), now);
 		return this.conflicts.isSuspicious();
 	}
 
@@ -174,7 +174,7 @@ final class Planning {
 	}
 
 	private AssignmentRequest request(MonotonicTime now) {
-		long storeMillis = this.election.continuity().storeMillis(now);
+		long storeMillis = this.term.continuity().storeMillis(now);
 		return this.planner.request(this.group.pictureAt(storeMillis), this.group.loads(), this.requests.directives(),
 				storeMillis);
 	}
@@ -184,9 +184,9 @@ final class Planning {
 		DirectedAssignment directed = Planner.direct(reply, picture, this.requests.directives());
 		Assignment planned = directed.assignment();
 		this.assignment = planned;
-		StoreContinuity continuity = this.election.continuity();
+		StoreContinuity continuity = this.term.continuity();
 		Planner.Plan plan = this.planner.plan(picture, planned, continuity.storeMillis(now),
-				this.election.assignableMillis(now));
+				this.term.assignableMillis(now));
 		if (plan.nextMillis() != 0) {
 			planBy(continuity.at(plan.nextMillis()));
 		}
@@ -201,13 +201,13 @@ final class Planning {
 		}
 		this.requests.planned(plan.transitions(), directed.asked());
 		if (!plan.transitions().isEmpty()) {
-			return new LeaderAction.ApplyPlan(this.election.epoch(), plan.transitions());
+			return new LeaderAction.ApplyPlan(this.term.epoch(), plan.transitions());
 		}
 		return this.requests.followed().isEmpty() ? null : completeRequests();
 	}
 
 	private LeaderAction completeRequests() {
-		return new LeaderAction.CompleteRequests(this.election.epoch(), this.requests.followed());
+		return new LeaderAction.CompleteRequests(this.term.epoch(), this.requests.followed());
 	}
 
 	@Nullable MonotonicTime wakeAt() {

@@ -9,7 +9,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
-import io.github.shardkeeper.checkpoint.CommitTurn;
+import io.github.shardkeeper.checkpoint.CommitLock;
 import io.github.shardkeeper.loop.MeterGuard;
 import io.github.shardkeeper.output.OutboxBuffer;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -39,7 +39,7 @@ public final class TransactionalCommitter extends Committer {
 
 	private final boolean inOrder;
 
-	private final CommitTurn turn = new CommitTurn();
+	private final CommitLock turn = new CommitLock();
 
 	/** Call whose transaction has had no reply. It keeps the turn. */
 	private @Nullable CallTransaction unsettled;
@@ -71,7 +71,7 @@ public final class TransactionalCommitter extends Committer {
 		return this.owned;
 	}
 
-	CommitTurn turn() {
+	CommitLock turn() {
 		return this.turn;
 	}
 

@@ -21,7 +21,7 @@ public final class RedisViewStore implements ViewStore {
 			"signals.lua", "read-view.lua");
 
 	private static final LuaScript FREE = ClusterLink.script(ScriptOutputType.INTEGER, "locks.lua", "barriers.lua",
-			"signals.lua", "free-gone-members.lua");
+			"signals.lua", "explain-failed-freeing.lua");
 
 	private static final int SHOWN_CHARACTERS = 200;
 

@@ -35,7 +35,7 @@ end
 local allFreed = true
 
 -- Frees what the gone ones held in one of the tools, whatever is wrong with the others. What is wrong is lost here, as
--- Redis 7 does not tell it with its line: free-gone-members.lua shows it.
+-- Redis 7 does not tell it with its line: explain-failed-freeing.lua shows it.
 local function attempt(free, ...)
   allFreed = pcall(free, ...) and allFreed
 end

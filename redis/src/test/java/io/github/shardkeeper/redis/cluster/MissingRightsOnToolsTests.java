@@ -534,7 +534,7 @@ class MissingRightsOnToolsTests {
 		},
 
 		/** After a member has gone that had something of all tools. */
-		READ_VIEW("locks.lua", "barriers.lua", "signals.lua", "read-view.lua", "free-gone-members.lua") {
+		READ_VIEW("locks.lua", "barriers.lua", "signals.lua", "read-view.lua", "explain-failed-freeing.lua") {
 
 			private long round;
 

@@ -14,7 +14,7 @@ import io.github.shardkeeper.Internal;
  * Thread-safe.
  */
 @Internal
-public final class CommitTurn {
+public final class CommitLock {
 
 	private final ReentrantLock lock = new ReentrantLock();
 

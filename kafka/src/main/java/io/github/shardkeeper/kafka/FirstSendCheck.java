@@ -40,9 +40,9 @@ import io.github.shardkeeper.time.MonotonicTime;
  * must not wait for it, and the producer says what is wrong. What is not covered is a
  * partition without records whose leader changes after its reply. Thread-safe.
  */
-final class LeaderCheck {
+final class FirstSendCheck {
 
-	private static final Logger logger = PrintableLogger.of(LeaderCheck.class);
+	private static final Logger logger = PrintableLogger.of(FirstSendCheck.class);
 
 	private final Supplier<Admin> admin;
 
@@ -57,7 +57,7 @@ final class LeaderCheck {
 	 * @param admin the client, a {@code StoreUnavailableException} if there is none
 	 * @param limit the time for which a leader is waited for
 	 */
-	LeaderCheck(Supplier<Admin> admin, Duration limit) {
+	FirstSendCheck(Supplier<Admin> admin, Duration limit) {
 		this.admin = admin;
 		this.limit = limit;
 	}

@@ -40,7 +40,7 @@ import static org.mockito.Mockito.mock;
  * for that.
  */
 @Timeout(60)
-class LeaderCheckTests {
+class FirstSendCheckTests {
 
 	private final Admin admin = mock(Admin.class);
 
@@ -70,7 +70,7 @@ class LeaderCheckTests {
 
 	@Test
 	void leaderIsWaitedForUntilItAnswersAndAskedOnce() throws Exception {
-		LeaderCheck check = new LeaderCheck(() -> this.admin, Duration.ofMinutes(10));
+		FirstSendCheck check = new FirstSendCheck(() -> this.admin, Duration.ofMinutes(10));
 		Thread waiting = new Thread(() -> check.await(partition(0), this.topic));
 		waiting.start();
 		await().until(() -> waiting.getState() == Thread.State.TIMED_WAITING && !this.requests.isEmpty());
@@ -83,7 +83,7 @@ class LeaderCheckTests {
 
 	@Test
 	void silentLeaderIsWaitedForOnceAndDelaysNoOthers() {
-		LeaderCheck check = new LeaderCheck(() -> this.admin, Duration.ofMillis(100));
+		FirstSendCheck check = new FirstSendCheck(() -> this.admin, Duration.ofMillis(100));
 		MonotonicTime before = MonotonicClock.SYSTEM.now();
 		check.await(partition(0), this.topic);
 		assertThat(before.until(MonotonicClock.SYSTEM.now())).isGreaterThanOrEqualTo(Duration.ofMillis(99));
@@ -95,7 +95,7 @@ class LeaderCheckTests {
 
 	@Test
 	void onlyPartitionsThatAreNewAreAsked() {
-		LeaderCheck check = new LeaderCheck(() -> this.admin, Duration.ZERO);
+		FirstSendCheck check = new FirstSendCheck(() -> this.admin, Duration.ZERO);
 		check.await(partition(0), this.topic);
 		check.await(partition(3), new Described(this.topic.id(), 5, Map.of()));
 
@@ -104,7 +104,7 @@ class LeaderCheckTests {
 
 	@Test
 	void topicThatWasCreatedAgainIsAskedAgain() {
-		LeaderCheck check = new LeaderCheck(() -> this.admin, Duration.ZERO);
+		FirstSendCheck check = new FirstSendCheck(() -> this.admin, Duration.ZERO);
 		check.await(partition(0), this.topic);
 		check.await(partition(0), new Described(Uuid.randomUuid(), 2, Map.of()));
 
@@ -113,13 +113,13 @@ class LeaderCheckTests {
 
 	@Test
 	void failureIsLeftToTheProducer() {
-		LeaderCheck check = new LeaderCheck(() -> this.admin, Duration.ofMinutes(10));
+		FirstSendCheck check = new FirstSendCheck(() -> this.admin, Duration.ofMinutes(10));
 		CompletableFuture<Void> waiting = CompletableFuture.runAsync(() -> check.await(partition(0), this.topic));
 		await().until(() -> this.replies.containsKey(0));
 		this.replies.get(0).completeExceptionally(new TopicAuthorizationException(Set.of("orders")));
 		assertThat(waiting).succeedsWithin(Duration.ofSeconds(30));
 
-		new LeaderCheck(() -> {
+		new FirstSendCheck(() -> {
 			throw new StoreUnavailableException("closed", null);
 		}, Duration.ofMinutes(10)).await(partition(0), this.topic);
 	}

@@ -15,7 +15,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * leads, whether the store has lost writes, when a claim period ends, and when to look
  * for dead members. Confined to the coordinator's loop.
  */
-final class Election {
+final class LeaderTerm {
 
 	private static final Duration REAP_PAUSE = Duration.ofMillis(5);
 
@@ -41,7 +41,7 @@ final class Election {
 	/** Whether shards of dead members are still to be freed. */
 	private boolean freeing;
 
-	Election(Duration heartbeatInterval, Duration lease) {
+	LeaderTerm(Duration heartbeatInterval, Duration lease) {
 		this.continuity = new StoreContinuity(heartbeatInterval, lease);
 		this.claims = new ClaimPeriod(lease);
 	}
