@@ -16,10 +16,11 @@ import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -33,15 +34,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Four processes build an index, round after round, with all cluster tools together; one
- * is killed at each step.
+ * is killed at each step. All tests have the same processes: each ends when the four are
+ * together again.
  */
 @Tag("proof")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ClusterToolsStoryTests {
 
 	private static final List<String> NAMES = List.of("one", "two", "three", "four");
 
 	@TempDir
-	private Path directory;
+	private static Path directory;
 
 	private EmbeddedRedis redis;
 
@@ -51,7 +54,7 @@ class ClusterToolsStoryTests {
 
 	private final Map<String, Process> processes = new TreeMap<>();
 
-	@BeforeEach
+	@BeforeAll
 	void start() {
 		this.redis = EmbeddedRedis.start();
 		this.connections = new LettuceConnectionFactory("localhost", this.redis.port());
@@ -62,7 +65,7 @@ class ClusterToolsStoryTests {
 		await().until(() -> steps().stream().map((step) -> step.split(" ")[0]).distinct().count() == NAMES.size());
 	}
 
-	@AfterEach
+	@AfterAll
 	void stop() throws InterruptedException {
 		for (Process process : this.processes.values()) {
 			process.destroyForcibly();
@@ -168,7 +171,7 @@ class ClusterToolsStoryTests {
 		try {
 			this.processes.put(name,
 					new ProcessBuilder(command).redirectErrorStream(true)
-						.redirectOutput(Redirect.appendTo(this.directory.resolve(name + ".log").toFile()))
+						.redirectOutput(Redirect.appendTo(directory.resolve(name + ".log").toFile()))
 						.start());
 		}
 		catch (IOException ex) {
