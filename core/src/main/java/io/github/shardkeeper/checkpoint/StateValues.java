@@ -24,6 +24,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.type.TypeReference;
+import tools.jackson.databind.JavaType;
 import tools.jackson.databind.ObjectWriter;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
@@ -130,13 +131,17 @@ public final class StateValues {
 		if (type == Boolean.class && plain.booleans() && (json.equals("true") || json.equals("false"))) {
 			return type.cast(Boolean.valueOf(json));
 		}
-		return this.versions.isVersioned(json, type) ? this.versions.read(json, this.mapper.constructType(type))
-				: this.mapper.readValue(json, type);
+		return read(json, this.mapper.constructType(type));
 	}
 
 	/** Converts JSON to a value of a generic type, like {@link #read(String, Class)}. */
 	<T> @Nullable T read(String json, TypeReference<T> reference) {
-		return this.versions.read(json, this.mapper.constructType(reference));
+		return read(json, this.mapper.constructType(reference));
+	}
+
+	private <T> @Nullable T read(String json, JavaType type) {
+		return this.versions.isVersioned(json, type.getRawClass()) ? this.versions.read(json, type)
+				: this.mapper.readValue(json, type);
 	}
 
 	/**
@@ -181,7 +186,7 @@ public final class StateValues {
 	 * is read.
 	 */
 	boolean mayBeKept(Object value, String json) {
-		if (!(value instanceof Record)) {
+		if (!(value instanceof Record) || this.versions.storesEarlierVersion(value.getClass())) {
 			return false;
 		}
 		RecordType type = recordType(value.getClass());

@@ -141,6 +141,12 @@ final class VersionedValues {
 		return versioned(version, json);
 	}
 
+	/** Returns whether what is stored of a value may lack something of it. */
+	boolean storesEarlierVersion(Class<?> type) {
+		StateMigration<?> migration = this.migrations.isEmpty() ? null : migration(type);
+		return migration != null && migration.storedVersion() < migration.version();
+	}
+
 	private JsonNode downgraded(StateMigration<?> migration, String json) {
 		try {
 			return Objects.requireNonNull(migration.downgrade(this.mapper.readTree(json)), "null was returned");

@@ -124,6 +124,16 @@ class StateMigrationTests {
 	}
 
 	@Test
+	void whatTheEarlierVersionCannotSayIsLostAtOnce() {
+		try (StateView view = state(new ReadsCents()).open()) {
+			view.put("ann", new InCents(700));
+			view.put("ann", new InCents(800));
+			view.put("ann", new InCents(901));
+			assertThat(view.get("ann", InCents.class)).contains(new InCents(900));
+		}
+	}
+
+	@Test
 	void earlierVersionThatCannotBeStoredIsRejected() {
 		JournaledState state = state(new ToCents() {
 

@@ -72,7 +72,7 @@ public interface ClusterLock extends Lock {
 	boolean tryLock(long time, TimeUnit unit) throws InterruptedException;
 
 	/**
-	 * Releases the lock. If the store does not reply now, it is told later.
+	 * Releases the lock. If the store does not reply now, it is notified later.
 	 * @throws IllegalMonitorStateException if this thread has not locked it
 	 * @throws LockLostException if the lock was lost meanwhile, so that another holder
 	 * may have worked at the same time; this thread has unlocked it nevertheless

@@ -73,7 +73,7 @@ public interface DoubleBarrier {
 	/**
 	 * Leaves, and waits until all parties have left. Whatever it throws, except
 	 * {@link IllegalStateException}, this instance has left then; if the store does not
-	 * reply now, it is told later.
+	 * reply now, it is notified later.
 	 * @param timeout the longest wait; zero for none
 	 * @throws BarrierBrokenException if the round is not complete: a party has died
 	 * without leaving or has aborted, the session of this instance has ended, or the
@@ -90,8 +90,8 @@ public interface DoubleBarrier {
 	/**
 	 * Leaves without being done, for example because the work has failed: the round is
 	 * broken, and the others hear of it when they leave. Does not wait for them; if the
-	 * store does not reply now, it is told later. Does nothing if this instance is not
-	 * in, so that it can be called in a {@code finally} block after {@link #leave}.
+	 * store does not reply now, it is notified later. Does nothing if this instance is
+	 * not in, so that it can be called in a {@code finally} block after {@link #leave}.
 	 */
 	void abort();
 

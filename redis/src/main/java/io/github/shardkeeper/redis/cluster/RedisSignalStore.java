@@ -92,7 +92,7 @@ public final class RedisSignalStore implements SignalStore {
 			return new Handled(Long.parseLong(fields[0]), Outcome.valueOf(fields[1]), fields[2]);
 		}
 		catch (IllegalArgumentException | IndexOutOfBoundsException ex) {
-			// What cannot be read is the reply: the sender is told of it.
+			// What cannot be read is the reply: the sender learns of it.
 			return Handled.unreadable(entry);
 		}
 	}
