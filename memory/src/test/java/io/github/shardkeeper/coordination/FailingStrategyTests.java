@@ -287,7 +287,7 @@ class FailingStrategyTests {
 			}
 		},
 
-		NULL("replies null") {
+		NULL("returns null") {
 			@Override
 			public Assignment assign(AssignmentRequest request) {
 				return null;
