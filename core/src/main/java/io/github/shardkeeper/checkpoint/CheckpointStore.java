@@ -382,6 +382,40 @@ public interface CheckpointStore extends AutoCloseable {
 		return null;
 	}
 
+	/**
+	 * Returns whether the store keeps timers for the shards of a topic: what
+	 * {@link Commit#timers()} sets is written with the commit, and every new owner finds
+	 * it with {@link #timers}.
+	 * @param topic the topic
+	 * @return whether handlers of the topic may set timers
+	 */
+	default boolean keepsTimers(String topic) {
+		return false;
+	}
+
+	/**
+	 * Reads timers of a shard, due or not, in the order of their times; among equal times
+	 * in an order of the store's own. Removes nothing: the commit of the call for a timer
+	 * removes it.
+	 * @param shard the shard
+	 * @param after the last timer that was read, {@code null} to begin; it need not exist
+	 * any more
+	 * @param limit maximum number of timers
+	 * @return the timers; an empty list after the last one
+	 */
+	default List<StoredTimer> timers(ShardId shard, @Nullable StoredTimer after, int limit) {
+		return List.of();
+	}
+
+	/**
+	 * Counts the timers of a shard, without reading them.
+	 * @param shard the shard
+	 * @return the number; {@code null} if the store keeps none
+	 */
+	default @Nullable Long countTimers(ShardId shard) {
+		return null;
+	}
+
 	@Override
 	void close();
 

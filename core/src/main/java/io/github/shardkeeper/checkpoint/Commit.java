@@ -1,6 +1,7 @@
 package io.github.shardkeeper.checkpoint;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -28,17 +29,26 @@ import io.github.shardkeeper.shard.Offset;
  * @param seek the number of the seek that this commit carries out, and all before it; 0
  * for none
  * @param outbox the changes of the outbox
+ * @param timers when timers are due, with {@code null} for those to remove
  */
 public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> ahead,
 		Map<String, @Nullable String> changes, List<Retry> retries, Set<Offset> taken, List<FailedRecord> deadLetters,
-		long seek, Outbox.Changes outbox) {
+		long seek, Outbox.Changes outbox, Map<TimerId, @Nullable Instant> timers) {
 
 	public Commit {
 		ahead = copy(ahead);
-		changes = changes.isEmpty() ? Map.of() : Collections.unmodifiableMap(new LinkedHashMap<>(changes));
+		changes = copy(changes);
 		retries = List.copyOf(retries);
 		taken = copy(taken);
 		deadLetters = List.copyOf(deadLetters);
+		timers = copy(timers);
+	}
+
+	/** Creates a commit that leaves the timers as they are. */
+	public Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> ahead,
+			Map<String, @Nullable String> changes, List<Retry> retries, Set<Offset> taken,
+			List<FailedRecord> deadLetters, long seek, Outbox.Changes outbox) {
+		this(number, offset, ahead, changes, retries, taken, deadLetters, seek, outbox, Map.of());
 	}
 
 	/** Creates a commit that leaves the outbox as it is. */
@@ -60,6 +70,10 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 		return offsets.isEmpty() ? Set.of() : Collections.unmodifiableSet(new LinkedHashSet<>(offsets));
 	}
 
+	private static <K, V> Map<K, @Nullable V> copy(Map<K, @Nullable V> changes) {
+		return changes.isEmpty() ? Map.of() : Collections.unmodifiableMap(new LinkedHashMap<>(changes));
+	}
+
 	/** Returns a commit of offset and state only. */
 	public static Commit of(CommitNumber number, @Nullable Offset offset, Map<String, @Nullable String> changes) {
 		return new Commit(number, offset, Set.of(), changes, List.of(), Set.of(), List.of());
@@ -68,13 +82,19 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 	/** Returns a copy under another number. */
 	public Commit withNumber(CommitNumber other) {
 		return new Commit(other, this.offset, this.ahead, this.changes, this.retries, this.taken, this.deadLetters,
-				this.seek, this.outbox);
+				this.seek, this.outbox, this.timers);
 	}
 
 	/** Returns a copy with changes of the outbox. */
 	public Commit withOutbox(Outbox.Changes changed) {
 		return new Commit(this.number, this.offset, this.ahead, this.changes, this.retries, this.taken,
-				this.deadLetters, this.seek, changed);
+				this.deadLetters, this.seek, changed, this.timers);
+	}
+
+	/** Returns a copy with changes of the timers. */
+	public Commit withTimers(Map<TimerId, @Nullable Instant> changed) {
+		return new Commit(this.number, this.offset, this.ahead, this.changes, this.retries, this.taken,
+				this.deadLetters, this.seek, this.outbox, changed);
 	}
 
 	/**
@@ -101,6 +121,8 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 		private long seek;
 
 		private Outbox.Changes outbox = Outbox.Changes.NONE;
+
+		private Map<TimerId, @Nullable Instant> timers = Map.of();
 
 		/** Creates a builder of a commit that changes the position only. */
 		public Builder(CommitNumber number, @Nullable Offset offset, Set<Offset> ahead) {
@@ -145,10 +167,16 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 			return this;
 		}
 
+		/** Sets the changes of the timers. */
+		public Builder timers(Map<TimerId, @Nullable Instant> changed) {
+			this.timers = changed;
+			return this;
+		}
+
 		/** Returns the commit. */
 		public Commit build() {
 			return new Commit(this.number, this.offset, this.ahead, this.changes, this.retries, this.taken,
-					this.deadLetters, this.seek, this.outbox);
+					this.deadLetters, this.seek, this.outbox, this.timers);
 		}
 
 	}

@@ -167,6 +167,21 @@ public final class RoutingCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
+	public boolean keepsTimers(String topic) {
+		return this.parts.of(topic).keepsTimers(topic);
+	}
+
+	@Override
+	public List<StoredTimer> timers(ShardId shard, @Nullable StoredTimer after, int limit) {
+		return this.parts.of(shard).timers(shard, after, limit);
+	}
+
+	@Override
+	public @Nullable Long countTimers(ShardId shard) {
+		return this.parts.of(shard).countTimers(shard);
+	}
+
+	@Override
 	public @Nullable Long countOutbox(ShardId shard) {
 		return this.parts.of(shard).countOutbox(shard);
 	}
