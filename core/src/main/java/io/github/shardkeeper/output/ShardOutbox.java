@@ -1,17 +1,11 @@
 package io.github.shardkeeper.output;
 
-import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.Deque;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -25,20 +19,15 @@ import io.github.shardkeeper.checkpoint.Outbox.Entry;
 import io.github.shardkeeper.checkpoint.Outbox.Place;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
-import io.github.shardkeeper.source.SequencedAppender.Batch;
-import io.github.shardkeeper.source.SequencedAppender.Reply;
-import io.github.shardkeeper.source.SequencedAppender.Sequence;
+import io.github.shardkeeper.source.SequencedAppender;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * Outbox of an owned shard. A record of a call gets its number when the call is done,
- * goes into the next commit, and is forwarded to its target once that commit is answered:
- * for each target in order, one request at a time. A request without a reply is repeated
- * before any later one is sent, so "all before the first record are there" is true of
- * every request, also of one that arrives late. The next commit removes what was
- * forwarded.
+ * goes into the next commit, and is forwarded to its target by a {@link TargetQueue} once
+ * that commit is answered. The next commit removes what was forwarded.
  * <p>
  * Calls in transactions of the application commit what they send themselves, one after
  * the other. Confined to the shard's worker, except for {@link #waiting()}, and for
@@ -48,15 +37,6 @@ import io.github.shardkeeper.time.MonotonicTime;
 public final class ShardOutbox implements CommitPart {
 
 	private static final Logger logger = PrintableLogger.of(ShardOutbox.class);
-
-	private static final int MAX_RECORDS_PER_REQUEST = 500;
-
-	/** Limit, because one script blocks the store; a single record may be larger. */
-	private static final long MAX_BYTES_PER_REQUEST = 1_000_000;
-
-	private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
-
-	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
 
 	private final ShardId shard;
 
@@ -72,7 +52,7 @@ public final class ShardOutbox implements CommitPart {
 
 	private final OutboxUsage.Share share;
 
-	private final Map<ShardId, Target> targets = new LinkedHashMap<>();
+	private final Map<ShardId, TargetQueue> targets = new LinkedHashMap<>();
 
 	private final OutboxSequences numbers;
 
@@ -84,7 +64,9 @@ public final class ShardOutbox implements CommitPart {
 	/** Records in the commit that is under way. */
 	private List<Entry> inCommit = List.of();
 
-	private final Exchange exchange = new Exchange();
+	private final OutboxExchange exchange = new OutboxExchange();
+
+	private final TargetQueue.Sender own = new Own();
 
 	/** Number and size of all records that are not forwarded. */
 	private int waiting;
@@ -146,7 +128,8 @@ public final class ShardOutbox implements CommitPart {
 	 */
 	public void load(CheckpointStore store) {
 		while (this.unread > 0) {
-			List<Entry> page = store.outbox(this.shard, this.lastRead, MAX_RECORDS_PER_REQUEST, MAX_BYTES_PER_REQUEST);
+			List<Entry> page = store.outbox(this.shard, this.lastRead, TargetQueue.MAX_RECORDS_PER_REQUEST,
+					TargetQueue.MAX_BYTES_PER_REQUEST);
 			for (Entry entry : page) {
 				this.lastRead = entry.place();
 				target(entry.target()).restore(entry);
@@ -168,10 +151,6 @@ public final class ShardOutbox implements CommitPart {
 		return new Entry(new Place(0, 0), 0, prepared.shard(), 0, prepared.key(), prepared.payload(),
 				prepared.headers())
 			.size();
-	}
-
-	private static NewRecord record(Entry entry) {
-		return new NewRecord(entry.target(), entry.key(), entry.payload(), entry.headers());
 	}
 
 	/** Adds the records of a call that is done to the next commit. */
@@ -212,7 +191,7 @@ public final class ShardOutbox implements CommitPart {
 	/** Takes over what calls have committed, in the order of their commits. */
 	private void takeWritten() {
 		for (Entry entry : this.exchange.takeWritten()) {
-			target(entry.target()).waiting.add(entry);
+			target(entry.target()).add(entry);
 			count(entry, 1);
 		}
 	}
@@ -321,9 +300,9 @@ public final class ShardOutbox implements CommitPart {
 	 */
 	private List<Entry> placeAnew() {
 		List<Entry> before = committedInOrder();
-		this.targets.values().forEach((target) -> target.waiting.clear());
+		this.targets.values().forEach((target) -> target.clear());
 		List<Entry> moved = before.stream().map((entry) -> entry.at(this.numbers.nextPlace())).toList();
-		moved.forEach((entry) -> target(entry.target()).waiting.add(entry));
+		moved.forEach((entry) -> target(entry.target()).add(entry));
 		this.fresh.replaceAll((entry) -> entry.at(this.numbers.nextPlace()));
 		return moved;
 	}
@@ -331,14 +310,14 @@ public final class ShardOutbox implements CommitPart {
 	private List<Entry> committedInOrder() {
 		return this.targets.values()
 			.stream()
-			.flatMap((target) -> target.waiting.stream())
+			.flatMap((target) -> target.waiting().stream())
 			.sorted(Comparator.comparing(Entry::place))
 			.toList();
 	}
 
 	/** Processes that the commit was written: its records may be forwarded. */
 	private void committed() {
-		this.inCommit.forEach((entry) -> target(entry.target()).waiting.add(entry));
+		this.inCommit.forEach((entry) -> target(entry.target()).add(entry));
 		if (!this.inCommit.isEmpty()) {
 			this.attentionDue = true;
 		}
@@ -362,8 +341,8 @@ public final class ShardOutbox implements CommitPart {
 		this.inCommit = List.of();
 	}
 
-	private Target target(ShardId id) {
-		return this.targets.computeIfAbsent(id, Target::new);
+	private TargetQueue target(ShardId id) {
+		return this.targets.computeIfAbsent(id, (target) -> new TargetQueue(target, this.own));
 	}
 
 	/**
@@ -378,18 +357,18 @@ public final class ShardOutbox implements CommitPart {
 		this.attentionDue = false;
 		takeWritten();
 		long before = this.exchange.forwardedEver();
-		for (Target target : this.targets.values()) {
+		for (TargetQueue target : this.targets.values()) {
 			target.advance(now);
 		}
-		this.targets.values().removeIf(Target::isIdle);
+		this.targets.values().removeIf(TargetQueue::isIdle);
 		publishSince();
 		return this.exchange.forwardedEver() > before || this.supersededBy != null && !isForwarding();
 	}
 
 	private void publishSince() {
 		MonotonicTime since = null;
-		for (Target target : this.targets.values()) {
-			since = MonotonicTime.earliestOf(since, target.firstSince);
+		for (TargetQueue target : this.targets.values()) {
+			since = MonotonicTime.earliestOf(since, target.firstSince());
 		}
 		if (!Objects.equals(since, this.waitingSince)) {
 			this.waitingSince = since;
@@ -406,8 +385,8 @@ public final class ShardOutbox implements CommitPart {
 		if (isExclusive()) {
 			return null;
 		}
-		for (Target target : this.targets.values()) {
-			MonotonicTime at = (target.request == null) ? target.notBefore : null;
+		for (TargetQueue target : this.targets.values()) {
+			MonotonicTime at = target.nextAttempt();
 			next = (next == null || at != null && at.isBefore(next)) ? at : next;
 		}
 		return next;
@@ -415,7 +394,7 @@ public final class ShardOutbox implements CommitPart {
 
 	/** Returns whether records are on their way. */
 	public boolean isForwarding() {
-		return this.targets.values().stream().anyMatch((target) -> target.request != null);
+		return this.targets.values().stream().anyMatch(TargetQueue::isForwarding);
 	}
 
 	/**
@@ -429,11 +408,11 @@ public final class ShardOutbox implements CommitPart {
 
 	/** Returns why records are not forwarded, {@code null} if they are. */
 	public @Nullable String problem() {
-		for (Target target : this.targets.values()) {
-			if (target.problem != null) {
+		for (TargetQueue target : this.targets.values()) {
+			if (target.problem() != null) {
 				return "%s records that it has sent cannot be appended to %s: %s".formatted(
-						permitsCalls() ? "Continues, but" : "Takes no more records, because", target.id,
-						target.problem);
+						permitsCalls() ? "Continues, but" : "Takes no more records, because", target.id(),
+						target.problem());
 			}
 		}
 		return null;
@@ -450,7 +429,7 @@ public final class ShardOutbox implements CommitPart {
 		this.targets.clear();
 		this.fresh.clear();
 		this.freshBytes = 0;
-		Outbox.Changes again = this.numbers.following(all.stream().map(ShardOutbox::record).toList(), List.of());
+		Outbox.Changes again = this.numbers.following(all.stream().map(TargetQueue::record).toList(), List.of());
 		this.numbers.count(again);
 		again.added().forEach(this::addFresh);
 		this.exchange.takeForwarded();
@@ -459,238 +438,49 @@ public final class ShardOutbox implements CommitPart {
 		this.begunAnew = true;
 	}
 
-	/**
-	 * What the worker and the calls that commit themselves exchange. Thread-safe.
-	 */
-	private static final class Exchange {
+	/** This outbox, as the queues of its targets see it. */
+	private final class Own implements TargetQueue.Sender {
 
-		/** Places of records that were forwarded, for the next commit. */
-		private List<Place> forwarded = new ArrayList<>();
-
-		private long forwardedEver;
-
-		/** Records that calls have committed, in the order of their commits. */
-		private List<Entry> written = new ArrayList<>();
-
-		synchronized void forwarded(Place place) {
-			this.forwarded.add(place);
-			this.forwardedEver++;
+		@Override
+		public ShardId shard() {
+			return ShardOutbox.this.shard;
 		}
 
-		synchronized long forwardedEver() {
-			return this.forwardedEver;
+		@Override
+		public String name() {
+			return ShardOutbox.this.sender;
 		}
 
-		synchronized List<Place> takeForwarded() {
-			if (this.forwarded.isEmpty()) {
-				return List.of();
-			}
-			List<Place> taken = this.forwarded;
-			this.forwarded = new ArrayList<>();
-			return taken;
+		@Override
+		public Token token() {
+			return ShardOutbox.this.token;
 		}
 
-		synchronized void giveBack(List<Place> places) {
-			this.forwarded.addAll(places);
+		@Override
+		public SequencedAppender appender(String topic) {
+			return ShardOutbox.this.outputs.targets().appender(topic);
 		}
 
-		synchronized void written(List<Entry> entries) {
-			this.written.addAll(entries);
-		}
-
-		synchronized List<Entry> takeWritten() {
-			if (this.written.isEmpty()) {
-				return List.of();
-			}
-			List<Entry> taken = this.written;
-			this.written = new ArrayList<>();
-			return taken;
-		}
-
-		synchronized boolean isEmpty() {
-			return this.forwarded.isEmpty() && this.written.isEmpty();
-		}
-
-	}
-
-	/** Records for one shard. Confined to the shard's worker. */
-	private final class Target {
-
-		private final ShardId id;
-
-		/** Committed records, in the order of their numbers. */
-		private final Deque<Entry> waiting = new ArrayDeque<>();
-
-		/** Last record that earlier owners have left: they may have sent it. */
-		private @Nullable Entry lastRestored;
-
-		private @Nullable CompletableFuture<Reply> request;
-
-		private int requested;
-
-		/** Since when the first record that waits is the first. */
-		private @Nullable MonotonicTime firstSince;
-
-		/** Set after a failure. */
-		private @Nullable MonotonicTime notBefore;
-
-		private Duration pause = FIRST_PAUSE;
-
-		private @Nullable String problem;
-
-		Target(ShardId id) {
-			this.id = id;
-		}
-
-		void restore(Entry entry) {
-			this.waiting.add(entry);
-			this.lastRestored = entry;
-		}
-
-		boolean isIdle() {
-			return this.waiting.isEmpty() && this.request == null;
-		}
-
-		void advance(MonotonicTime now) {
-			while (true) {
-				CompletableFuture<Reply> sent = this.request;
-				if (sent != null) {
-					if (!sent.isDone()) {
-						return;
-					}
-					this.request = null;
-					process(sent, now);
-				}
-				if (this.firstSince == null && !this.waiting.isEmpty()) {
-					this.firstSince = now;
-				}
-				boolean pausing = this.notBefore != null && now.isBefore(this.notBefore);
-				if (this.waiting.isEmpty() || pausing || ShardOutbox.this.supersededBy != null) {
-					return;
-				}
-				send(now);
-			}
-		}
-
-		private void send(MonotonicTime now) {
-			List<Entry> batch = batch();
-			Entry first = batch.get(0);
-			List<NewRecord> records = batch.stream().map(ShardOutbox::record).toList();
-			CompletableFuture<Reply> reply;
-			try {
-				reply = ShardOutbox.this.outputs.targets()
-					.appender(this.id.topic())
-					.append(new Sequence(ShardOutbox.this.sender, first.era(), ShardOutbox.this.token.value()),
-							new Batch(this.id, first.number(), lastPossible(first), committedUnder(first), records));
-			}
-			catch (RuntimeException ex) {
-				failed(ex, now);
-				return;
-			}
-			this.requested = batch.size();
-			this.notBefore = null;
-			this.request = reply;
-			if (!reply.isDone()) {
-				reply.whenComplete((forwarded, failure) -> {
-					ShardOutbox.this.attentionDue = true;
-					ShardOutbox.this.wake.run();
-				});
-			}
-		}
-
-		/**
-		 * Returns the first records, which have consecutive numbers and were committed by
-		 * one owner.
-		 */
-		private List<Entry> batch() {
-			List<Entry> batch = new ArrayList<>();
-			long bytes = 0;
-			for (Entry entry : this.waiting) {
-				Entry before = batch.isEmpty() ? null : batch.get(batch.size() - 1);
-				boolean follows = before == null || entry.era() == before.era() && entry.number() == before.number() + 1
-						&& committedUnder(entry) == committedUnder(before);
-				bytes += entry.size();
-				if (!follows || batch.size() >= MAX_RECORDS_PER_REQUEST
-						|| before != null && bytes > MAX_BYTES_PER_REQUEST) {
-					break;
-				}
-				batch.add(entry);
-			}
-			return batch;
-		}
-
-		private void process(CompletableFuture<Reply> answered, MonotonicTime now) {
-			Reply reply;
-			try {
-				reply = answered.join();
-			}
-			catch (CompletionException ex) {
-				failed(Objects.requireNonNullElse(ex.getCause(), ex), now);
-				return;
-			}
-			if (reply instanceof Reply.Superseded superseded) {
-				removeThoseBefore(superseded.era(), superseded.owner());
-				ShardOutbox.this.supersededBy = superseded.era();
-				return;
-			}
-			for (int i = 0; i < this.requested; i++) {
-				removeFirst();
-			}
-			if (this.problem != null) {
-				logger.info("{}: records are appended to {} again", ShardOutbox.this.shard, this.id);
-			}
-			this.problem = null;
-			this.pause = FIRST_PAUSE;
-		}
-
-		/** Returns the highest number that the target may have from other owners. */
-		private long lastPossible(Entry first) {
-			Entry restored = this.lastRestored;
-			long before = first.number() - 1;
-			return (restored != null && restored.era() == first.era()) ? Math.max(before, restored.number()) : before;
-		}
-
-		/**
-		 * Returns the token under which a record of an earlier owner was committed, 0 for
-		 * one of this owner. After the store has lost commits, an owner gives numbers
-		 * again: the target may have them from the one before, for other records.
-		 */
-		private long committedUnder(Entry entry) {
-			long token = entry.place().token();
-			return (token != ShardOutbox.this.token.value()) ? token : 0;
-		}
-
-		/**
-		 * Removes the records whose numbers were given before the store has lost commits:
-		 * the target has higher ones of the same era, by an owner that had them.
-		 */
-		private void removeThoseBefore(long eraOfTarget, long ownerOfTarget) {
-			Entry first = this.waiting.getFirst();
-			long lastPossible = lastPossible(first);
-			while (first != null && first.era() == eraOfTarget && first.number() <= lastPossible
-					&& committedUnder(first) <= ownerOfTarget) {
-				removeFirst();
-				first = this.waiting.peek();
-			}
-		}
-
-		private void removeFirst() {
-			Entry entry = this.waiting.remove();
-			this.firstSince = null;
+		@Override
+		public void forwarded(Entry entry) {
 			ShardOutbox.this.exchange.forwarded(entry.place());
 			count(entry, -1);
 		}
 
-		private void failed(Throwable failure, MonotonicTime now) {
-			String reason = String.valueOf(failure.getMessage());
-			if (!reason.equals(this.problem)) {
-				logger.warn("{}: records cannot be appended to {}; retrying. {}", ShardOutbox.this.shard, this.id,
-						reason);
-			}
-			this.problem = reason;
-			this.notBefore = now.plus(this.pause);
-			Duration doubled = this.pause.multipliedBy(2);
-			this.pause = (doubled.compareTo(LONGEST_PAUSE) < 0) ? doubled : LONGEST_PAUSE;
+		@Override
+		public void superseded(long era) {
+			ShardOutbox.this.supersededBy = era;
+		}
+
+		@Override
+		public boolean isSuperseded() {
+			return ShardOutbox.this.supersededBy != null;
+		}
+
+		@Override
+		public void replied() {
+			ShardOutbox.this.attentionDue = true;
+			ShardOutbox.this.wake.run();
 		}
 
 	}
