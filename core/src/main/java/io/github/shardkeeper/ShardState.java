@@ -1,5 +1,6 @@
 package io.github.shardkeeper;
 
+import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 
@@ -48,7 +49,8 @@ public interface ShardState {
 	<T> Optional<T> get(String key, TypeReference<T> type);
 
 	/**
-	 * Stores a value.
+	 * Stores a value until it is removed, or for the topic's
+	 * {@code shardkeeper.consumer.state.ttl} if that is set.
 	 * @param key the key, not empty
 	 * @param value the value, writable as JSON and not {@code null}
 	 * @throws IllegalArgumentException if the value cannot be written as JSON, has no
@@ -59,13 +61,28 @@ public interface ShardState {
 	void put(String key, Object value);
 
 	/**
+	 * Stores a value for a time. When it has expired, it counts as missing: calls that
+	 * begin later do not see it, and it is removed with a commit. The time is that of the
+	 * clock of the instance that owns the shard, read once at the beginning of a call. A
+	 * value never expires earlier than this by more than the clocks of two owners differ,
+	 * or one of them is set.
+	 * @param key the key, not empty
+	 * @param value the value, like that of {@link #put(String, Object)}
+	 * @param ttl the time to live, from 1 ms to 36500 days
+	 * @throws IllegalArgumentException as {@link #put(String, Object)} does, and if the
+	 * time to live is shorter or longer
+	 */
+	void put(String key, Object value, Duration ttl);
+
+	/**
 	 * Removes a value. Does nothing if there is none.
 	 * @param key the key, not empty
 	 */
 	void remove(String key);
 
 	/**
-	 * Adds to a whole number. A missing value counts as 0.
+	 * Adds to a whole number. A missing value counts as 0. The sum expires when the value
+	 * would have; a new one is stored like one that is {@link #put(String, Object) put}.
 	 * @param key the key, not empty
 	 * @param delta the number to add, negative to subtract
 	 * @return the sum as this call sees it. With the orderings {@code key} and

@@ -12,8 +12,9 @@ import io.github.shardkeeper.shard.ShardId;
  * Reads the committed state of any shard, whichever instance owns it: for web pages,
  * reports and queries. Thread-safe.
  * <p>
- * Shows the last commit, which is behind the owner's memory. What is <em>not</em>
- * guaranteed: that it is still current afterwards, so do not derive a write from it.
+ * Shows the last commit, which is behind the owner's memory, without values that have
+ * expired by the clock of this instance. What is <em>not</em> guaranteed: that it is
+ * still current afterwards, so do not derive a write from it.
  */
 public interface ShardStateReader {
 

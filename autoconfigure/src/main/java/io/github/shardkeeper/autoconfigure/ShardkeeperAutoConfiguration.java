@@ -1,5 +1,6 @@
 package io.github.shardkeeper.autoconfigure;
 
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -362,7 +363,7 @@ public final class ShardkeeperAutoConfiguration {
 	@ConditionalOnMissingBean
 	ShardStateReader shardkeeperStateReader(CheckpointStore checkpoints, BroadcastStores broadcast,
 			SourceRegistry sources, StateValues stateValues) {
-		return new CommittedStateReader(broadcast.over(checkpoints), sources, stateValues);
+		return new CommittedStateReader(broadcast.over(checkpoints), sources, stateValues, InstantSource.system());
 	}
 
 	@Bean

@@ -11,6 +11,8 @@ final class Counter {
 
 	long value;
 
+	long expiresAt = ExpiringValues.NEVER;
+
 	/** Whether the next commit writes it. */
 	boolean uncommitted;
 
@@ -22,8 +24,9 @@ final class Counter {
 		return this.key;
 	}
 
-	String json() {
-		return Long.toString(this.value);
+	/** Returns what is stored of it. */
+	String stored() {
+		return ExpiringValues.stored(Long.toString(this.value), this.expiresAt);
 	}
 
 }

@@ -1,14 +1,17 @@
 package io.github.shardkeeper.checkpoint;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import org.jspecify.annotations.Nullable;
@@ -36,10 +39,23 @@ public final class JournaledState implements CommitPart {
 	/** Whether calls run at the same time: one may change what another reads. */
 	private final boolean shared;
 
-	/** JSON, or a {@link Counter} unless calls run at the same time, by key. */
+	/** Time to live of what is put without one, {@code null} for no limit. */
+	private final @Nullable Duration ttl;
+
+	/**
+	 * What is stored, or a {@link Counter} unless calls run at the same time, by key.
+	 * What has expired is here until it is removed.
+	 */
 	private final Map<String, Object> entries;
 
-	/** Number of entries that were added or removed so far. */
+	private final ExpiryIndex expiries = new ExpiryIndex();
+
+	/** Views of calls that run at the same time. */
+	private final Set<StateView> open = ConcurrentHashMap.newKeySet();
+
+	/**
+	 * Number of entries that were added or removed, or expire at another time, so far.
+	 */
 	private volatile long keyChanges;
 
 	/** Changes for the next commit, without those of counters, which are later ones. */
@@ -54,14 +70,62 @@ public final class JournaledState implements CommitPart {
 	/** Changes that are added but not committable, the oldest first. */
 	private final Deque<Changes> uncommittable = new ArrayDeque<>(1);
 
-	public JournaledState(Map<String, String> entries, StateValues values, boolean shared) {
+	/**
+	 * Creates the state of a shard.
+	 * @param entries what is stored, by key
+	 * @param ttl the time to live of what is put without one, {@code null} for no limit
+	 * @param shared whether calls run at the same time
+	 */
+	public JournaledState(Map<String, String> entries, StateValues values, @Nullable Duration ttl, boolean shared) {
 		this.shared = shared;
 		this.entries = shared ? new ConcurrentHashMap<>(entries) : new HashMap<>(entries);
 		this.values = values;
+		this.ttl = ttl;
+		entries.forEach(
+				(key, stored) -> this.expiries.changed(key, ExpiringValues.NEVER, ExpiringValues.expiresAt(stored)));
 	}
 
-	public StateView open() {
-		return new StateView(this.entries, this.values, this.kept, this.shared, this.shared ? this.keyChanges : 0);
+	/**
+	 * Opens the state for a call.
+	 * @param nowMillis the time of the whole call, by the clock of this instance, in
+	 * milliseconds since 1970
+	 */
+	public StateView open(long nowMillis) {
+		StateView view = new StateView(this, nowMillis);
+		if (this.shared) {
+			this.open.add(view);
+		}
+		return view;
+	}
+
+	void closed(StateView view) {
+		if (this.shared) {
+			this.open.remove(view);
+		}
+	}
+
+	Map<String, Object> entries() {
+		return this.entries;
+	}
+
+	StateValues values() {
+		return this.values;
+	}
+
+	KeptRecords kept() {
+		return this.kept;
+	}
+
+	boolean isShared() {
+		return this.shared;
+	}
+
+	long keyChanges() {
+		return this.shared ? this.keyChanges : 0;
+	}
+
+	@Nullable Duration ttl() {
+		return this.ttl;
 	}
 
 	/**
@@ -77,11 +141,11 @@ public final class JournaledState implements CommitPart {
 			return null;
 		}
 		Changes changes = new Changes(new HashMap<>(), new HashMap<>());
-		for (StateView.Write each = view.writes(this.entries); each != null; each = each.before()) {
-			String json = each.json();
-			String before = write(each.key(), json);
-			if (!Objects.equals(before, json)) {
-				changes.writes.put(each.key(), json);
+		for (StateView.Write each = view.writes(); each != null; each = each.before()) {
+			String stored = each.stored();
+			String before = write(each.key(), stored);
+			if (!Objects.equals(before, stored)) {
+				changes.writes.put(each.key(), stored);
 				changes.before.put(each.key(), before);
 			}
 		}
@@ -104,37 +168,39 @@ public final class JournaledState implements CommitPart {
 		if (isOutdated(view)) {
 			return null;
 		}
-		for (StateView.Write each = view.writes(this.entries); each != null; each = each.before()) {
+		for (StateView.Write each = view.writes(); each != null; each = each.before()) {
 			if (each.isNumber()) {
-				count(each.key(), each.number());
+				count(each.key(), each.number(), each.expiresAt());
 				continue;
 			}
-			String json = each.json();
-			if (!Objects.equals(write(each.key(), json), json)) {
-				addUncommitted(each.key(), json);
+			String stored = each.stored();
+			if (!Objects.equals(write(each.key(), stored), stored)) {
+				addUncommitted(each.key(), stored);
 			}
 		}
 		return Changes.NONE;
 	}
 
 	/** Sets an entry to a number with the next commit. */
-	private void count(String key, long number) {
+	private void count(String key, long number, long expiresAt) {
 		Object before = this.entries.get(key);
 		Counter counter;
 		if (before instanceof Counter known) {
-			if (known.value == number) {
+			if (known.value == number && known.expiresAt == expiresAt) {
 				return;
 			}
 			counter = known;
 		}
 		else {
-			if (before != null && before.equals(Long.toString(number))) {
+			if (before != null && before.equals(ExpiringValues.stored(Long.toString(number), expiresAt))) {
 				return;
 			}
 			counter = new Counter(key);
 			this.entries.put(key, counter);
 		}
+		this.expiries.changed(key, expiresAt(before), expiresAt);
 		counter.value = number;
+		counter.expiresAt = expiresAt;
 		if (!counter.uncommitted) {
 			counter.uncommitted = true;
 			this.changedCounters.add(counter);
@@ -154,10 +220,10 @@ public final class JournaledState implements CommitPart {
 			return null;
 		}
 		Map<String, @Nullable String> changes = new HashMap<>();
-		for (StateView.Write each = view.writes(this.entries); each != null; each = each.before()) {
-			String json = each.json();
-			if (!Objects.equals(json(this.entries.get(each.key())), json)) {
-				changes.put(each.key(), json);
+		for (StateView.Write each = view.writes(); each != null; each = each.before()) {
+			String stored = each.stored();
+			if (!Objects.equals(stored(this.entries.get(each.key())), stored)) {
+				changes.put(each.key(), stored);
 			}
 		}
 		return changes;
@@ -169,18 +235,64 @@ public final class JournaledState implements CommitPart {
 	}
 
 	private boolean isOutdated(StateView view) {
-		return this.shared && !view.isCurrent(this.entries, this.keyChanges);
+		return this.shared && !view.isCurrent();
 	}
 
-	private @Nullable String write(String key, @Nullable String json) {
-		Object before = (json != null) ? this.entries.put(key, json) : this.entries.remove(key);
-		if (this.shared && (before == null) != (json == null)) {
+	private @Nullable String write(String key, @Nullable String stored) {
+		Object before = (stored != null) ? this.entries.put(key, stored) : this.entries.remove(key);
+		long expiredBefore = expiresAt(before);
+		long expires = expiresAt(stored);
+		if (this.shared && ((before == null) != (stored == null) || expiredBefore != expires)) {
 			this.keyChanges++;
 		}
+		this.expiries.changed(key, expiredBefore, expires);
 		if (before instanceof Counter counter) {
 			freeze(counter);
 		}
-		return json(before);
+		return stored(before);
+	}
+
+	/** Returns whether there are expired entries that can be removed. */
+	public boolean hasExpired(long nowMillis) {
+		return !expired(nowMillis, 1).isEmpty();
+	}
+
+	/** Returns when the next entries can be removed, {@code Long.MAX_VALUE} for never. */
+	public long nextExpiry() {
+		return this.expiries.next();
+	}
+
+	/**
+	 * Removes entries that have expired with the next commit. No call sees that: they are
+	 * missing for it already.
+	 * @param nowMillis the time, by the clock of this instance
+	 * @param max the maximum number of entries to remove
+	 * @return the number of entries that are removed
+	 */
+	public int removeExpired(long nowMillis, int max) {
+		List<String> expired = expired(nowMillis, max);
+		for (String key : expired) {
+			write(key, null);
+			addUncommitted(key, null);
+		}
+		return expired.size();
+	}
+
+	/**
+	 * Returns keys of entries that have expired also for calls that began earlier, and
+	 * that no change waits for which the next commit leaves out.
+	 */
+	private List<String> expired(long nowMillis, int max) {
+		if (nowMillis < this.expiries.next()) {
+			return List.of();
+		}
+		long earliest = nowMillis;
+		for (StateView view : this.open) {
+			earliest = Math.min(earliest, view.nowMillis());
+		}
+		Set<String> waiting = new HashSet<>();
+		this.uncommittable.forEach((changes) -> waiting.addAll(changes.writes.keySet()));
+		return this.expiries.expired(earliest, (key) -> !waiting.contains(key), max);
 	}
 
 	/** Keeps what the next commit writes of a counter that is replaced. */
@@ -188,13 +300,21 @@ public final class JournaledState implements CommitPart {
 		if (counter.uncommitted) {
 			counter.uncommitted = false;
 			this.uncommittedBytes -= counter.key().length() + MAX_NUMBER_LENGTH;
-			addUncommitted(counter.key(), counter.json());
+			addUncommitted(counter.key(), counter.stored());
 		}
 	}
 
-	/** Returns an entry as JSON, {@code null} for none. */
-	static @Nullable String json(@Nullable Object entry) {
-		return (entry instanceof Counter counter) ? counter.json() : (String) entry;
+	/** Returns what is stored of an entry, {@code null} for none. */
+	static @Nullable String stored(@Nullable Object entry) {
+		return (entry instanceof Counter counter) ? counter.stored() : (String) entry;
+	}
+
+	/** Returns when an entry expires; {@link ExpiringValues#NEVER} also for none. */
+	static long expiresAt(@Nullable Object entry) {
+		if (entry instanceof Counter counter) {
+			return counter.expiresAt;
+		}
+		return (entry != null) ? ExpiringValues.expiresAt((String) entry) : ExpiringValues.NEVER;
 	}
 
 	public void makeCommittable(Changes changes) {
@@ -219,6 +339,7 @@ public final class JournaledState implements CommitPart {
 	public void clear() {
 		this.entries.keySet().forEach((key) -> addUncommitted(key, null));
 		this.entries.clear();
+		this.expiries.clear();
 	}
 
 	/** Returns whether there are changes for the next commit. */
@@ -256,13 +377,13 @@ public final class JournaledState implements CommitPart {
 		Map<String, @Nullable String> all = new HashMap<>(this.uncommitted);
 		this.changedCounters.stream()
 			.filter((counter) -> counter.uncommitted)
-			.forEach((counter) -> all.put(counter.key(), counter.json()));
+			.forEach((counter) -> all.put(counter.key(), counter.stored()));
 		return Collections.unmodifiableMap(all);
 	}
 
-	private void addUncommitted(String key, @Nullable String json) {
-		String before = this.uncommitted.put(key, json);
-		this.uncommittedBytes += ((json != null) ? json.length() : 0)
+	private void addUncommitted(String key, @Nullable String stored) {
+		String before = this.uncommitted.put(key, stored);
+		this.uncommittedBytes += ((stored != null) ? stored.length() : 0)
 				- ((before != null) ? before.length() : -key.length());
 	}
 
@@ -276,7 +397,7 @@ public final class JournaledState implements CommitPart {
 		for (Counter counter : this.changedCounters) {
 			if (counter.uncommitted) {
 				counter.uncommitted = false;
-				taken.put(counter.key(), counter.json());
+				taken.put(counter.key(), counter.stored());
 			}
 		}
 		this.uncommitted = new HashMap<>();
@@ -288,7 +409,7 @@ public final class JournaledState implements CommitPart {
 	/** Returns all committable entries, committed or not. */
 	public Map<String, String> committableEntries() {
 		Map<String, String> committable = new HashMap<>();
-		this.entries.forEach((key, entry) -> committable.put(key, Objects.requireNonNull(json(entry))));
+		this.entries.forEach((key, entry) -> committable.put(key, Objects.requireNonNull(stored(entry))));
 		for (Iterator<Changes> newestFirst = this.uncommittable.descendingIterator(); newestFirst.hasNext();) {
 			newestFirst.next().before.forEach((key, before) -> {
 				if (before != null) {

@@ -1,10 +1,12 @@
 package io.github.shardkeeper.checkpoint;
 
 import java.lang.reflect.Type;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -19,6 +21,7 @@ import tools.jackson.core.type.TypeReference;
 import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.UnreadableStateException;
+import io.github.shardkeeper.text.DurationText;
 import io.github.shardkeeper.text.EncodableText;
 import io.github.shardkeeper.text.FailureText;
 import io.github.shardkeeper.text.PrintableText;
@@ -43,12 +46,17 @@ public final class StateView implements ShardState, AutoCloseable {
 	/** With more, a map finds them faster. Most calls write one or two entries. */
 	private static final int MAX_LINKED_WRITES = 8;
 
-	/** JSON, or a {@link Counter}, by key. */
+	private final JournaledState state;
+
+	/** What is stored, or a {@link Counter}, by key. */
 	private final Map<String, Object> entries;
 
 	private final StateValues values;
 
 	private final KeptRecords kept;
+
+	/** Time of the whole call. */
+	private final long nowMillis;
 
 	/** Whether other calls run at the same time. */
 	private final boolean recordsReads;
@@ -68,8 +76,11 @@ public final class StateView implements ShardState, AutoCloseable {
 	/** Increments of numbers that were not written otherwise. */
 	private @Nullable Map<String, Long> sums;
 
-	/** Values that were read, as they were then. */
+	/** What was stored of values that were read, as it was then. */
 	private @Nullable Map<String, @Nullable String> reads;
+
+	/** Keys that had a value when the call asked for them; only with other calls. */
+	private @Nullable Set<String> keysRead;
 
 	/** Length of the changes, keys and new values, in characters. */
 	private long written;
@@ -77,18 +88,21 @@ public final class StateView implements ShardState, AutoCloseable {
 	/** What takes back each write, the last one first; only after a savepoint. */
 	private @Nullable Deque<Runnable> takesBack;
 
-	private boolean hasReadKeys;
-
 	private volatile boolean closed;
 
-	StateView(Map<String, Object> entries, StateValues values, KeptRecords kept, boolean recordsReads,
-			long keyChanges) {
-		this.entries = entries;
-		this.values = values;
-		this.kept = kept;
-		this.recordsReads = recordsReads;
-		this.keyChanges = keyChanges;
+	StateView(JournaledState state, long nowMillis) {
+		this.state = state;
+		this.entries = state.entries();
+		this.values = state.values();
+		this.kept = state.kept();
+		this.recordsReads = state.isShared();
+		this.keyChanges = state.keyChanges();
+		this.nowMillis = nowMillis;
 		this.thread = Thread.currentThread();
+	}
+
+	long nowMillis() {
+		return this.nowMillis;
 	}
 
 	@Override
@@ -101,16 +115,18 @@ public final class StateView implements ShardState, AutoCloseable {
 				return Optional.of(number);
 			}
 		}
-		String json = read(key);
-		return (json != null) ? Optional.ofNullable(read(key, json, type)) : Optional.empty();
+		String stored = read(key);
+		return (stored != null) ? Optional.ofNullable(read(key, stored, type)) : Optional.empty();
 	}
 
 	@Override
 	public <T> Optional<T> get(String key, TypeReference<T> type) {
 		check(key);
 		Objects.requireNonNull(type, "type must not be null");
-		String json = read(key);
-		return (json != null) ? Optional.ofNullable(converted(key, type.getType(), () -> this.values.read(json, type)))
+		String stored = read(key);
+		return (stored != null)
+				? Optional.ofNullable(
+						converted(key, type.getType(), () -> this.values.read(ExpiringValues.value(stored), type)))
 				: Optional.empty();
 	}
 
@@ -120,17 +136,27 @@ public final class StateView implements ShardState, AutoCloseable {
 		if (write != null) {
 			return write.isNumber ? this.values.read(write.number, type) : null;
 		}
-		return (this.entries.get(key) instanceof Counter counter) ? this.values.read(counter.value, type) : null;
+		return (entry(key) instanceof Counter counter) ? this.values.read(counter.value, type) : null;
 	}
 
-	private <T> @Nullable T read(String key, String json, Class<T> type) {
-		T keptValue = this.kept.find(key, json, type);
+	/** Returns an entry that has not expired, {@code null} for none. */
+	private @Nullable Object entry(String key) {
+		Object entry = this.entries.get(key);
+		return isPresent(entry) ? entry : null;
+	}
+
+	private boolean isPresent(@Nullable Object entry) {
+		return entry != null && this.nowMillis < JournaledState.expiresAt(entry);
+	}
+
+	private <T> @Nullable T read(String key, String stored, Class<T> type) {
+		T keptValue = this.kept.find(key, stored, type);
 		if (keptValue != null) {
 			return keptValue;
 		}
-		T value = converted(key, type, () -> this.values.read(json, type));
+		T value = converted(key, type, () -> this.values.read(ExpiringValues.value(stored), type));
 		if (value != null && this.values.isImmutableRecord(type)) {
-			this.kept.keep(key, json, value);
+			this.kept.keep(key, stored, value);
 		}
 		return value;
 	}
@@ -159,16 +185,39 @@ public final class StateView implements ShardState, AutoCloseable {
 	@Override
 	public void put(String key, Object value) {
 		check(key);
+		put(key, value, newExpiry());
+	}
+
+	@Override
+	public void put(String key, Object value, Duration ttl) {
+		check(key);
+		Objects.requireNonNull(ttl, "ttl must not be null");
+		if (ttl.compareTo(ExpiringValues.MIN_TTL) < 0 || ttl.compareTo(ExpiringValues.MAX_TTL) > 0) {
+			throw new IllegalArgumentException(
+					"The value for key '%s' has a time to live of %s: use one from %s to %s, or none for a value that stays"
+						.formatted(PrintableText.of(key, MAX_KEY_LENGTH_SHOWN), DurationText.of(ttl),
+								DurationText.of(ExpiringValues.MIN_TTL), DurationText.of(ExpiringValues.MAX_TTL)));
+		}
+		put(key, value, ExpiringValues.expiry(this.nowMillis, ttl));
+	}
+
+	/** Returns when a value expires that is put without a time to live. */
+	private long newExpiry() {
+		return ExpiringValues.expiry(this.nowMillis, this.state.ttl());
+	}
+
+	private void put(String key, Object value, long expiresAt) {
 		Objects.requireNonNull(value, "value must not be null; use remove(key) to remove an entry");
 		if (!this.recordsReads && this.values.isPlainNumber(value)) {
-			write(key, ((Number) value).longValue());
+			write(key, ((Number) value).longValue(), expiresAt);
 			return;
 		}
 		try {
 			String json = this.values.write(value);
-			write(key, json);
+			String stored = ExpiringValues.stored(json, expiresAt);
+			write(key, stored);
 			if (this.values.mayBeKept(value, json)) {
-				this.kept.keep(key, json, value);
+				this.kept.keep(key, stored, value);
 			}
 		}
 		catch (JacksonException ex) {
@@ -194,13 +243,14 @@ public final class StateView implements ShardState, AutoCloseable {
 		check(key);
 		Write write = find(key);
 		if (!this.recordsReads) {
-			long sum = Math.addExact((write != null) ? write.number() : number(key, this.entries.get(key)), delta);
-			write(key, sum);
+			Object entry = (write != null) ? null : entry(key);
+			long sum = Math.addExact((write != null) ? write.number() : number(key, entry), delta);
+			write(key, sum, (write != null) ? expiryOfSum(write) : expiryOfSum(entry));
 			return sum;
 		}
 		if (write != null) {
 			long sum = Math.addExact(write.number(), delta);
-			write(key, Long.toString(sum));
+			write(key, ExpiringValues.stored(Long.toString(sum), expiryOfSum(write)));
 			return sum;
 		}
 		// Increments of several calls commute, so they are no reads.
@@ -208,7 +258,7 @@ public final class StateView implements ShardState, AutoCloseable {
 			this.sums = new HashMap<>();
 		}
 		long added = Math.addExact(this.sums.getOrDefault(key, 0L), delta);
-		long sum = Math.addExact(number(key, this.entries.get(key)), added);
+		long sum = Math.addExact(number(key, entry(key)), added);
 		boolean again = this.sums.containsKey(key);
 		if (!again) {
 			requireRoom(key, MAX_NUMBER_LENGTH, this.written + key.length());
@@ -219,6 +269,15 @@ public final class StateView implements ShardState, AutoCloseable {
 		return sum;
 	}
 
+	/** Returns when a sum expires: as the value does that it changes, or a new one. */
+	private long expiryOfSum(@Nullable Object entry) {
+		return (entry != null) ? JournaledState.expiresAt(entry) : newExpiry();
+	}
+
+	private long expiryOfSum(Write write) {
+		return write.isRemoval() ? newExpiry() : write.expiresAt();
+	}
+
 	private static long number(String key, @Nullable Object entry) {
 		if (entry == null) {
 			return 0;
@@ -226,19 +285,19 @@ public final class StateView implements ShardState, AutoCloseable {
 		if (entry instanceof Counter counter) {
 			return counter.value;
 		}
+		String value = ExpiringValues.value((String) entry);
 		try {
-			return Long.parseLong((String) entry);
+			return Long.parseLong(value);
 		}
 		catch (NumberFormatException ex) {
-			throw unreadable(key, Long.class, "It is not a whole number: " + entry, ex);
+			throw unreadable(key, Long.class, "It is not a whole number: " + value, ex);
 		}
 	}
 
 	@Override
 	public Set<String> keys() {
 		check("-");
-		this.hasReadKeys = true;
-		Set<String> keys = new TreeSet<>(this.entries.keySet());
+		Set<String> keys = new TreeSet<>(this.recordsReads ? readKeys() : presentKeys());
 		for (Write write = this.lastWrite; write != null; write = write.before) {
 			if (write.isRemoval()) {
 				keys.remove(write.key);
@@ -253,29 +312,49 @@ public final class StateView implements ShardState, AutoCloseable {
 		return Collections.unmodifiableSet(keys);
 	}
 
+	/** Returns the keys as the call has read them first. */
+	private Set<String> readKeys() {
+		Set<String> read = (this.keysRead != null) ? this.keysRead : presentKeys();
+		this.keysRead = read;
+		return read;
+	}
+
+	private Set<String> presentKeys() {
+		Set<String> keys = new HashSet<>();
+		this.entries.forEach((key, entry) -> {
+			if (isPresent(entry)) {
+				keys.add(key);
+			}
+		});
+		return keys;
+	}
+
+	/** Returns what is stored of a value, {@code null} for none. */
 	private @Nullable String read(String key) {
 		Write write = find(key);
 		if (write != null) {
-			return write.json();
+			return write.stored();
 		}
-		String json = JournaledState.json(this.entries.get(key));
+		Object entry = entry(key);
+		String stored = JournaledState.stored(entry);
 		if (this.recordsReads) {
 			if (this.reads == null) {
 				this.reads = new HashMap<>();
 			}
 			// The first value counts: a call that has read two values has to be repeated.
-			this.reads.putIfAbsent(key, json);
+			this.reads.putIfAbsent(key, stored);
 			Map<String, Long> sums = this.sums;
 			Long added = (sums != null) ? sums.get(key) : null;
 			if (sums != null && added != null) {
 				remember(key);
 				sums.remove(key);
-				String sum = Long.toString(Math.addExact(number(key, json), added));
+				String sum = ExpiringValues.stored(Long.toString(Math.addExact(number(key, entry), added)),
+						expiryOfSum(entry));
 				write(key, sum);
 				return sum;
 			}
 		}
-		return json;
+		return stored;
 	}
 
 	private @Nullable Write find(String key) {
@@ -290,10 +369,10 @@ public final class StateView implements ShardState, AutoCloseable {
 		return null;
 	}
 
-	private void write(String key, @Nullable String json) {
+	private void write(String key, @Nullable String stored) {
 		remember(key);
-		Write write = written(key, length(json));
-		write.json = json;
+		Write write = written(key, length(stored));
+		write.stored = stored;
 		write.isNumber = false;
 		if (this.sums != null) {
 			this.sums.remove(key);
@@ -301,11 +380,12 @@ public final class StateView implements ShardState, AutoCloseable {
 	}
 
 	/** Writes a number; only without other calls. */
-	private void write(String key, long number) {
+	private void write(String key, long number, long expiresAt) {
 		remember(key);
-		Write write = written(key, length(number));
-		write.json = null;
+		Write write = written(key, length(number) + ExpiringValues.length(expiresAt));
+		write.stored = null;
 		write.number = number;
+		write.expiresAt = expiresAt;
 		write.isNumber = true;
 	}
 
@@ -357,15 +437,17 @@ public final class StateView implements ShardState, AutoCloseable {
 			return;
 		}
 		Write earlier = find(key);
-		String json = (earlier != null) ? earlier.json : null;
+		String stored = (earlier != null) ? earlier.stored : null;
 		long number = (earlier != null) ? earlier.number : 0;
+		long expiresAt = (earlier != null) ? earlier.expiresAt : 0;
 		boolean isNumber = earlier != null && earlier.isNumber;
 		Long sum = (this.sums != null) ? this.sums.get(key) : null;
 		long length = this.written;
 		this.takesBack.push(() -> {
 			if (earlier != null) {
-				earlier.json = json;
+				earlier.stored = stored;
 				earlier.number = number;
+				earlier.expiresAt = expiresAt;
 				earlier.isNumber = isNumber;
 			}
 			else {
@@ -401,8 +483,8 @@ public final class StateView implements ShardState, AutoCloseable {
 		}
 	}
 
-	private static int length(@Nullable String json) {
-		return (json != null) ? json.length() : 0;
+	private static int length(@Nullable String stored) {
+		return (stored != null) ? stored.length() : 0;
 	}
 
 	private static int length(long number) {
@@ -448,22 +530,29 @@ public final class StateView implements ShardState, AutoCloseable {
 		return this.lastWrite == null && this.sums == null;
 	}
 
-	boolean isCurrent(Map<String, Object> now, long keyChangesNow) {
-		if (this.hasReadKeys && this.keyChanges != keyChangesNow) {
+	/**
+	 * Returns whether a call that began now, at the same time of day, would read what
+	 * this one has read.
+	 */
+	boolean isCurrent() {
+		if (this.keysRead != null && this.keyChanges != this.state.keyChanges()
+				&& !this.keysRead.equals(presentKeys())) {
 			return false;
 		}
 		return this.reads == null || this.reads.entrySet()
 			.stream()
-			.allMatch((read) -> Objects.equals(now.get(read.getKey()), read.getValue()));
+			.allMatch((read) -> Objects.equals(entry(read.getKey()), read.getValue()));
 	}
 
 	/** Returns the last of the writes to apply to the current entries. */
-	@Nullable Write writes(Map<String, Object> now) {
+	@Nullable Write writes() {
 		if (this.sums != null) {
 			this.sums.forEach((key, added) -> {
-				String sum = Long.toString(Math.addExact(number(key, now.get(key)), added));
+				Object entry = entry(key);
+				long sum = Math.addExact(number(key, entry), added);
 				Write write = find(key);
-				((write != null) ? write : addWrite(key)).json = sum;
+				((write != null) ? write : addWrite(key)).stored = ExpiringValues.stored(Long.toString(sum),
+						expiryOfSum(entry));
 			});
 		}
 		return this.lastWrite;
@@ -472,11 +561,12 @@ public final class StateView implements ShardState, AutoCloseable {
 	@Override
 	public void close() {
 		this.closed = true;
+		this.state.closed(this);
 	}
 
 	/**
-	 * What a call has written under one key last: JSON, a number that is not JSON yet, or
-	 * that the entry is removed.
+	 * What a call has written under one key last: what is to be stored, a number that is
+	 * not a text yet, or that the entry is removed.
 	 */
 	static final class Write {
 
@@ -485,9 +575,12 @@ public final class StateView implements ShardState, AutoCloseable {
 		/** Write of the key that was written before this one. */
 		private final @Nullable Write before;
 
-		private @Nullable String json;
+		private @Nullable String stored;
 
 		private long number;
+
+		/** Expiry of the number. */
+		private long expiresAt;
 
 		private boolean isNumber;
 
@@ -509,21 +602,27 @@ public final class StateView implements ShardState, AutoCloseable {
 		}
 
 		private boolean isRemoval() {
-			return !this.isNumber && this.json == null;
+			return !this.isNumber && this.stored == null;
 		}
 
 		/** Returns the value as a number, as an increment finds it. */
 		long number() {
-			return this.isNumber ? this.number : StateView.number(this.key, this.json);
+			return this.isNumber ? this.number : StateView.number(this.key, this.stored);
 		}
 
-		/** Returns the value, {@code null} for none. */
-		@Nullable String json() {
-			return this.isNumber ? Long.toString(this.number) : this.json;
+		/** Returns when the value expires. */
+		long expiresAt() {
+			return this.isNumber ? this.expiresAt : JournaledState.expiresAt(this.stored);
+		}
+
+		/** Returns what is to be stored, {@code null} for nothing. */
+		@Nullable String stored() {
+			return this.isNumber ? ExpiringValues.stored(Long.toString(this.number), this.expiresAt) : this.stored;
 		}
 
 		private int length() {
-			return this.isNumber ? StateView.length(this.number) : StateView.length(this.json);
+			return this.isNumber ? StateView.length(this.number) + ExpiringValues.length(this.expiresAt)
+					: StateView.length(this.stored);
 		}
 
 	}

@@ -120,7 +120,7 @@ final class CallLoop implements ShardOwnership.Loop {
 		if (this.owned.lifecycle().isLeaving()) {
 			return Outcome.MORE;
 		}
-		MonotonicTime due = this.committer.nextDue(false);
+		MonotonicTime due = this.committer.nextDue(now, false);
 		if (due != null) {
 			this.commitTimer.wakeAt(due, now);
 		}

@@ -245,7 +245,8 @@ final class RecordLoop implements ShardOwnership.Loop {
 			return Outcome.COMPLETED;
 		}
 		this.results.reportMissingAcknowledgments();
-		MonotonicTime next = MonotonicTime.earliestOf(this.results.halt().ends(now), this.committer.nextDue(!idle));
+		MonotonicTime next = MonotonicTime.earliestOf(this.results.halt().ends(now),
+				this.committer.nextDue(now, !idle));
 		if (permitted) {
 			next = MonotonicTime.earliestOf(next, this.order.nextDue(),
 					this.order.hasRoom() ? this.progress.queue().nextLook() : null);

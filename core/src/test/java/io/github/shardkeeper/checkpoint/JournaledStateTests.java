@@ -25,11 +25,11 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 class JournaledStateTests {
 
 	private final JournaledState state = new JournaledState(Map.of("a", "1", "b", "\"two\""),
-			new StateValues(new JsonMapper(), List.of()), false);
+			new StateValues(new JsonMapper(), List.of()), null, false);
 
 	@Test
 	void committedEntriesAreRead() {
-		StateView view = this.state.open();
+		StateView view = this.state.open(0);
 
 		assertThat(view.get("a", Integer.class)).contains(1);
 		assertThat(view.get("b", String.class)).contains("two");
@@ -40,7 +40,7 @@ class JournaledStateTests {
 
 	@Test
 	void keysAndValuesThatUtf8CannotRepresentAreRefused() {
-		StateView view = this.state.open();
+		StateView view = this.state.open(0);
 		assertThatIllegalArgumentException().isThrownBy(() -> view.put("a\uD83D", 1))
 			.withMessageContaining("A key of the state has half of a surrogate pair, \\ud83d at index 1");
 		assertThatIllegalArgumentException().isThrownBy(() -> view.increment("\uDE00", 1));
@@ -55,7 +55,7 @@ class JournaledStateTests {
 
 	@Test
 	void valuesWithoutPropertiesAreRefused() {
-		StateView view = this.state.open();
+		StateView view = this.state.open(0);
 		assertThatIllegalArgumentException().isThrownBy(() -> view.put("k", new Object()))
 			.withMessageContaining("The value for key 'k' of type java.lang.Object cannot be written as JSON")
 			.withMessageContaining("give the class getters, or make it a record");
@@ -68,7 +68,7 @@ class JournaledStateTests {
 
 	@Test
 	void callReadsItsOwnWrites() {
-		StateView view = this.state.open();
+		StateView view = this.state.open(0);
 		view.put("c", new Point(1, 2));
 		view.remove("a");
 
@@ -84,9 +84,9 @@ class JournaledStateTests {
 		StateValues values = new StateValues(new JsonMapper(), List.of());
 		for (int seed = 0; seed < 500; seed++) {
 			Random random = new Random(seed);
-			JournaledState journal = new JournaledState(Map.of("k0", "1", "k1", "2", "k2", "3"), values, shared);
-			StateView view = journal.open();
-			StateView expected = journal.open();
+			JournaledState journal = new JournaledState(Map.of("k0", "1", "k1", "2", "k2", "3"), values, null, shared);
+			StateView view = journal.open(0);
+			StateView expected = journal.open(0);
 			write(random, view, expected);
 			Runnable outer = view.savepoint();
 			write(random, view);
@@ -121,7 +121,7 @@ class JournaledStateTests {
 
 	@Test
 	void writesAreNotCommittableBeforeTheCallSucceeds() {
-		StateView view = this.state.open();
+		StateView view = this.state.open(0);
 		view.put("a", 2);
 		assertThat(this.state.uncommitted()).isEmpty();
 
@@ -132,13 +132,13 @@ class JournaledStateTests {
 	@Test
 	@Promise("State exactly once")
 	void writesOfAFailedCallAreDropped() {
-		StateView view = this.state.open();
+		StateView view = this.state.open(0);
 		view.put("a", 2);
 		view.put("a", 3);
 		view.remove("b");
 		view.put("c", 1);
 
-		StateView next = this.state.open();
+		StateView next = this.state.open(0);
 		assertThat(next.get("a", Integer.class)).contains(1);
 		assertThat(next.get("b", String.class)).contains("two");
 		assertThat(next.keys()).containsExactly("a", "b");
@@ -148,18 +148,18 @@ class JournaledStateTests {
 
 	@Test
 	void writesOfEarlierCallsSurviveALaterFailure() {
-		StateView first = this.state.open();
+		StateView first = this.state.open(0);
 		first.put("a", 2);
 		keep(first);
-		this.state.open().remove("a");
+		this.state.open(0).remove("a");
 
-		assertThat(this.state.open().get("a", Integer.class)).contains(2);
+		assertThat(this.state.open(0).get("a", Integer.class)).contains(2);
 		assertThat(this.state.uncommitted()).containsOnly(Map.entry("a", "2"));
 	}
 
 	@Test
 	void removedEntriesAreCommittedAsNull() {
-		StateView view = this.state.open();
+		StateView view = this.state.open(0);
 		view.remove("a");
 		keep(view);
 
@@ -170,7 +170,7 @@ class JournaledStateTests {
 
 	@Test
 	void writingTheSameValueChangesNothing() {
-		StateView view = this.state.open();
+		StateView view = this.state.open(0);
 		view.put("a", 1);
 		view.remove("c");
 		keep(view);
@@ -181,7 +181,7 @@ class JournaledStateTests {
 	@Test
 	void valuesAreCopied() {
 		int[] value = { 1 };
-		StateView view = this.state.open();
+		StateView view = this.state.open(0);
 		view.put("c", value);
 		value[0] = 2;
 
@@ -190,7 +190,7 @@ class JournaledStateTests {
 
 	@Test
 	void countsWholeNumbers() {
-		StateView view = this.state.open();
+		StateView view = this.state.open(0);
 
 		assertThat(view.increment("a", 2)).isEqualTo(3);
 		assertThat(view.increment("new", -1)).isEqualTo(-1);
@@ -203,7 +203,7 @@ class JournaledStateTests {
 
 	@Test
 	void invalidArgumentsAreRefused() {
-		StateView view = this.state.open();
+		StateView view = this.state.open(0);
 
 		assertThatIllegalArgumentException().isThrownBy(() -> view.put("", 1));
 		assertThatIllegalArgumentException().isThrownBy(() -> view.get("", String.class));
@@ -218,7 +218,7 @@ class JournaledStateTests {
 	@Test
 	void entriesTooLargeForACommitAreRefused() {
 		String large = "x".repeat(StateView.MAX_ENTRY_LENGTH - 2 - "large 0".length());
-		StateView view = this.state.open();
+		StateView view = this.state.open(0);
 		assertThatIllegalArgumentException().isThrownBy(() -> view.put("large 0", large + "x"))
 			.withMessageContaining("'large 0'")
 			.withMessageContaining("a key of 7 characters and a value of 16,777,210")
@@ -239,8 +239,8 @@ class JournaledStateTests {
 	void keysCountAsValuesDo() {
 		String longKey = "k".repeat(StateView.MAX_ENTRY_LENGTH);
 		for (boolean shared : new boolean[] { false, true }) {
-			StateView view = new JournaledState(Map.of(), new StateValues(JsonMapper.shared(), List.of()), shared)
-				.open();
+			StateView view = new JournaledState(Map.of(), new StateValues(JsonMapper.shared(), List.of()), null, shared)
+				.open(0);
 			assertThatIllegalArgumentException().isThrownBy(() -> view.put(longKey, 1))
 				.withMessageContaining("under key 'kkkkk")
 				.withMessageContaining("a key of 16,777,216 characters and a value of 1 as JSON")
@@ -260,13 +260,13 @@ class JournaledStateTests {
 
 	@Test
 	void sizeOfUncommittedChangesIsKnown() {
-		StateView first = this.state.open();
+		StateView first = this.state.open(0);
 		first.put("a", "xxxx");
 		first.remove("b");
 		this.state.addCommittable(first);
 		assertThat(this.state.bytes()).isEqualTo("a\"xxxx\"b".length());
 
-		StateView second = this.state.open();
+		StateView second = this.state.open(0);
 		second.put("a", 1);
 		this.state.makeCommittable(this.state.add(second));
 		assertThat(this.state.bytes()).as("in place of the one before").isEqualTo("a1b".length());
@@ -276,7 +276,7 @@ class JournaledStateTests {
 
 	@Test
 	void jsonNullIsNoValue() {
-		StateView view = this.state.open();
+		StateView view = this.state.open(0);
 		view.put("c", Optional.empty());
 
 		assertThat(view.get("c", String.class)).isEmpty();
@@ -284,7 +284,7 @@ class JournaledStateTests {
 
 	@Test
 	void stateIsUnusableAfterTheCall() {
-		StateView view = this.state.open();
+		StateView view = this.state.open(0);
 		view.close();
 
 		assertThatIllegalStateException().isThrownBy(() -> view.get("a", Integer.class));
@@ -296,7 +296,7 @@ class JournaledStateTests {
 
 	@Test
 	void stateIsConfinedToTheThreadOfTheCall() {
-		StateView view = this.state.open();
+		StateView view = this.state.open(0);
 
 		assertThatExceptionOfType(CompletionException.class)
 			.isThrownBy(() -> CompletableFuture.runAsync(() -> view.put("a", 1)).join())
@@ -305,7 +305,7 @@ class JournaledStateTests {
 
 	@Test
 	void keysAreACopy() {
-		StateView view = this.state.open();
+		StateView view = this.state.open(0);
 		var keys = view.keys();
 		view.remove("a");
 
@@ -315,10 +315,10 @@ class JournaledStateTests {
 
 	@Test
 	void unsettledChangesAreSeenButNotCommitted() {
-		StateView first = this.state.open();
+		StateView first = this.state.open(0);
 		first.put("a", 2);
 		JournaledState.Changes changes = this.state.add(first);
-		StateView second = this.state.open();
+		StateView second = this.state.open(0);
 		assertThat(second.get("a", Integer.class)).contains(2);
 		second.increment("a", 1);
 		second.put("c", 5);
@@ -339,28 +339,28 @@ class JournaledStateTests {
 
 	@Test
 	void concurrentCallWithOutdatedReadsIsRepeated() {
-		JournaledState shared = new JournaledState(Map.of("a", "1"), new StateValues(new JsonMapper(), List.of()),
+		JournaledState shared = new JournaledState(Map.of("a", "1"), new StateValues(new JsonMapper(), List.of()), null,
 				true);
-		StateView one = shared.open();
-		StateView other = shared.open();
+		StateView one = shared.open(0);
+		StateView other = shared.open(0);
 		one.put("a", one.get("a", Integer.class).orElseThrow() + 1);
 		other.put("a", other.get("a", Integer.class).orElseThrow() + 1);
 
 		assertThat(shared.add(one)).isNotNull();
 		assertThat(shared.add(other)).as("it has read 1, which is 2 now").isNull();
 		assertThat(shared.addCommittable(other)).isNull();
-		StateView again = shared.open();
+		StateView again = shared.open(0);
 		again.put("a", again.get("a", Integer.class).orElseThrow() + 1);
 		assertThat(shared.add(again)).isNotNull();
-		assertThat(shared.open().get("a", Integer.class)).contains(3);
+		assertThat(shared.open(0).get("a", Integer.class)).contains(3);
 	}
 
 	@Test
 	void concurrentIncrementsDoNotConflict() {
-		JournaledState shared = new JournaledState(Map.of("a", "1"), new StateValues(new JsonMapper(), List.of()),
+		JournaledState shared = new JournaledState(Map.of("a", "1"), new StateValues(new JsonMapper(), List.of()), null,
 				true);
-		StateView one = shared.open();
-		StateView other = shared.open();
+		StateView one = shared.open(0);
+		StateView other = shared.open(0);
 		assertThat(one.increment("a", 10)).isEqualTo(11);
 		assertThat(one.increment("a", 10)).isEqualTo(21);
 		assertThat(other.increment("a", 100)).isEqualTo(101);
@@ -369,17 +369,17 @@ class JournaledStateTests {
 
 		assertThat(shared.add(one)).isNotNull();
 		assertThat(shared.add(other)).as("has looked at the keys, but none has come or gone").isNotNull();
-		StateView now = shared.open();
+		StateView now = shared.open(0);
 		assertThat(now.get("a", Integer.class)).contains(121);
 		assertThat(now.get("new", Integer.class)).contains(5);
 	}
 
 	@Test
 	void callThatReadASumIsRepeatedWhenItChanges() {
-		JournaledState shared = new JournaledState(Map.of("a", "1"), new StateValues(new JsonMapper(), List.of()),
+		JournaledState shared = new JournaledState(Map.of("a", "1"), new StateValues(new JsonMapper(), List.of()), null,
 				true);
-		StateView one = shared.open();
-		StateView other = shared.open();
+		StateView one = shared.open(0);
+		StateView other = shared.open(0);
 		other.increment("a", 1);
 		assertThat(other.get("a", Integer.class)).contains(2);
 		one.increment("a", 1);
@@ -390,10 +390,10 @@ class JournaledStateTests {
 
 	@Test
 	void callThatReadTheKeysIsRepeatedWhenTheyChange() {
-		JournaledState shared = new JournaledState(Map.of("a", "1"), new StateValues(new JsonMapper(), List.of()),
+		JournaledState shared = new JournaledState(Map.of("a", "1"), new StateValues(new JsonMapper(), List.of()), null,
 				true);
-		StateView one = shared.open();
-		StateView other = shared.open();
+		StateView one = shared.open(0);
+		StateView other = shared.open(0);
 		one.put("b", 1);
 		other.put("count", other.keys().size());
 
@@ -403,11 +403,11 @@ class JournaledStateTests {
 
 	@Test
 	void readOnlyCallHasNoConflicts() {
-		JournaledState shared = new JournaledState(Map.of("a", "1"), new StateValues(new JsonMapper(), List.of()),
+		JournaledState shared = new JournaledState(Map.of("a", "1"), new StateValues(new JsonMapper(), List.of()), null,
 				true);
-		StateView reader = shared.open();
+		StateView reader = shared.open(0);
 		reader.get("a", Integer.class);
-		StateView writer = shared.open();
+		StateView writer = shared.open(0);
 		writer.put("a", 2);
 		shared.add(writer);
 
@@ -431,12 +431,12 @@ class JournaledStateTests {
 	@Test
 	void numberOfAFailedCallIsDropped() {
 		add("n", 1);
-		StateView failed = this.state.open();
+		StateView failed = this.state.open(0);
 		failed.increment("n", 5);
 		failed.put("a", 7L);
 		failed.close();
 
-		assertThat(this.state.open().get("n", Long.class)).contains(1L);
+		assertThat(this.state.open(0).get("n", Long.class)).contains(1L);
 		assertThat(this.state.committableEntries()).containsEntry("a", "1").containsEntry("n", "1");
 		assertThat(this.state.takeUncommitted()).containsOnly(Map.entry("n", "1"));
 	}
@@ -444,7 +444,7 @@ class JournaledStateTests {
 	@Test
 	void numberThatIsReplacedBeforeItsRecordIsDoneStaysInTheNextCommit() {
 		add("n", 1);
-		StateView view = this.state.open();
+		StateView view = this.state.open(0);
 		view.put("n", "text");
 		JournaledState.Changes later = this.state.add(view);
 
@@ -472,7 +472,7 @@ class JournaledStateTests {
 	void numberIsReadAsEveryTypeThatItsJsonIs() {
 		add("n", 5);
 
-		StateView view = this.state.open();
+		StateView view = this.state.open(0);
 		assertThat(view.get("n", Long.class)).contains(5L);
 		assertThat(view.get("n", Integer.class)).contains(5);
 		assertThat(view.get("n", Double.class)).contains(5.0);
@@ -485,7 +485,7 @@ class JournaledStateTests {
 	@Test
 	void numberTakesTheRoomOfItsDigits() {
 		String key = "k".repeat(StateView.MAX_ENTRY_LENGTH - 2);
-		StateView view = this.state.open();
+		StateView view = this.state.open(0);
 		assertThat(view.increment(key, 99)).isEqualTo(99);
 		assertThatIllegalArgumentException().isThrownBy(() -> view.increment(key, 1))
 			.withMessageContaining("value of 3");
@@ -499,7 +499,7 @@ class JournaledStateTests {
 	}
 
 	private void write(Consumer<StateView> writing) {
-		try (StateView view = this.state.open()) {
+		try (StateView view = this.state.open(0)) {
 			writing.accept(view);
 			keep(view);
 		}
@@ -515,12 +515,12 @@ class JournaledStateTests {
 		for (long seed = 0; seed < 300; seed++) {
 			Random random = new Random(seed);
 			JournaledState journaled = new JournaledState(Map.of("k0", "0"),
-					new StateValues(new JsonMapper(), List.of()), shared);
+					new StateValues(new JsonMapper(), List.of()), null, shared);
 			Map<String, Long> kept = new HashMap<>(Map.of("k0", 0L));
 			Map<String, String> store = new HashMap<>(Map.of("k0", "0"));
 			for (int call = 0; call < 20; call++) {
 				Map<String, Long> model = new HashMap<>(kept);
-				try (StateView view = journaled.open()) {
+				try (StateView view = journaled.open(0)) {
 					int steps = random.nextInt(random.nextInt(8) == 0 ? 40 : 4);
 					for (int step = 0; step < steps; step++) {
 						write(view, model, random);
@@ -542,7 +542,7 @@ class JournaledStateTests {
 					assertThat(journaled.bytes()).isZero();
 				}
 				assertThat(numbers(journaled.committableEntries())).as("seed %d, call %d", seed, call).isEqualTo(kept);
-				try (StateView view = journaled.open()) {
+				try (StateView view = journaled.open(0)) {
 					assertThat(view.keys()).as("seed %d, call %d", seed, call)
 						.containsExactlyInAnyOrderElementsOf(kept.keySet());
 				}

@@ -37,18 +37,18 @@ class StateMigrationTests {
 	void valueStoredWithoutVersionIsUpgradedWhenReadAndStoredWhenPut() {
 		this.stored.put("ann", "{\"dollars\":7}");
 		JournaledState state = state(new ToCents());
-		try (StateView view = state.open()) {
+		try (StateView view = state.open(0)) {
 			assertThat(view.get("ann", InCents.class)).contains(new InCents(700));
 			state.addCommittable(view);
 		}
 		assertThat(state.uncommitted()).isEmpty();
-		try (StateView view = state.open()) {
+		try (StateView view = state.open(0)) {
 			view.put("ann", new InCents(view.get("ann", InCents.class).orElseThrow().cents() + 1));
 			state.addCommittable(view);
 		}
 		assertThat(state.uncommitted())
 			.containsExactly(Map.entry("ann", "{\"@version\":2,\"@value\":{\"cents\":701}}"));
-		try (StateView view = state.open()) {
+		try (StateView view = state.open(0)) {
 			assertThat(view.get("ann", InCents.class)).contains(new InCents(701));
 		}
 	}
@@ -58,7 +58,7 @@ class StateMigrationTests {
 		this.stored.put("one", "{\"dollars\":7}");
 		this.stored.put("two", "{\"@version\":2,\"@value\":{\"cents\":701}}");
 		this.stored.put("three", "{\"@version\":3,\"@value\":{\"cents\":702,\"currency\":\"CHF\"}}");
-		try (StateView view = state(new ToCurrency()).open()) {
+		try (StateView view = state(new ToCurrency()).open(0)) {
 			assertThat(view.get("one", WithCurrency.class)).contains(new WithCurrency(700, "USD"));
 			assertThat(view.get("two", WithCurrency.class)).contains(new WithCurrency(701, "USD"));
 			assertThat(view.get("three", WithCurrency.class)).contains(new WithCurrency(702, "CHF"));
@@ -68,7 +68,7 @@ class StateMigrationTests {
 	@Test
 	void laterVersionIsUnreadableWhereItIsUnknown() {
 		this.stored.put("ann", "{\"@version\":3,\"@value\":{\"cents\":702,\"currency\":\"CHF\"}}");
-		try (StateView view = state(new ToCents()).open()) {
+		try (StateView view = state(new ToCents()).open(0)) {
 			assertThatExceptionOfType(UnreadableStateException.class).isThrownBy(() -> view.get("ann", InCents.class))
 				.withMessage(
 						"The state under key 'ann' cannot be read as %s: it was stored as version 3 of its class by "
@@ -76,7 +76,7 @@ class StateMigrationTests {
 								+ "versions up to 2",
 						InCents.class.getName());
 		}
-		try (StateView view = state().open()) {
+		try (StateView view = state().open(0)) {
 			assertThatExceptionOfType(UnreadableStateException.class).isThrownBy(() -> view.get("ann", Dollars.class))
 				.withMessageEndingWith("and there is no StateMigration bean for this class here");
 			assertThatExceptionOfType(UnreadableStateException.class)
@@ -88,7 +88,7 @@ class StateMigrationTests {
 	@Test
 	void whoLooksAtTheJsonGetsTheValueOfAnyVersion() {
 		this.stored.put("ann", "{\"@version\":3,\"@value\":{\"cents\":702,\"currency\":\"CHF\"}}");
-		try (StateView view = state(new ToCents()).open()) {
+		try (StateView view = state(new ToCents()).open(0)) {
 			assertThat(view.get("ann", JsonNode.class)).hasValueSatisfying(
 					(json) -> assertThat(json.toString()).isEqualTo("{\"cents\":702,\"currency\":\"CHF\"}"));
 			assertThat(view.get("ann", Object.class)).contains(Map.of("cents", 702, "currency", "CHF"));
@@ -98,12 +98,12 @@ class StateMigrationTests {
 	@Test
 	void migrationThatFailsMakesTheValueUnreadable() {
 		this.stored.put("ann", "{\"pounds\":7}");
-		try (StateView view = state(new ToCents()).open()) {
+		try (StateView view = state(new ToCents()).open(0)) {
 			assertThatExceptionOfType(UnreadableStateException.class).isThrownBy(() -> view.get("ann", InCents.class))
 				.withMessageContaining("the StateMigration 'dollars to cents' cannot convert version 1 of it: "
 						+ "java.lang.NullPointerException");
 		}
-		try (StateView view = state(StateMigration.of(InCents.class, 2, (json, from) -> null)).open()) {
+		try (StateView view = state(StateMigration.of(InCents.class, 2, (json, from) -> null)).open(0)) {
 			assertThatExceptionOfType(UnreadableStateException.class).isThrownBy(() -> view.get("ann", InCents.class))
 				.withMessageContaining("migration of %s to version 2' cannot convert version 1 of it: ",
 						InCents.class.getName())
@@ -114,7 +114,7 @@ class StateMigrationTests {
 	@Test
 	void valueIsStoredInTheEarlierVersionDuringARollingDeployment() {
 		JournaledState state = state(new ReadsCents());
-		try (StateView view = state.open()) {
+		try (StateView view = state.open(0)) {
 			view.put("ann", new InCents(701));
 			assertThat(view.get("ann", InCents.class)).as("what the earlier version cannot say is lost")
 				.contains(new InCents(700));
@@ -125,7 +125,7 @@ class StateMigrationTests {
 
 	@Test
 	void whatTheEarlierVersionCannotSayIsLostAtOnce() {
-		try (StateView view = state(new ReadsCents()).open()) {
+		try (StateView view = state(new ReadsCents()).open(0)) {
 			view.put("ann", new InCents(700));
 			view.put("ann", new InCents(800));
 			view.put("ann", new InCents(901));
@@ -143,7 +143,7 @@ class StateMigrationTests {
 			}
 
 		});
-		try (StateView view = state.open()) {
+		try (StateView view = state.open(0)) {
 			assertThatIllegalArgumentException().isThrownBy(() -> view.put("ann", new InCents(701)))
 				.withMessageStartingWith("The value for key 'ann' of type %s cannot be stored: ",
 						InCents.class.getName())
@@ -158,7 +158,7 @@ class StateMigrationTests {
 		StateMigration<Account> migration = StateMigration.of(Account.class, 2,
 				(json, from) -> ((ObjectNode) json).put("currency", "USD"));
 		JournaledState state = state(migration);
-		try (StateView view = state.open()) {
+		try (StateView view = state.open(0)) {
 			assertThat(view.get("ann", WithCurrency.class)).contains(new WithCurrency(701, "EUR"));
 			view.put("bob", new WithCurrency(1, "EUR"));
 			view.put("all", List.of(new WithCurrency(2, "EUR")));
@@ -175,7 +175,7 @@ class StateMigrationTests {
 	void valueThatLooksLikeAVersionReadsBack() {
 		Map<String, Integer> value = Map.of("@version", 9);
 		JournaledState state = state();
-		try (StateView view = state.open()) {
+		try (StateView view = state.open(0)) {
 			view.put("ann", value);
 			assertThat(view.get("ann", new TypeReference<Map<String, Integer>>() {
 			})).contains(value);
@@ -235,7 +235,7 @@ class StateMigrationTests {
 	}
 
 	private JournaledState state(StateMigration<?>... migrations) {
-		return new JournaledState(this.stored, new StateValues(MAPPER, List.of(migrations)), false);
+		return new JournaledState(this.stored, new StateValues(MAPPER, List.of(migrations)), null, false);
 	}
 
 	/**
@@ -277,8 +277,8 @@ class StateMigrationTests {
 				return ex.getMessage();
 			}
 			int[] found = new int[this.dollars.length];
-			JournaledState state = new JournaledState(this.stored, this.after, false);
-			try (StateView view = state.open()) {
+			JournaledState state = new JournaledState(this.stored, this.after, null, false);
+			try (StateView view = state.open(0)) {
 				for (int key = 0; key < found.length; key++) {
 					found[key] = view.get("k" + key, InCents.class).orElse(new InCents(0)).cents();
 				}
@@ -289,9 +289,9 @@ class StateMigrationTests {
 		}
 
 		private void own(StateValues values) {
-			JournaledState state = new JournaledState(this.stored, values, false);
+			JournaledState state = new JournaledState(this.stored, values, null, false);
 			int key = this.random.nextInt(this.dollars.length);
-			try (StateView view = state.open()) {
+			try (StateView view = state.open(0)) {
 				if (values == this.before) {
 					int now = view.get("k" + key, Dollars.class).orElse(new Dollars(0)).dollars();
 					view.put("k" + key, new Dollars(now + 1));

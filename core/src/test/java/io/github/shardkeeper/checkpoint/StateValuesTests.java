@@ -73,14 +73,14 @@ class StateValuesTests {
 		JsonMapper negating = JsonMapper.builder()
 			.addModule(new SimpleModule().addDeserializer(Long.class, new Negated()))
 			.build();
-		JournaledState state = new JournaledState(Map.of(), new StateValues(negating, List.of()), false);
-		try (StateView view = state.open()) {
+		JournaledState state = new JournaledState(Map.of(), new StateValues(negating, List.of()), null, false);
+		try (StateView view = state.open(0)) {
 			view.increment("key", 5);
 			assertThat(view.get("key", Long.class)).contains(-5L);
 			assertThat(view.get("key", Integer.class)).contains(5);
 			state.addCommittable(view);
 		}
-		assertThat(state.open().get("key", Long.class)).contains(-5L);
+		assertThat(state.open(0).get("key", Long.class)).contains(-5L);
 	}
 
 	private static List<JsonMapper> mappers() {
@@ -137,7 +137,7 @@ class StateValuesTests {
 	@Test
 	void callThatFailedLeavesNoRecordBehind() {
 		JournaledState state = state(Map.of("key", "{\"x\":1,\"y\":2}"));
-		try (StateView failed = state.open()) {
+		try (StateView failed = state.open(0)) {
 			failed.put("key", new Point(3, 4));
 			assertThat(failed.get("key", Point.class)).contains(new Point(3, 4));
 		}
@@ -147,7 +147,7 @@ class StateValuesTests {
 	@Test
 	void keyThatNeedsTheSamePlaceReadsItsOwnRecord() {
 		JournaledState state = state(Map.of());
-		try (StateView view = state.open()) {
+		try (StateView view = state.open(0)) {
 			for (int i = 0; i < 2_000; i++) {
 				view.put("key-" + i, new Point(i, -i));
 			}
@@ -194,18 +194,18 @@ class StateValuesTests {
 	}
 
 	private JournaledState state(Map<String, String> entries) {
-		return new JournaledState(entries, this.values, false);
+		return new JournaledState(entries, this.values, null, false);
 	}
 
 	private static void put(JournaledState state, Object value) {
-		try (StateView view = state.open()) {
+		try (StateView view = state.open(0)) {
 			view.put("key", value);
 			state.addCommittable(view);
 		}
 	}
 
 	private static <T> T read(JournaledState state, Class<T> type) {
-		try (StateView view = state.open()) {
+		try (StateView view = state.open(0)) {
 			return view.get("key", type).orElseThrow();
 		}
 	}

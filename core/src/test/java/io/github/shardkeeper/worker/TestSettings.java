@@ -54,6 +54,8 @@ public final class TestSettings {
 
 	private Parking parking = new Parking(100, 10_000, AfterDelays.REPEAT);
 
+	private @Nullable Duration stateTtl;
+
 	private Duration longCall = Duration.ofMinutes(5);
 
 	public TestSettings maxConversionFailures(int maxConversionFailures) {
@@ -73,6 +75,11 @@ public final class TestSettings {
 
 	public TestSettings showExceptionMessages() {
 		this.showExceptionMessages = true;
+		return this;
+	}
+
+	public TestSettings stateTtl(Duration stateTtl) {
+		this.stateTtl = stateTtl;
 		return this;
 	}
 
@@ -138,7 +145,7 @@ public final class TestSettings {
 			.build();
 		return new ConsumerSettings(this.commits, this.ordering, this.concurrency, this.maxAhead, this.batchSize,
 				this.buffer, this.maxRecordBytes, retry, this.onFailure, this.retryDelays, this.retryMaxAge,
-				this.parking, this.longCall, this.maxConversionFailures, this.showExceptionMessages);
+				this.parking, this.stateTtl, this.longCall, this.maxConversionFailures, this.showExceptionMessages);
 	}
 
 }

@@ -98,6 +98,13 @@ final class ConsumingShard {
 		}, true, TopicSchedule.NONE, wallClock);
 	}
 
+	/** The same, for beans that need it while it starts. */
+	static ConsumingShard withWallClock(Object bean, TestSettings settings, InstantSource wallClock,
+			Consumer<ConsumingShard> created) {
+		return new ConsumingShard(bean, settings, new BufferBudget(Long.MAX_VALUE), created, true, TopicSchedule.NONE,
+				wallClock);
+	}
+
 	/** Of a topic without records, with a wall clock of the test's. */
 	static ConsumingShard withoutRecords(Object bean, TopicSchedule schedule, InstantSource wallClock) {
 		return new ConsumingShard(bean, new TestSettings(), new BufferBudget(Long.MAX_VALUE), (created) -> {

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.worker;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -48,6 +49,8 @@ class TransactedCallsTests {
 	private final Booking bean = new Booking();
 
 	private Transactions transactions;
+
+	private Instant now = Instant.EPOCH;
 
 	@Test
 	void offsetAndStateAreCommittedWithEachCall() {
@@ -612,6 +615,47 @@ class TransactedCallsTests {
 			.hasMessageContaining("the transaction ends with the call");
 	}
 
+	@ParameterizedTest
+	@EnumSource(value = Ordering.class, mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+	void expiredEntriesAreRemovedByCommitsOfTheWorker(Ordering ordering) {
+		ConsumingShard shard = consume(new TestSettings().ordering(ordering, 8));
+		this.bean.onState = (state) -> state.put("session", 1, SECOND);
+		shard.deliver(1, 1);
+		assertThat(shard.checkpoint().state()).isEqualTo(Map.of("count", "1", "session", "@1000 1"));
+		this.now = this.now.plusSeconds(1);
+		this.bean.onState = (state) -> assertThat(state.keys()).doesNotContain("session");
+		shard.deliver(2, 2);
+		assertThat(this.bean.calls).containsExactly("r1", "r2");
+		shard.pass(SECOND.multipliedBy(2));
+
+		assertThat(shard.checkpoint().state()).isEqualTo(Map.of("count", "2"));
+		assertThat(shard.checkpoints().sent()).hasSize(1);
+	}
+
+	/** Calls of other keys always run; the next ones wait until it has committed. */
+	@Test
+	void busyShardRemovesExpiredEntriesBetweenCalls() {
+		ConsumingShard shard = consume(byKey());
+		this.bean.onState = (state) -> state.put("session", 1, SECOND);
+		shard.deliver(1, 1);
+		this.bean.onState = (state) -> {
+		};
+		this.now = this.now.plusSeconds(1);
+		this.bean.onCall = (record) -> {
+			if (record.equals("r2")) {
+				shard.pass(SECOND.multipliedBy(2));
+				shard.reader().deliver(ConsumingShard.SHARD, 3, 3);
+				shard.run();
+				assertThat(this.bean.calls).as("waits").containsExactly("r1", "r2");
+				assertThat(shard.checkpoint().state()).containsKey("session");
+			}
+		};
+		shard.deliver(2, 2);
+
+		assertThat(this.bean.calls).containsExactly("r1", "r2", "r3");
+		assertThat(shard.checkpoint().state()).isEqualTo(Map.of("count", "3"));
+	}
+
 	private static TestSettings byKey() {
 		return new TestSettings().ordering(Ordering.KEY, 8);
 	}
@@ -625,7 +669,7 @@ class TransactedCallsTests {
 	}
 
 	private ConsumingShard consume(Object handler, TestSettings settings) {
-		return new ConsumingShard(handler, settings, (created) -> {
+		return ConsumingShard.withWallClock(handler, settings, () -> this.now, (created) -> {
 			this.transactions = new Transactions(created.checkpoints());
 			created.checkpoints().transact(this.transactions);
 			this.bean.transactions = this.transactions;

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.test;
 
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +35,8 @@ public final class MemoryShardState implements ShardState {
 
 	private final JournaledState state;
 
+	private long nowMillis;
+
 	/** Creates an empty state whose values a plain JSON mapper converts. */
 	public MemoryShardState() {
 		this(new JsonMapper(), List.of());
@@ -45,7 +48,7 @@ public final class MemoryShardState implements ShardState {
 	 * @param migrations the application's migrations, empty for none
 	 */
 	public MemoryShardState(JsonMapper mapper, Collection<? extends StateMigration<?>> migrations) {
-		this.state = new JournaledState(Map.of(), new StateValues(mapper, migrations), false);
+		this.state = new JournaledState(Map.of(), new StateValues(mapper, migrations), null, false);
 	}
 
 	@Override
@@ -62,6 +65,14 @@ public final class MemoryShardState implements ShardState {
 	public void put(String key, Object value) {
 		call((view) -> {
 			view.put(key, value);
+			return value;
+		});
+	}
+
+	@Override
+	public void put(String key, Object value, Duration ttl) {
+		call((view) -> {
+			view.put(key, value, ttl);
 			return value;
 		});
 	}
@@ -97,8 +108,20 @@ public final class MemoryShardState implements ShardState {
 		return values;
 	}
 
+	/**
+	 * Lets time pass, so that values expire. It stands still otherwise.
+	 * @param time the time, not negative
+	 * @throws IllegalArgumentException if it is negative
+	 */
+	public void advance(Duration time) {
+		if (time.isNegative()) {
+			throw new IllegalArgumentException("time must not be negative: " + time);
+		}
+		this.nowMillis = Math.addExact(this.nowMillis, time.toMillis());
+	}
+
 	private <T> T call(Function<StateView, T> action) {
-		try (StateView view = this.state.open()) {
+		try (StateView view = this.state.open(this.nowMillis)) {
 			T result = action.apply(view);
 			this.state.addCommittable(view);
 			return result;

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.test;
 
+import java.time.Duration;
 import java.util.List;
 
 import org.junit.jupiter.api.Test;
@@ -49,6 +50,19 @@ class HandlerUnitTests {
 		this.state.remove("cart");
 		assertThat(this.state.get("cart", Cart.class)).isEmpty();
 		assertThat(this.state.keys()).isEmpty();
+	}
+
+	@Test
+	void valuesExpireAsTimePasses() {
+		this.state.put("basket", "open", Duration.ofMinutes(30));
+		this.state.put("customer", "ann");
+
+		this.state.advance(Duration.ofMinutes(29));
+		assertThat(this.state.get("basket", String.class)).contains("open");
+		this.state.advance(Duration.ofMinutes(1));
+		assertThat(this.state.get("basket", String.class)).isEmpty();
+		assertThat(this.state.keys()).containsExactly("customer");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.state.advance(Duration.ofMinutes(-1)));
 	}
 
 	@Test

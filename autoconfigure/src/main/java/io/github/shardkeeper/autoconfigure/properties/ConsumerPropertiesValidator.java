@@ -9,6 +9,7 @@ import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Comm
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Consumer;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Retry;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.TopicConsumer;
+import io.github.shardkeeper.checkpoint.ExpiringValues;
 import io.github.shardkeeper.text.DurationText;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
 
@@ -82,6 +83,11 @@ final class ConsumerPropertiesValidator {
 					"Set at least one delay, or set 'on-failure' to 'halt'.");
 		}
 		validate(consumer.parkKey());
+		Duration ttl = consumer.state().ttl();
+		if (ttl != null) {
+			this.problems.requireBetween(name("state.ttl", this.own.state().ttl()), ttl, ExpiringValues.MIN_TTL,
+					ExpiringValues.MAX_TTL);
+		}
 	}
 
 	private void validate(ShardkeeperProperties.ParkKey parkKey) {

@@ -419,6 +419,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param retryQueue Retry queue.
 	 * @param parkKey Keys that wait for a failing record.
 	 * @param deadLetters Dead letters to keep.
+	 * @param state State of shards.
 	 * @param longCall Duration after which a handler call that still runs is reported as
 	 * a problem of its shard, with the place in the code where it is. The call is not
 	 * interrupted. At least 1s.
@@ -435,9 +436,9 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 			@DefaultValue("1000") int maxAhead, @DefaultValue("500") int batchSize, @DefaultValue Buffer buffer,
 			@DefaultValue Retry retry, @DefaultValue("dead-letter") OnFailure onFailure,
 			@DefaultValue RetryQueue retryQueue, @DefaultValue ParkKey parkKey,
-			@DefaultValue DeadLetterLimits deadLetters, @DefaultValue("5m") Duration longCall,
-			@DefaultValue("20") int maxConversionFailures, @DefaultValue("false") boolean showExceptionMessages,
-			@DefaultValue("none") CallTransaction transaction) {
+			@DefaultValue DeadLetterLimits deadLetters, @DefaultValue State state,
+			@DefaultValue("5m") Duration longCall, @DefaultValue("20") int maxConversionFailures,
+			@DefaultValue("false") boolean showExceptionMessages, @DefaultValue("none") CallTransaction transaction) {
 
 		/** Returns these settings with those that a topic overrides. */
 		public Consumer overriddenBy(TopicConsumer topic) {
@@ -447,7 +448,8 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 					this.buffer.overriddenBy(topic.buffer()), this.retry.overriddenBy(topic.retry()),
 					or(topic.onFailure(), this.onFailure), this.retryQueue.overriddenBy(topic.retryQueue()),
 					this.parkKey.overriddenBy(topic.parkKey()), this.deadLetters.overriddenBy(topic.deadLetters()),
-					or(topic.longCall(), this.longCall), or(topic.maxConversionFailures(), this.maxConversionFailures),
+					this.state.overriddenBy(topic.state()), or(topic.longCall(), this.longCall),
+					or(topic.maxConversionFailures(), this.maxConversionFailures),
 					or(topic.showExceptionMessages(), this.showExceptionMessages),
 					or(topic.transaction(), this.transaction));
 		}
@@ -590,6 +592,20 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	}
 
 	/**
+	 * State of shards.
+	 *
+	 * @param ttl Time to live of values that handlers put without one. What is stored
+	 * already keeps its own. Without it they stay until they are removed. 1ms to 36500d.
+	 */
+	public record State(@Nullable Duration ttl) {
+
+		private State overriddenBy(TopicState topic) {
+			return new State((topic.ttl() != null) ? topic.ttl() : this.ttl);
+		}
+
+	}
+
+	/**
 	 * Consumers of a topic's shards.
 	 */
 	public enum Mode {
@@ -624,6 +640,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * @param retryQueue Retry queue.
 	 * @param parkKey Keys that wait for a failing record.
 	 * @param deadLetters Dead letters to keep.
+	 * @param state State of shards.
 	 * @param longCall Duration after which a handler call that still runs is reported as
 	 * a problem of its shard, with the place in the code where it is. The call is not
 	 * interrupted. At least 1s. Defaults to shardkeeper.consumer.long-call.
@@ -642,15 +659,15 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 			@Nullable Integer concurrency, @Nullable Integer maxAhead, @Nullable Integer batchSize,
 			@DefaultValue TopicBuffer buffer, @DefaultValue TopicRetry retry, @Nullable OnFailure onFailure,
 			@DefaultValue TopicRetryQueue retryQueue, @DefaultValue TopicParkKey parkKey,
-			@DefaultValue TopicDeadLetterLimits deadLetters, @Nullable Duration longCall,
-			@Nullable Integer maxConversionFailures, @Nullable Boolean showExceptionMessages,
-			@Nullable CallTransaction transaction) {
+			@DefaultValue TopicDeadLetterLimits deadLetters, @DefaultValue TopicState state,
+			@Nullable Duration longCall, @Nullable Integer maxConversionFailures,
+			@Nullable Boolean showExceptionMessages, @Nullable CallTransaction transaction) {
 
 		/** Overrides nothing. */
 		static final TopicConsumer NONE = new TopicConsumer(new TopicCommit(null, null, null), null, null, null, null,
 				new TopicBuffer(null, null), new TopicRetry(null, null, null, null, null), null,
 				new TopicRetryQueue(null, null), new TopicParkKey(null, null, null),
-				new TopicDeadLetterLimits(null, null), null, null, null, null);
+				new TopicDeadLetterLimits(null, null), new TopicState(null), null, null, null, null);
 
 	}
 
@@ -749,6 +766,16 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Null
 	 * shardkeeper.consumer.dead-letters.max-count.
 	 */
 	public record TopicDeadLetterLimits(@Nullable Duration maxAge, @Nullable Long maxCount) {
+
+	}
+
+	/**
+	 * State of the shards of one topic.
+	 *
+	 * @param ttl Time to live of values that handlers put without one. What is stored
+	 * already keeps its own. 1ms to 36500d. Defaults to shardkeeper.consumer.state.ttl.
+	 */
+	public record TopicState(@Nullable Duration ttl) {
 
 	}
 

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.worker.call;
 
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -38,11 +39,14 @@ public final class HandlerCalls {
 
 	private final MonotonicClock clock;
 
+	private final InstantSource wallClock;
+
 	private final @Nullable Meter meter;
 
 	public HandlerCalls(OwnedShard owned) {
 		this.owned = owned;
 		this.clock = owned.context().clock();
+		this.wallClock = owned.context().wallClock();
 		this.exclusiveEnded = this.clock.now();
 		this.meter = owned.context().measuresWork() ? new Meter() : null;
 	}
@@ -101,7 +105,7 @@ public final class HandlerCalls {
 	}
 
 	private Result call(HandlerCall call, @Nullable JournaledState state, CallCommit.Code code, boolean onlyWhileHeld) {
-		StateView view = (state != null) ? state.open() : null;
+		StateView view = (state != null) ? state.open(this.wallClock.millis()) : null;
 		try {
 			call.run(() -> {
 				// Checked here, where a loss of shard or lease interrupts the call.

@@ -84,9 +84,12 @@ public abstract sealed class Committer permits BackgroundCommitter, Transactiona
 	 * neither. While a commit is unanswered, no other one is due.
 	 * @param callsRun whether calls run
 	 */
-	public @Nullable MonotonicTime nextDue(boolean callsRun) {
-		return MonotonicTime.earliestOf((this.sent == null) ? this.progress.commitDue() : null,
-				this.progress.nextForward());
+	public @Nullable MonotonicTime nextDue(MonotonicTime now, boolean callsRun) {
+		MonotonicTime commit = null;
+		if (this.sent == null) {
+			commit = MonotonicTime.earliestOf(this.progress.commitDue(), this.progress.nextExpiry(now));
+		}
+		return MonotonicTime.earliestOf(commit, this.progress.nextForward());
 	}
 
 	/**
@@ -167,6 +170,7 @@ public abstract sealed class Committer permits BackgroundCommitter, Transactiona
 
 	/** Forwards before, so that the commit removes it, and after it what it has added. */
 	private Outcome advanceCommits(MonotonicTime now, boolean flush) {
+		this.progress.lookForExpired(now);
 		this.progress.forward(now);
 		Outcome outcome = commit(now, flush);
 		if (outcome == Outcome.DONE || outcome == Outcome.SENT) {

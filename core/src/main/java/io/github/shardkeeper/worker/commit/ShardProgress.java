@@ -60,13 +60,15 @@ public final class ShardProgress {
 
 	private final JournaledState state;
 
+	private final ExpiredEntries expired;
+
 	private final Repositioning repositioning;
 
 	private final RetryQueue queue;
 
 	private final FailedRecords failed;
 
-	/** All parts of a commit. */
+	/** All parts of a commit. What removes entries of the state is before it. */
 	private final CommitPart[] parts;
 
 	private final ShardOutbox outbox;
@@ -94,13 +96,14 @@ public final class ShardProgress {
 		this.outbox = outbox;
 		this.begin = (seek != null) ? seek.after() : checkpoint.offset();
 		this.window = new OffsetWindow(consumer.maxAhead(), this.begin, (seek != null) ? Set.of() : checkpoint.ahead());
-		this.state = new JournaledState(checkpoint.state(), context.stateValues(),
+		this.state = new JournaledState(checkpoint.state(), context.stateValues(), consumer.stateTtl(),
 				consumer.ordering() != ConsumerSettings.Ordering.SHARD);
+		this.expired = new ExpiredEntries(this.state, context.wallClock());
 		Duration dueIn = checkpoint.retryDueIn();
 		this.queue = RetryQueue.of(owned, (dueIn != null) ? now.plus(dueIn) : null);
 		this.failed = new FailedRecords(this.queue, context.clock(), context.wallClock());
 		this.repositioning = new Repositioning((seek != null) ? seek.number() : acquired.seeks().applied());
-		this.parts = new CommitPart[] { this.repositioning, this.state, this.failed, this.outbox };
+		this.parts = new CommitPart[] { this.repositioning, this.expired, this.state, this.failed, this.outbox };
 		if (seek != null) {
 			if (seek.clearsState()) {
 				this.state.clear();
@@ -279,6 +282,21 @@ public final class ShardProgress {
 	/** Returns when to forward again what was not taken, {@code null} for not at all. */
 	@Nullable MonotonicTime nextForward() {
 		return this.outbox.nextAttempt();
+	}
+
+	/** Makes a commit due if there are entries of the state to remove. */
+	void lookForExpired(MonotonicTime now) {
+		if (this.expired.look(now)) {
+			changed(0, now);
+			if (this.expired.isBacklog()) {
+				commitSoon();
+			}
+		}
+	}
+
+	/** Returns when to look again, {@code null} for not at all. */
+	@Nullable MonotonicTime nextExpiry(MonotonicTime now) {
+		return this.expired.nextLook(now);
 	}
 
 	/** Returns whether a record that is not of the queue waits for others of its key. */

@@ -117,6 +117,7 @@ public final class TransactionalCommitter extends Committer {
 		if (!callsRun) {
 			return super.advance(now, false);
 		}
+		progress().lookForExpired(now);
 		progress().forward(now);
 		if (progress().commitDue() != null && !progress().mustCommitAlone()) {
 			progress().publish();
@@ -125,8 +126,8 @@ public final class TransactionalCommitter extends Committer {
 	}
 
 	@Override
-	public @Nullable MonotonicTime nextDue(boolean callsRun) {
-		return callsRun ? progress().nextForward() : super.nextDue(false);
+	public @Nullable MonotonicTime nextDue(MonotonicTime now, boolean callsRun) {
+		return callsRun ? progress().nextForward() : super.nextDue(now, false);
 	}
 
 	/** Takes back what no call has committed. */

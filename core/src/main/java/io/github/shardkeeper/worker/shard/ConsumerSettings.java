@@ -27,6 +27,8 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  * @param retryMaxAge the time since its last failure after which a record of the retry
  * queue becomes a dead letter, {@code null} for no limit
  * @param parking the limits of what waits for a failing record of its key
+ * @param stateTtl the time to live of values in the state that are put without one,
+ * {@code null} for no limit
  * @param longCall the duration from which a call is a problem of its shard
  * @param maxConversionFailures the number of failed conversions in a row that halts a
  * shard, 0 for no limit
@@ -35,8 +37,8 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  */
 public record ConsumerSettings(Commits commits, Ordering ordering, int concurrency, int maxAhead, int batchSize,
 		BufferLimits buffer, long maxRecordBytes, RetryPolicy retry, OnFailure onFailure, List<Duration> retryDelays,
-		@Nullable Duration retryMaxAge, Parking parking, Duration longCall, int maxConversionFailures,
-		boolean showExceptionMessages) {
+		@Nullable Duration retryMaxAge, Parking parking, @Nullable Duration stateTtl, Duration longCall,
+		int maxConversionFailures, boolean showExceptionMessages) {
 
 	public ConsumerSettings {
 		retryDelays = List.copyOf(retryDelays);

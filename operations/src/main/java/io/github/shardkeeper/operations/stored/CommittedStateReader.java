@@ -1,5 +1,6 @@
 package io.github.shardkeeper.operations.stored;
 
+import java.time.InstantSource;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -11,6 +12,7 @@ import tools.jackson.core.JacksonException;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
+import io.github.shardkeeper.checkpoint.ExpiringValues;
 import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.SourceRegistry;
@@ -29,11 +31,18 @@ public final class CommittedStateReader implements ShardStateReader {
 
 	private final StateValues values;
 
-	/** Creates a reader of the data plane. */
-	public CommittedStateReader(CheckpointStore checkpoints, SourceRegistry sources, StateValues values) {
+	private final InstantSource clock;
+
+	/**
+	 * Creates a reader of the data plane.
+	 * @param clock tells what has expired
+	 */
+	public CommittedStateReader(CheckpointStore checkpoints, SourceRegistry sources, StateValues values,
+			InstantSource clock) {
 		this.checkpoints = checkpoints;
 		this.shards = new ShardLookup(sources, "A call of ShardStateReader");
 		this.values = values;
+		this.clock = clock;
 	}
 
 	@Override
@@ -61,9 +70,9 @@ public final class CommittedStateReader implements ShardStateReader {
 		return values(shard, entries, type);
 	}
 
-	private <T> Map<String, T> values(ShardId shard, Map<String, String> entries, Class<T> type) {
+	private <T> Map<String, T> values(ShardId shard, Map<String, String> stored, Class<T> type) {
 		Map<String, T> values = new TreeMap<>();
-		entries.forEach((key, json) -> {
+		ExpiringValues.present(stored, this.clock.millis()).forEach((key, json) -> {
 			try {
 				values.put(key, this.values.read(json, type));
 			}

@@ -1,10 +1,13 @@
 package io.github.shardkeeper.operations.stored;
 
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 
 import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.IntNode;
 
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.checkpoint.Commit;
@@ -27,9 +30,11 @@ class CommittedStateReaderTests {
 
 	private final MemoryCheckpointStore checkpoints = new MemoryCheckpointStore();
 
+	private Instant now = Instant.EPOCH;
+
 	private final ShardStateReader reader = new CommittedStateReader(this.checkpoints,
 			SourceRegistry.of(new MemoryStreamSource(Map.of("orders", 2))),
-			new StateValues(new JsonMapper(), List.of()));
+			new StateValues(new JsonMapper(), List.of()), () -> this.now);
 
 	@Test
 	void shardWithoutStateIsEmpty() {
@@ -74,6 +79,24 @@ class CommittedStateReaderTests {
 		assertThat(this.reader.read(shard, List.of(), Long.class)).isEmpty();
 		assertThatIllegalArgumentException().isThrownBy(() -> this.reader.find(shard, "c", Long.class))
 			.withMessageContaining("The state of orders/0 under key 'c' cannot be read as java.lang.Long");
+	}
+
+	@Test
+	void expiredValuesAreMissing() {
+		ShardId shard = ShardId.of("orders", 0);
+		this.checkpoints.acquireNow(shard, new Token(10));
+		this.checkpoints.commit(shard, new Token(10), Commit.of(CommitNumber.ofWhole(1), new Offset("1"),
+				Map.of("a", "1", "b", "@60000 2", "c", "@60001 {\"@version\":2,\"@value\":3}")))
+			.join();
+
+		this.now = Instant.ofEpochSecond(59);
+		assertThat(this.reader.read(shard, JsonNode.class)).hasSize(3).containsEntry("b", IntNode.valueOf(2));
+		this.now = Instant.ofEpochSecond(60);
+		assertThat(this.reader.read(shard, Object.class)).containsOnlyKeys("a", "c");
+		assertThat(this.reader.find(shard, "b", Long.class)).isEmpty();
+		assertThat(this.reader.find(shard, "c", JsonNode.class)).contains(IntNode.valueOf(3));
+		this.now = Instant.ofEpochSecond(61);
+		assertThat(this.reader.read(shard, List.of("a", "b", "c"), Long.class)).isEqualTo(Map.of("a", 1L));
 	}
 
 	@Test
