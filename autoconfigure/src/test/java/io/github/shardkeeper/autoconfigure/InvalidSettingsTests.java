@@ -131,6 +131,9 @@ class InvalidSettingsTests {
 					shardkeeper.topics.orders.pinned.x=host        | shardkeeper.topics.orders.pinned.x      | shards are 0 to 1
 					shardkeeper.topics.orders.pinned.0=ho~st       | shardkeeper.topics.orders.pinned.0      | letters, digits
 					shardkeeper.consumer.commit.interval=500us     | shardkeeper.consumer.commit.interval' is 500us | 1ms or more
+					shardkeeper.consumer.state.ttl=0s              | shardkeeper.consumer.state.ttl' is 0s   | 1ms or more
+					shardkeeper.topics.orders.consumer.state.ttl=-1h | shardkeeper.topics.orders.consumer.state.ttl' is -1h | 1ms or more
+					shardkeeper.consumer.state.ttl=999999999d      | shardkeeper.consumer.state.ttl          | 36500d or less
 					shardkeeper.consumer.retry.excludes=java.lang.String | java.lang.String                  | classes of exceptions
 					shardkeeper.topics.orders.consumer.retry.excludes=java.io.IOException,java.util.List | java.util.List | classes of exceptions
 					""")

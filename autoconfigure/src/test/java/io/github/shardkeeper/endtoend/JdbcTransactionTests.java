@@ -116,6 +116,21 @@ class JdbcTransactionTests {
 		assertThat(state()).containsEntry("rows", "4");
 	}
 
+	@Test
+	void expiredStateIsRemovedWithoutARecord() {
+		open(TestDatabase.H2);
+		ConfigurableApplicationContext instance = start(Single.class, "one",
+				"shardkeeper.topics.orders.consumer.state.ttl=100ms", "shardkeeper.consumer.commit.interval=100ms");
+		send(instance, "a");
+		awaitRows("a");
+
+		Awaitility.await().atMost(PATIENCE).until(() -> state().isEmpty());
+		assertThat(instance.getBean(ShardStateReader.class).read(SHARD, Long.class)).isEmpty();
+		send(instance, "b");
+		awaitRows("a", "b");
+		assertThat(committedOffset()).isNotNull();
+	}
+
 	@EveryDatabase
 	void failedCallLeavesNoRow(TestDatabase kind) {
 		open(kind);

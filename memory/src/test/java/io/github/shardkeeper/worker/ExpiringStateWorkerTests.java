@@ -67,6 +67,17 @@ class ExpiringStateWorkerTests {
 	}
 
 	@Test
+	void shardSleepsUntilTheCommitThatRemoves() {
+		ConsumingShard shard = consume(new TestSettings());
+		handle(shard, 1, (state) -> state.put("session", "ann", MINUTE));
+		pass(shard, MINUTE);
+		assertThat(shard.checkpoint().state()).as("not committed yet").containsKey("session");
+		shard.threads().ring(Duration.ZERO);
+
+		assertThat(shard.threads().hasTasks()).isFalse();
+	}
+
+	@Test
 	void handlerWithoutRecordsRemovesWhatHasExpired() {
 		this.bean.next = (state) -> state.put("session", "ann", SECOND.multipliedBy(10));
 		Looping looping = new Looping(this.bean);

@@ -71,6 +71,7 @@ public final class SharedProperties {
 			harmless(TOPIC + "consumer.on-failure", (used) -> used.consumer().onFailure()),
 			harmless(TOPIC + "consumer.dead-letters.max-age", (used) -> used.consumer().deadLetters().maxAge()),
 			harmless(TOPIC + "consumer.dead-letters.max-count", (used) -> used.consumer().deadLetters().maxCount()),
+			harmless(TOPIC + "consumer.state.ttl", (used) -> used.consumer().state().ttl()),
 			harmless(TOPIC + "schedule.cron", (used) -> used.topic().schedule().cron()),
 			harmless(TOPIC + "schedule.interval", (used) -> used.topic().schedule().interval()),
 			harmless(TOPIC + "schedule.zone", (used) -> used.topic().schedule().zone()),

@@ -59,10 +59,13 @@ final class ExpiredEntries implements CommitPart {
 		return this.full;
 	}
 
-	/** Returns when to look next, {@code null} for not at all. */
+	/**
+	 * Returns when to look next, {@code null} if nothing expires, or a commit is needed
+	 * first.
+	 */
 	@Nullable MonotonicTime nextLook(MonotonicTime now) {
 		long expiry = this.state.nextExpiry();
-		if (expiry == Long.MAX_VALUE) {
+		if (this.due || expiry == Long.MAX_VALUE) {
 			return null;
 		}
 		long wait = Math.min(Math.max(0, expiry - this.wallClock.millis()), MAX_WAIT.toMillis());
