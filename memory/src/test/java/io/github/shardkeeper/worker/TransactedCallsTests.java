@@ -632,28 +632,36 @@ class TransactedCallsTests {
 		assertThat(shard.checkpoints().sent()).hasSize(1);
 	}
 
-	/** Calls of other keys always run; the next ones wait until it has committed. */
+	/**
+	 * Only what has waited for long: a call may take its time, and others wait for it.
+	 */
 	@Test
 	void busyShardRemovesExpiredEntriesBetweenCalls() {
 		ConsumingShard shard = consume(byKey());
 		this.bean.onState = (state) -> state.put("session", 1, SECOND);
-		shard.deliver(1, 1);
+		shard.offer(1, "a", "r1");
+		shard.run();
 		this.bean.onState = (state) -> {
 		};
 		this.now = this.now.plusSeconds(1);
 		this.bean.onCall = (record) -> {
 			if (record.equals("r2")) {
 				shard.pass(SECOND.multipliedBy(2));
-				shard.reader().deliver(ConsumingShard.SHARD, 3, 3);
+				shard.offer(3, "c", "r3");
 				shard.run();
-				assertThat(this.bean.calls).as("waits").containsExactly("r1", "r2");
+				assertThat(this.bean.calls).as("does not wait").containsExactly("r1", "r2", "r3");
+				shard.pass(SECOND.multipliedBy(60));
+				shard.offer(4, "d", "r4");
+				shard.run();
+				assertThat(this.bean.calls).as("waits").hasSize(3);
 				assertThat(shard.checkpoint().state()).containsKey("session");
 			}
 		};
-		shard.deliver(2, 2);
+		shard.offer(2, "b", "r2");
+		shard.run();
 
-		assertThat(this.bean.calls).containsExactly("r1", "r2", "r3");
-		assertThat(shard.checkpoint().state()).isEqualTo(Map.of("count", "3"));
+		assertThat(this.bean.calls).containsExactly("r1", "r2", "r3", "r4");
+		assertThat(shard.checkpoint().state()).isEqualTo(Map.of("count", "4"));
 	}
 
 	private static TestSettings byKey() {

@@ -101,9 +101,8 @@ class SharedPropertiesTests {
 			"shardkeeper.topics.<name>.consumer.on-failure, halt",
 			"shardkeeper.topics.<name>.consumer.dead-letters.max-age, 1d",
 			"shardkeeper.topics.<name>.consumer.dead-letters.max-count, 5",
-			"shardkeeper.topics.<name>.consumer.state.ttl, 30d",
-			"shardkeeper.topics.<name>.schedule.cron, @daily", "shardkeeper.topics.<name>.schedule.interval, 5s",
-			"shardkeeper.topics.<name>.schedule.zone, Europe/Berlin",
+			"shardkeeper.topics.<name>.consumer.state.ttl, 30d", "shardkeeper.topics.<name>.schedule.cron, @daily",
+			"shardkeeper.topics.<name>.schedule.interval, 5s", "shardkeeper.topics.<name>.schedule.zone, Europe/Berlin",
 			"shardkeeper.topics.<name>.schedule.missed-after, 5s",
 			"shardkeeper.topics.<name>.schedule.missed-runs, all",
 			"shardkeeper.topics.<name>.schedule.on-interruption, skip" })

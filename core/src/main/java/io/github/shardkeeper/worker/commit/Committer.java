@@ -170,7 +170,7 @@ public abstract sealed class Committer permits BackgroundCommitter, Transactiona
 
 	/** Forwards before, so that the commit removes it, and after it what it has added. */
 	private Outcome advanceCommits(MonotonicTime now, boolean flush) {
-		this.progress.lookForExpired(now);
+		this.progress.lookForExpired(now, false);
 		this.progress.forward(now);
 		Outcome outcome = commit(now, flush);
 		if (outcome == Outcome.DONE || outcome == Outcome.SENT) {

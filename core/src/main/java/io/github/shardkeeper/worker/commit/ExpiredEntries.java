@@ -22,15 +22,14 @@ final class ExpiredEntries implements CommitPart {
 	/** Time between two looks, as long as a commit has room for all. */
 	private static final Duration PAUSE = Duration.ofSeconds(1);
 
-	/** Somebody may set the clock forward meanwhile. */
-	private static final Duration MAX_WAIT = Duration.ofMinutes(1);
+	/** The same, if the clock may be set forward, or if calls have to wait for it. */
+	private static final Duration MAX_PAUSE = Duration.ofMinutes(1);
 
 	private final JournaledState state;
 
 	private final InstantSource wallClock;
 
-	/** Not before that; {@code null} for now. */
-	private @Nullable MonotonicTime nextLook;
+	private MonotonicTime lastLook;
 
 	/** Whether there was something to remove at the last look. */
 	private boolean due;
@@ -38,20 +37,30 @@ final class ExpiredEntries implements CommitPart {
 	/** Whether the last commit had no room for more. */
 	private boolean full;
 
-	ExpiredEntries(JournaledState state, InstantSource wallClock) {
+	ExpiredEntries(JournaledState state, InstantSource wallClock, MonotonicTime now) {
 		this.state = state;
 		this.wallClock = wallClock;
+		this.lastLook = now;
 	}
 
-	/** Looks for entries to remove; returns whether a commit is newly needed. */
-	boolean look(MonotonicTime now) {
-		if (this.due || this.nextLook != null && now.isBefore(this.nextLook)
-				|| this.state.nextExpiry() == Long.MAX_VALUE) {
+	/**
+	 * Looks for entries to remove; returns whether a commit is newly needed.
+	 * @param callsWait whether calls have to wait for that commit
+	 */
+	boolean look(MonotonicTime now, boolean callsWait) {
+		if (this.due || this.state.nextExpiry() == Long.MAX_VALUE
+				|| now.isBefore(this.lastLook.plus(callsWait ? MAX_PAUSE : pause()))) {
 			return false;
 		}
-		this.nextLook = now.plus(PAUSE);
+		this.lastLook = now;
 		this.due = this.state.hasExpired(this.wallClock.millis());
+		// What is left may be kept by a call that still runs.
+		this.full = this.full && this.due;
 		return this.due;
+	}
+
+	private Duration pause() {
+		return this.full ? Duration.ZERO : PAUSE;
 	}
 
 	/** Returns whether there is more than one commit removes. */
@@ -68,9 +77,10 @@ final class ExpiredEntries implements CommitPart {
 		if (this.due || expiry == Long.MAX_VALUE) {
 			return null;
 		}
-		long wait = Math.min(Math.max(0, expiry - this.wallClock.millis()), MAX_WAIT.toMillis());
+		long wait = Math.min(Math.max(0, expiry - this.wallClock.millis()), MAX_PAUSE.toMillis());
 		MonotonicTime then = now.plus(Duration.ofMillis(wait));
-		return (this.nextLook != null && then.isBefore(this.nextLook)) ? this.nextLook : then;
+		MonotonicTime earliest = this.lastLook.plus(pause());
+		return then.isBefore(earliest) ? earliest : then;
 	}
 
 	@Override
@@ -78,7 +88,7 @@ final class ExpiredEntries implements CommitPart {
 		return !this.due;
 	}
 
-	/** Calls of transactions commit by themselves what they have seen. */
+	/** Calls in transactions commit by themselves, and not what has expired. */
 	@Override
 	public boolean isExclusive() {
 		return this.due;
@@ -90,9 +100,6 @@ final class ExpiredEntries implements CommitPart {
 		int removed = this.state.removeExpired(this.wallClock.millis(), MAX_PER_COMMIT);
 		this.due = false;
 		this.full = removed == MAX_PER_COMMIT;
-		if (this.full) {
-			this.nextLook = null;
-		}
 		return Added.NOTHING;
 	}
 

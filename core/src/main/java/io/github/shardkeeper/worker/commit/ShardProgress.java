@@ -98,7 +98,7 @@ public final class ShardProgress {
 		this.window = new OffsetWindow(consumer.maxAhead(), this.begin, (seek != null) ? Set.of() : checkpoint.ahead());
 		this.state = new JournaledState(checkpoint.state(), context.stateValues(), consumer.stateTtl(),
 				consumer.ordering() != ConsumerSettings.Ordering.SHARD);
-		this.expired = new ExpiredEntries(this.state, context.wallClock());
+		this.expired = new ExpiredEntries(this.state, context.wallClock(), now);
 		Duration dueIn = checkpoint.retryDueIn();
 		this.queue = RetryQueue.of(owned, (dueIn != null) ? now.plus(dueIn) : null);
 		this.failed = new FailedRecords(this.queue, context.clock(), context.wallClock());
@@ -284,9 +284,12 @@ public final class ShardProgress {
 		return this.outbox.nextAttempt();
 	}
 
-	/** Makes a commit due if there are entries of the state to remove. */
-	void lookForExpired(MonotonicTime now) {
-		if (this.expired.look(now)) {
+	/**
+	 * Makes a commit due if there are entries of the state to remove.
+	 * @param callsWait whether calls have to wait for that commit
+	 */
+	void lookForExpired(MonotonicTime now, boolean callsWait) {
+		if (this.expired.look(now, callsWait)) {
 			changed(0, now);
 			if (this.expired.isBacklog()) {
 				commitSoon();

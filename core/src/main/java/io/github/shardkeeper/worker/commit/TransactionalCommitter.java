@@ -117,7 +117,7 @@ public final class TransactionalCommitter extends Committer {
 		if (!callsRun) {
 			return super.advance(now, false);
 		}
-		progress().lookForExpired(now);
+		progress().lookForExpired(now, true);
 		progress().forward(now);
 		if (progress().commitDue() != null && !progress().mustCommitAlone()) {
 			progress().publish();
