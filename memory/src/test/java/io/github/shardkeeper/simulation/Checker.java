@@ -389,7 +389,7 @@ final class Checker {
 		return this.excused;
 	}
 
-	private void require(boolean condition, String message, Object... arguments) {
+	void require(boolean condition, String message, Object... arguments) {
 		if (!condition) {
 			AssertionError breach = new AssertionError(message.formatted(arguments));
 			// Told at once: the code under test may well survive whatever a handler

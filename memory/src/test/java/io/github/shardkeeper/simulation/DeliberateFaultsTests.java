@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -90,7 +91,10 @@ class DeliberateFaultsTests {
 				Arguments.of("an instance counts as away for ever", new AwayForEver()),
 				Arguments.of("a new owner does not know which keys wait", new ParkedKeysForgotten()),
 				Arguments.of("a later record overtakes one that waits", new WaitingOvertaken()),
-				Arguments.of("what waits for others of its key is not stored", new WaitingNotStored()));
+				Arguments.of("what waits for others of its key is not stored", new WaitingNotStored()),
+				Arguments.of("a new owner does not know what expires", new ExpiryForgotten()),
+				Arguments.of("the removal of what has expired overtakes a later put", new RemovalTooLate()),
+				Arguments.of("what has expired is not removed", new RemovalForgotten()));
 	}
 
 	@ParameterizedTest(name = "{0}")
@@ -482,6 +486,85 @@ class DeliberateFaultsTests {
 				}
 				return next.call(arguments);
 			});
+		}
+
+	}
+
+	private static final class ExpiryForgotten implements Tampering {
+
+		@Override
+		public CheckpointStore checkpoints(CheckpointStore store) {
+			return instead(CheckpointStore.class, store, (method, arguments, next) -> {
+				Object reply = next.call(arguments);
+				return (reply instanceof CompletableFuture<?> future && method.getName().equals("acquire"))
+						? future.thenApply(ExpiryForgotten::endless) : reply;
+			});
+		}
+
+		private static Object endless(Object acquisition) {
+			if (!(acquisition instanceof CheckpointStore.Acquisition.Acquired acquired)) {
+				return acquisition;
+			}
+			CheckpointStore.Checkpoint stored = acquired.checkpoint();
+			Map<String, String> state = new HashMap<>(stored.state());
+			state.replaceAll((key, value) -> value.startsWith("@") ? value.substring(value.indexOf(' ') + 1) : value);
+			return new CheckpointStore.Acquisition.Acquired(
+					new CheckpointStore.Checkpoint(stored.offset(), stored.ahead(), state, stored.retryDueIn()),
+					acquired.seeks(), acquired.lastCommit(), acquired.before(), acquired.acquisition(),
+					acquired.outbox());
+		}
+
+	}
+
+	/** Changes what a commit has of entries that expire. */
+	private abstract static class RemovalTampered implements Tampering {
+
+		@Override
+		public CheckpointStore checkpoints(CheckpointStore store) {
+			return instead(CheckpointStore.class, store, (method, arguments, next) -> {
+				if (method.getName().equals("commit")) {
+					Commit commit = (Commit) arguments[2];
+					Map<String, String> changes = new HashMap<>(commit.changes());
+					tamper((ShardId) arguments[0], changes);
+					arguments[2] = new Commit(commit.number(), commit.offset(), commit.ahead(), changes,
+							commit.retries(), commit.taken(), commit.deadLetters(), commit.seek());
+				}
+				return next.call(arguments);
+			});
+		}
+
+		static boolean isRemoval(Map.Entry<String, String> change) {
+			return change.getKey().startsWith(ExpiringEntries.EXPIRING) && change.getValue() == null;
+		}
+
+		abstract void tamper(ShardId shard, Map<String, String> changes);
+
+	}
+
+	private static final class RemovalTooLate extends RemovalTampered {
+
+		private final Map<ShardId, Set<String>> late = new HashMap<>();
+
+		@Override
+		void tamper(ShardId shard, Map<String, String> changes) {
+			Set<String> before = this.late.getOrDefault(shard, Set.of());
+			Set<String> removed = changes.entrySet()
+				.stream()
+				.filter(RemovalTampered::isRemoval)
+				.map(Map.Entry::getKey)
+				.collect(Collectors.toSet());
+			this.late.put(shard, removed);
+			changes.keySet().removeAll(removed);
+			before.forEach((key) -> changes.put(key, null));
+		}
+
+	}
+
+	private static final class RemovalForgotten extends RemovalTampered {
+
+		@Override
+		void tamper(ShardId shard, Map<String, String> changes) {
+			changes.entrySet().removeIf(RemovalTampered::isRemoval);
 		}
 
 	}

@@ -257,6 +257,11 @@ final class SimulatedGroup {
 		return SimulatedTopic.number(this.memoryCheckpoints.read(shard).offset());
 	}
 
+	/** Returns an entry that its owner should have removed, {@code null} for none. */
+	@Nullable String overdueExpiry(ShardId shard) {
+		return ExpiringEntries.overdue(this.memoryCheckpoints.read(shard).state(), this.time.wallTime());
+	}
+
 	/** Requests a reset of a shard: from the beginning, with an empty state. */
 	void reset(ShardId shard) {
 		this.memoryCheckpoints.seek(shard, SimulatedTopic.offset(0), true);
@@ -407,6 +412,7 @@ final class SimulatedGroup {
 			@Nullable Acknowledgment acknowledgment) throws InterruptedException {
 		SimulatedInstance instance = Objects.requireNonNull(find(context.member()));
 		Checker.Call call = this.checker.begin(instance, context, records);
+		Instant now = instance.process.wallClock().instant();
 		try {
 			if (this.settings.isStrict()) {
 				this.checker.requireOnlyBefore(call, state.get("count", Long.class).orElse(0L),
@@ -414,6 +420,10 @@ final class SimulatedGroup {
 			}
 			for (ShardRecord<String> record : records) {
 				countFirstHalf(call, record, state);
+				if (record.key() != null) {
+					ExpiringEntries.handle(this.checker, call, record.key(), SimulatedTopic.number(record.offset()),
+							state, now);
+				}
 			}
 			if (returnsInterrupted(instance, call)) {
 				return;

@@ -65,9 +65,11 @@ final class SimulatedInstance {
 		this.coordinator = new ShardCoordinator(settings, coordination, heartbeats, this.lease,
 				AssignmentSettings.builtIn("sticky", new StickyAssignment()), runtime);
 		ShardConsumption.Listener listener = this.coordinator.consumptionListener();
-		this.consumption = tampering.consumption(consumers.workers(consuming.consumer(), checkpoints,
-				topic.reader(process), this.lease, runtime.clock(), process.executor(), process.timer(), listener),
-				listener);
+		this.consumption = tampering
+			.consumption(
+					consumers.workers(consuming.consumer(), checkpoints, topic.reader(process), this.lease,
+							runtime.clock(), process.wallClock(), process.executor(), process.timer(), listener),
+					listener);
 		this.coordinator.addSessionListener(new Sessions());
 		this.topic = topic;
 		this.tampering = tampering;

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.simulation;
 
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -65,6 +66,12 @@ final class SimulatedProcess {
 
 	MonotonicClock clock() {
 		return () -> new MonotonicTime(this.clockOffset + (long) (this.time.now() * this.rate));
+	}
+
+	/** Differs from that of other processes. */
+	InstantSource wallClock() {
+		long difference = Math.floorMod(this.name.hashCode() * 7919L, ExpiringEntries.MAX_CLOCK_DIFFERENCE.toMillis());
+		return () -> this.time.wallTime().plusMillis(difference);
 	}
 
 	private long toVirtual(MonotonicTime moment) {

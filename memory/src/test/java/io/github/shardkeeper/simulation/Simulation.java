@@ -285,6 +285,10 @@ final class Simulation {
 			if (committed != end.getValue()) {
 				return end.getKey() + " is committed up to " + committed + " of " + end.getValue();
 			}
+			String overdue = this.group.overdueExpiry(end.getKey());
+			if (overdue != null && !this.group.topic().isClosed(end.getKey())) {
+				return "The state of " + end.getKey() + " still has " + overdue;
+			}
 			int queued = this.group.queued(end.getKey());
 			if (queued > 0) {
 				return queued + " records of " + end.getKey() + " are to be tried again";

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.simulation;
 
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.PriorityQueue;
@@ -52,6 +53,11 @@ final class VirtualTime {
 	/** The time in nanoseconds. */
 	long now() {
 		return this.now;
+	}
+
+	/** The time on the wall. */
+	Instant wallTime() {
+		return Instant.ofEpochSecond(1_000_000).plusNanos(this.now);
 	}
 
 	long events() {
