@@ -10,9 +10,9 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 
 /**
- * Keys of a shard's entries that expire, by the second until whose end they have: keys
- * whose expiry is put off again and again seldom change their place. Confined to the
- * shard's worker.
+ * Keys of a shard's entries that expire, by the end of the second in which they do: a key
+ * whose expiry is put off again and again seldom changes its place. Thread-safe: calls in
+ * transactions commit on their own threads.
  */
 final class ExpiryIndex {
 
@@ -25,9 +25,12 @@ final class ExpiryIndex {
 	void changed(String key, long before, long after) {
 		long from = endOfSecond(before);
 		long to = endOfSecond(after);
-		if (from == to) {
-			return;
+		if (from != to) {
+			move(key, from, to);
 		}
+	}
+
+	private synchronized void move(String key, long from, long to) {
 		if (from != ExpiringValues.NEVER) {
 			Set<String> left = Objects.requireNonNull(this.keys.get(from));
 			left.remove(key);
@@ -41,12 +44,12 @@ final class ExpiryIndex {
 	}
 
 	/** Returns when the next keys are expired, {@link ExpiringValues#NEVER} for never. */
-	long next() {
+	synchronized long next() {
 		return this.keys.isEmpty() ? ExpiringValues.NEVER : this.keys.firstKey();
 	}
 
 	/** Returns keys of entries that have expired, those of earlier seconds first. */
-	List<String> expired(long nowMillis, Predicate<String> wanted, int max) {
+	synchronized List<String> expired(long nowMillis, Predicate<String> wanted, int max) {
 		List<String> expired = new ArrayList<>();
 		for (Set<String> each : this.keys.headMap(nowMillis, true).values()) {
 			for (String key : each) {
@@ -61,7 +64,7 @@ final class ExpiryIndex {
 		return expired;
 	}
 
-	void clear() {
+	synchronized void clear() {
 		this.keys.clear();
 	}
 

@@ -93,13 +93,12 @@ public abstract class CheckpointStoreContract {
 		ShardId shard = ShardId.of("orders", 7);
 		assertThat(this.store.stateEntries(shard, List.of("ann"))).isEmpty();
 		this.store.acquireNow(shard, OLD);
-		this.store
-			.commit(shard, OLD, Commit.of(Commit.CommitNumber.ofWhole(1), new Offset("1-0"),
-					Map.of("ann", "1", "bob", "2", "ünï", "[3]")))
+		this.store.commit(shard, OLD, Commit.of(Commit.CommitNumber.ofWhole(1), new Offset("1-0"),
+				Map.of("ann", "1", "bob", "2", "ünï", "@1764435600000 [3]")))
 			.join();
 
 		assertThat(this.store.stateEntries(shard, List.of("ünï", "none", "bob", "bob")))
-			.isEqualTo(Map.of("bob", "2", "ünï", "[3]"));
+			.isEqualTo(Map.of("bob", "2", "ünï", "@1764435600000 [3]"));
 		assertThat(this.store.stateEntries(shard, List.of())).isEmpty();
 	}
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -114,6 +115,7 @@ public final class MemoryShardState implements ShardState {
 	 * @throws IllegalArgumentException if it is negative
 	 */
 	public void advance(Duration time) {
+		Objects.requireNonNull(time, "time must not be null");
 		if (time.isNegative()) {
 			throw new IllegalArgumentException("time must not be negative: " + time);
 		}

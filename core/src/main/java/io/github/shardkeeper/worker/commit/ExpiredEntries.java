@@ -48,8 +48,7 @@ final class ExpiredEntries implements CommitPart {
 	 * @param callsWait whether calls have to wait for that commit
 	 */
 	boolean look(MonotonicTime now, boolean callsWait) {
-		if (this.due || this.state.nextExpiry() == Long.MAX_VALUE
-				|| now.isBefore(this.lastLook.plus(callsWait ? MAX_PAUSE : pause()))) {
+		if (this.due || now.isBefore(this.lastLook.plus(callsWait ? MAX_PAUSE : pause()))) {
 			return false;
 		}
 		this.lastLook = now;
