@@ -383,7 +383,8 @@ class ArchitectureTests {
 	 * Substitutes in memory for the clocks of stores and source; the time at which people
 	 * see that a record has failed, or that somebody has changed something; the time of a
 	 * log that is sent; the age that meters show; the clock that is compared with Redis;
-	 * and the age of the application.
+	 * the age of the application; and the clock by which a reader of the state finds what
+	 * has expired.
 	 */
 	@Test
 	void theWallClockIsReadInOnePlacePerStoreInMemoryAndForPeople() {
@@ -393,7 +394,8 @@ class ArchitectureTests {
 			.flatMap(Set::stream)
 			.collect(Collectors.toSet()))).containsExactlyInAnyOrder("MemoryCoordinationStore", "MemoryCheckpointStore",
 					"MemoryMoveHistory", "MemoryStreamSource", "ClusterToolsConfiguration", "JdbcDataPlane",
-					"MeterConfiguration", "OperationAudit", "RedisConnector", "ShardConsumerRunner", "SlsShardSource");
+					"MeterConfiguration", "OperationAudit", "RedisConnector", "ShardConsumerRunner",
+					"ShardkeeperAutoConfiguration", "SlsShardSource");
 	}
 
 	/** Others would write what they are given, line breaks included. */
