@@ -53,6 +53,10 @@ class MonitoringFilesTests {
 
 	private static final Path REFERENCE = Path.of("..", "docs", "reference", "endpoint.md");
 
+	private static final Path KUBERNETES = Path.of("..", "docs", "guides", "kubernetes.md");
+
+	private static final Pattern QUERY = Pattern.compile("(?m)^ +query: (.*)$");
+
 	/** Expressions and texts of an alert rule. */
 	private static final Pattern RULE = Pattern
 		.compile("(?m)^ +expr: ((?:>-\\n(?: {10}.*\\n)+)|.*\\n)((?: {8}.*\\n)*)");
@@ -196,6 +200,16 @@ class MonitoringFilesTests {
 		Set<String> problems = new TreeSet<>();
 		rules.forEach((rule) -> problems.addAll(problems(rule.group(1), rule.group(2))));
 		assertThat(problems).isEmpty();
+	}
+
+	@Test
+	void autoscalerUsesOnlyWhatIsScraped() throws IOException {
+		List<String> queries = QUERY.matcher(Files.readString(KUBERNETES))
+			.results()
+			.map((query) -> query.group(1).replace("visits-app", "$group").replace("\"visits\"", "\"orders\""))
+			.toList();
+		assertThat(queries).hasSize(2);
+		assertThat(queries).flatExtracting((query) -> problems(query, "")).isEmpty();
 	}
 
 	@Test

@@ -56,6 +56,8 @@ abstract class GuideSurroundings {
 
 	Database jdbc;
 
+	Users users;
+
 	Mails server;
 
 	Mails inbox;
