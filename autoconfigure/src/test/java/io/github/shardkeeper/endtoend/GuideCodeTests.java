@@ -112,7 +112,7 @@ class GuideCodeTests {
 
 	/** Returns the pages with code. */
 	static Stream<Path> pages() throws IOException {
-		List<Path> pages = new ArrayList<>(List.of(TOP.resolve("README.md")));
+		List<Path> pages = new ArrayList<>(List.of(TOP.resolve("README.md"), TOP.resolve("README.zh-CN.md")));
 		try (Stream<Path> all = Files.walk(TOP.resolve("docs"))) {
 			all.filter((path) -> path.toString().endsWith(".md")).sorted().forEach(pages::add);
 		}

@@ -59,7 +59,8 @@ class QuickStartTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "README.md, record Visit, 2", "docs/guides/handlers.md, countsVisits, 1" })
+	@CsvSource({ "README.md, record Visit, 2", "README.zh-CN.md, record Visit, 2",
+			"docs/guides/handlers.md, countsVisits, 1" })
 	void pageShowsCodeThatRunsHere(String page, String containing, int least) throws IOException {
 		String source = plain(Files
 			.readString(Path.of("src", "test", "java").resolve(getClass().getName().replace('.', '/') + ".java")));
