@@ -79,7 +79,7 @@ class ArchitectureTests {
 		plan.put("source", Set.of("time", "shard", "text"));
 		plan.put("source.memory", Set.of("source", API, "shard"));
 		plan.put("source.fixed", Set.of("source", "shard"));
-		plan.put("template", Set.of("source", API, "shard", "text"));
+		plan.put("template", Set.of("source", "time", API, "shard", "text"));
 		plan.put("checkpoint", Set.of(API, "shard", "text"));
 		plan.put("checkpoint.memory", Set.of("checkpoint", "shard"));
 		plan.put("output", Set.of("checkpoint", "source", "time", API, "shard", "text"));

@@ -15,6 +15,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardReader.RecordSink;
 import io.github.shardkeeper.text.PrintableLogger;
+import io.github.shardkeeper.time.Backoff;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -164,7 +165,7 @@ final class ShardStarts {
 
 		private MonotonicTime retryAt;
 
-		private Duration pause = FIRST_PAUSE;
+		private final Backoff backoff = new Backoff(FIRST_PAUSE, LAST_PAUSE);
 
 		/** {@code null} until it has failed. */
 		private @Nullable String problem;
@@ -197,9 +198,7 @@ final class ShardStarts {
 
 		void failed(String reason, MonotonicTime now) {
 			this.problem = reason;
-			this.retryAt = now.plus(this.pause);
-			Duration doubled = this.pause.multipliedBy(2);
-			this.pause = (doubled.compareTo(LAST_PAUSE) < 0) ? doubled : LAST_PAUSE;
+			this.retryAt = now.plus(this.backoff.next());
 		}
 
 	}

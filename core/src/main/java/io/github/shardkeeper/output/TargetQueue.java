@@ -23,6 +23,7 @@ import io.github.shardkeeper.source.SequencedAppender.Reply;
 import io.github.shardkeeper.source.SequencedAppender.Sequence;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.text.PrintableLogger;
+import io.github.shardkeeper.time.Backoff;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
@@ -64,7 +65,7 @@ final class TargetQueue {
 	/** Set after a failure. */
 	private @Nullable MonotonicTime notBefore;
 
-	private Duration pause = FIRST_PAUSE;
+	private final Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
 
 	private @Nullable String problem;
 
@@ -211,7 +212,7 @@ final class TargetQueue {
 			logger.info("{}: records are appended to {} again", this.sender.shard(), this.id);
 		}
 		this.problem = null;
-		this.pause = FIRST_PAUSE;
+		this.backoff.reset();
 	}
 
 	/** Returns the highest number that the target may have from other owners. */
@@ -257,9 +258,7 @@ final class TargetQueue {
 			logger.warn("{}: records cannot be appended to {}; retrying. {}", this.sender.shard(), this.id, reason);
 		}
 		this.problem = reason;
-		this.notBefore = now.plus(this.pause);
-		Duration doubled = this.pause.multipliedBy(2);
-		this.pause = (doubled.compareTo(LONGEST_PAUSE) < 0) ? doubled : LONGEST_PAUSE;
+		this.notBefore = now.plus(this.backoff.next());
 	}
 
 	/** Outbox of the shard that sends. */

@@ -15,6 +15,7 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.text.PrintableLogger;
+import io.github.shardkeeper.time.Backoff;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -213,7 +214,7 @@ public final class PollingShardReader implements ShardReader {
 				logger.info("{} can be read again", position.shard);
 			}
 			position.problem = null;
-			position.retry = FIRST_RETRY;
+			position.backoff.reset();
 		}
 	}
 
@@ -224,9 +225,7 @@ public final class PollingShardReader implements ShardReader {
 				logger.warn("{} cannot be read; retrying. {}", position.shard, problem, failure);
 			}
 			position.problem = problem;
-			position.dueAt = this.clock.now().plus(position.retry);
-			Duration doubled = position.retry.multipliedBy(2);
-			position.retry = (doubled.compareTo(MAX_RETRY) < 0) ? doubled : MAX_RETRY;
+			position.dueAt = this.clock.now().plus(position.backoff.next());
 		}
 	}
 
@@ -322,7 +321,7 @@ public final class PollingShardReader implements ShardReader {
 
 		private MonotonicTime dueAt;
 
-		private Duration retry = FIRST_RETRY;
+		private final Backoff backoff = new Backoff(FIRST_RETRY, MAX_RETRY);
 
 		private boolean paused;
 

@@ -25,6 +25,7 @@ import io.github.shardkeeper.source.IdempotentAppender;
 import io.github.shardkeeper.source.IdempotentAppender.Appended;
 import io.github.shardkeeper.source.IdempotentAppender.Batch;
 import io.github.shardkeeper.source.ShardAppender;
+import io.github.shardkeeper.time.Backoff;
 
 /**
  * Appends records that must not be duplicated in numbered batches, of each shard one at a
@@ -244,7 +245,7 @@ final class RetryingAppender implements ShardAppender {
 
 		private boolean mayHaveBeenAppended;
 
-		private Duration pause = FIRST_PAUSE;
+		private final Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
 
 		Attempts(Lane lane, List<Waiting> records, long number) {
 			this.lane = lane;
@@ -315,10 +316,8 @@ final class RetryingAppender implements ShardAppender {
 		}
 
 		private void repeatLater() {
-			Duration now = this.pause;
 			this.repeated++;
-			this.pause = (now.multipliedBy(2).compareTo(LONGEST_PAUSE) < 0) ? now.multipliedBy(2) : LONGEST_PAUSE;
-			RetryingAppender.this.timer.accept(now, this::begin);
+			RetryingAppender.this.timer.accept(this.backoff.next(), this::begin);
 		}
 
 		/** Each record behind would wait as long, unless these were only refused. */

@@ -1,6 +1,6 @@
 /**
- * The monotonic clock, and leases and store time derived from its readings. Wall-clock
- * time and threads do not belong here.
+ * The monotonic clock, leases and store time derived from its readings, and the lengths
+ * of pauses. Wall-clock time and threads do not belong here.
  */
 @Internal
 @NullMarked

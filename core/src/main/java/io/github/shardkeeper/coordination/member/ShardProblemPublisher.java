@@ -17,6 +17,7 @@ import io.github.shardkeeper.protocol.MemberProblems;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.text.PrintableLogger;
+import io.github.shardkeeper.time.Backoff;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
@@ -50,7 +51,7 @@ public final class ShardProblemPublisher implements HeartbeatObserver {
 
 	private @Nullable MonotonicTime repeatAt;
 
-	private Duration pause = SHORTEST_PAUSE;
+	private final Backoff pauses = new Backoff(SHORTEST_PAUSE, LONGEST_PAUSE);
 
 	private @Nullable Write write;
 
@@ -68,7 +69,7 @@ public final class ShardProblemPublisher implements HeartbeatObserver {
 			this.write = null;
 			this.notBefore = null;
 			this.repeatAt = null;
-			this.pause = SHORTEST_PAUSE;
+			this.pauses.reset();
 		}
 		if (this.write != null && !answered(this.write, now)) {
 			return;
@@ -81,14 +82,12 @@ public final class ShardProblemPublisher implements HeartbeatObserver {
 		boolean paused = this.notBefore != null && now.isBefore(this.notBefore);
 		boolean changed = !text.equals(this.stored);
 		if (!changed && !paused) {
-			this.pause = SHORTEST_PAUSE;
+			this.pauses.reset();
 		}
 		boolean repeated = this.repeatAt != null && !now.isBefore(this.repeatAt);
 		if (!paused && (changed || repeated)) {
 			this.writer = self;
-			this.notBefore = now.plus(this.pause);
-			Duration doubled = this.pause.multipliedBy(2);
-			this.pause = (doubled.compareTo(LONGEST_PAUSE) < 0) ? doubled : LONGEST_PAUSE;
+			this.notBefore = now.plus(this.pauses.next());
 			this.write = new Write(text, changed,
 					this.store.diagnostics().write(Kind.PROBLEMS, Map.of(self.value(), text)));
 		}

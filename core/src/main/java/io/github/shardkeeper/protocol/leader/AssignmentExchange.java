@@ -9,6 +9,7 @@ import io.github.shardkeeper.assignment.Assignment;
 import io.github.shardkeeper.assignment.AssignmentRequest;
 import io.github.shardkeeper.assignment.sticky.FallbackAssignment;
 import io.github.shardkeeper.protocol.leader.GroupPicture.Roster;
+import io.github.shardkeeper.time.Backoff;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
@@ -23,10 +24,6 @@ import io.github.shardkeeper.time.MonotonicTime;
  */
 final class AssignmentExchange {
 
-	private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
-
-	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
-
 	private @Nullable AssignmentRequest asked;
 
 	private Roster askedRoster = Roster.EMPTY;
@@ -40,7 +37,7 @@ final class AssignmentExchange {
 
 	private @Nullable Assignment lastGood;
 
-	private Duration pause = Duration.ZERO;
+	private final Backoff backoff = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(30));
 
 	/** {@code null} while the strategy does not fail. */
 	private @Nullable MonotonicTime askAgainAt;
@@ -81,7 +78,7 @@ final class AssignmentExchange {
 			this.asked = null;
 			this.reply = assignment;
 			this.fallbackDue = false;
-			this.pause = Duration.ZERO;
+			this.backoff.reset();
 			this.askAgainAt = null;
 		}
 	}
@@ -92,10 +89,7 @@ final class AssignmentExchange {
 			return false;
 		}
 		this.asked = null;
-		Duration doubled = this.pause.multipliedBy(2);
-		this.pause = this.pause.isZero() ? FIRST_PAUSE
-				: (doubled.compareTo(LONGEST_PAUSE) < 0) ? doubled : LONGEST_PAUSE;
-		this.askAgainAt = now.plus(this.pause);
+		this.askAgainAt = now.plus(this.backoff.next());
 		return true;
 	}
 
@@ -135,7 +129,7 @@ final class AssignmentExchange {
 		this.fallbackDue = false;
 		this.outdatedBefore = false;
 		this.lastGood = null;
-		this.pause = Duration.ZERO;
+		this.backoff.reset();
 		this.askAgainAt = null;
 	}
 

@@ -19,6 +19,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.NumericOffsets;
 import io.github.shardkeeper.source.ShardReader.RecordSink;
 import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.time.Backoff;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
@@ -91,7 +92,7 @@ final class ReadPosition {
 
 	private @Nullable MonotonicTime retryAt;
 
-	private Duration retryDelay = FIRST_RETRY;
+	private final Backoff backoff = new Backoff(FIRST_RETRY, LAST_RETRY);
 
 	private @Nullable MonotonicTime lastFailure;
 
@@ -150,7 +151,7 @@ final class ReadPosition {
 		this.tellsEpoch = true;
 		this.active = true;
 		this.paused = !room;
-		this.retryDelay = FIRST_RETRY;
+		this.backoff.reset();
 	}
 
 	/** After a loss of records, another one has the same offset, under another epoch. */
@@ -342,17 +343,15 @@ final class ReadPosition {
 	 */
 	boolean retryLater(String reason, MonotonicTime now) {
 		if (this.lastFailure != null && this.lastFailure.until(now).compareTo(LAST_RETRY.multipliedBy(2)) > 0) {
-			this.retryDelay = FIRST_RETRY;
+			this.backoff.reset();
 		}
 		this.lastFailure = now;
 		// What it has told may be outdated by then.
 		this.refresh = null;
-		boolean first = this.retryDelay == FIRST_RETRY;
 		this.problem = reason;
-		this.retryAt = now.plus(this.retryDelay);
-		Duration doubled = this.retryDelay.multipliedBy(2);
-		this.retryDelay = (doubled.compareTo(LAST_RETRY) < 0) ? doubled : LAST_RETRY;
-		return first;
+		Duration delay = this.backoff.next();
+		this.retryAt = now.plus(delay);
+		return delay.equals(FIRST_RETRY);
 	}
 
 	@Nullable MonotonicTime retryAt() {
