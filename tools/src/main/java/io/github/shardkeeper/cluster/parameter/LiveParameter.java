@@ -25,6 +25,7 @@ import io.github.shardkeeper.cluster.ClusterParameters.Update;
 import io.github.shardkeeper.cluster.Parameter;
 import io.github.shardkeeper.cluster.parameter.StoredEntry.Content;
 import io.github.shardkeeper.cluster.parameter.ValueFormat.UnusableValueException;
+import io.github.shardkeeper.cluster.session.ValueListeners;
 import io.github.shardkeeper.loop.SerialTask;
 import io.github.shardkeeper.text.PrintableLogger;
 
@@ -57,7 +58,7 @@ final class LiveParameter<T> implements Parameter<T> {
 	 */
 	private volatile Map<Object, Function<T, @Nullable String>> checks = Map.of();
 
-	private final List<Listener> listeners = new CopyOnWriteArrayList<>();
+	private final ValueListeners<T> listeners;
 
 	private final SerialTask settling;
 
@@ -82,6 +83,8 @@ final class LiveParameter<T> implements Parameter<T> {
 		this.parameters = parameters;
 		this.stored = stored;
 		this.effective = new Effective<>(defaultValue, null);
+		this.listeners = new ValueListeners<>("parameter '%s' of group '%s'".formatted(name, parameters.group()),
+				parameters.callbacks(), this::get, (value, last) -> !ObjectUtils.nullSafeEquals(value, last));
 		this.settling = new SerialTask(parameters.settling(), () -> {
 			settle();
 			return false;
@@ -122,7 +125,7 @@ final class LiveParameter<T> implements Parameter<T> {
 
 	void rescue() {
 		this.settling.rescue();
-		this.listeners.forEach((listener) -> listener.task.rescue());
+		this.listeners.rescue();
 	}
 
 	/** Makes the entry of the store take effect. Runs code of the application. */
@@ -192,7 +195,7 @@ final class LiveParameter<T> implements Parameter<T> {
 			logger.warn("Parameter '{}' of group '{}': {}. The value '{}' still applies here", this.name,
 					this.parameters.group(), wrong, shown(String.valueOf(next.value())));
 		}
-		this.listeners.forEach((listener) -> listener.task.wake());
+		this.listeners.wake();
 		return true;
 	}
 
@@ -324,11 +327,7 @@ final class LiveParameter<T> implements Parameter<T> {
 
 	@Override
 	public Runnable onChange(Consumer<? super T> listener) {
-		Objects.requireNonNull(listener, "listener must not be null");
-		Listener added = new Listener(listener);
-		this.listeners.add(added);
-		added.task.wake();
-		return () -> this.listeners.remove(added);
+		return this.listeners.add(listener);
 	}
 
 	State state() {
@@ -363,43 +362,6 @@ final class LiveParameter<T> implements Parameter<T> {
 	}
 
 	private record Binding(WeakReference<Object> bean, Field field) {
-
-	}
-
-	private final class Listener {
-
-		private final Consumer<? super T> listener;
-
-		private final SerialTask task;
-
-		/** Confined to the task, as is {@link #told}. */
-		private @Nullable T last;
-
-		private boolean told;
-
-		Listener(Consumer<? super T> listener) {
-			this.listener = listener;
-			this.task = new SerialTask(LiveParameter.this.parameters.callbacks(), this::tell, (refusal) -> {
-				throw new IllegalStateException("No thread for a listener to a parameter", refusal);
-			});
-		}
-
-		private boolean tell() {
-			T value = get();
-			if ((!this.told || !ObjectUtils.nullSafeEquals(value, this.last))
-					&& LiveParameter.this.listeners.contains(this)) {
-				this.told = true;
-				this.last = value;
-				try {
-					this.listener.accept(value);
-				}
-				catch (Throwable ex) {
-					logger.error("A listener to the parameter '{}' of group '{}' has failed", LiveParameter.this.name,
-							LiveParameter.this.parameters.group(), ex);
-				}
-			}
-			return false;
-		}
 
 	}
 

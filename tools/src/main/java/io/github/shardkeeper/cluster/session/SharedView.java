@@ -1,30 +1,25 @@
 package io.github.shardkeeper.cluster.session;
 
-import java.util.List;
-import java.util.Objects;
 import java.util.OptionalInt;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
-import org.slf4j.Logger;
+import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.cluster.ClusterView;
-import io.github.shardkeeper.loop.SerialTask;
 import io.github.shardkeeper.shard.MemberId;
-import io.github.shardkeeper.text.PrintableLogger;
 
 /** The view that the session reads. Thread-safe. */
 public final class SharedView implements ClusterView, ClusterTool {
 
-	private static final Logger logger = PrintableLogger.of(SharedView.class);
-
 	private final ClusterSession session;
 
-	private final List<Listener> listeners = new CopyOnWriteArrayList<>();
+	private final ValueListeners<View> listeners;
 
 	/** Creates the tool and adds it to the session. */
 	public SharedView(ClusterSession session) {
 		this.session = session;
+		this.listeners = new ValueListeners<>("view of group '" + session.group() + "'", session.callbacks(),
+				this::current, SharedView::isNew);
 		session.add(this);
 	}
 
@@ -48,57 +43,19 @@ public final class SharedView implements ClusterView, ClusterTool {
 
 	@Override
 	public Runnable onChange(Consumer<? super View> listener) {
-		Objects.requireNonNull(listener, "listener must not be null");
-		Listener added = new Listener(listener);
-		this.listeners.add(added);
-		added.task.wake();
-		return () -> this.listeners.remove(added);
+		return this.listeners.add(listener);
 	}
 
 	@Override
 	public void catchUp(MemberId member, ViewStore.Reply reply) {
-		this.listeners.forEach((listener) -> {
-			listener.task.rescue();
-			listener.task.wake();
-		});
+		this.listeners.rescue();
+		this.listeners.wake();
 	}
 
-	private final class Listener {
-
-		private final Consumer<? super View> listener;
-
-		private final SerialTask task;
-
-		/** Confined to the task. */
-		private View told = View.NONE;
-
-		Listener(Consumer<? super View> listener) {
-			this.listener = listener;
-			this.task = new SerialTask(SharedView.this.session.callbacks(), this::tell, (refusal) -> {
-				throw new IllegalStateException("No thread for a listener to the view", refusal);
-			});
-		}
-
-		/** A view that was told without an index is told again with it. */
-		private boolean isNew(View view) {
-			return view.number() != this.told.number() || view.self() != null && this.told.self() == null;
-		}
-
-		private boolean tell() {
-			View view = current();
-			if (isNew(view) && SharedView.this.listeners.contains(this)) {
-				this.told = view;
-				try {
-					this.listener.accept(view);
-				}
-				catch (Throwable ex) {
-					logger.error("A listener to the view of group '{}' has failed", SharedView.this.session.group(),
-							ex);
-				}
-			}
-			return false;
-		}
-
+	/** A view that was reported without an index is reported again with it. */
+	private static boolean isNew(View view, @Nullable View last) {
+		View before = (last != null) ? last : View.NONE;
+		return view.number() != before.number() || view.self() != null && before.self() == null;
 	}
 
 }
