@@ -103,7 +103,7 @@ class ArchitectureTests {
 		plan.put("cluster.barrier", Set.of("cluster.session", "cluster", "time", API, "shard", "text"));
 		plan.put("cluster.parameter", Set.of("cluster.session", "cluster", "loop", API, "shard", "text"));
 		plan.put("handler", Set.of("source", "schedule", API, "shard", "text"));
-		plan.put("cluster.lock", Set.of("handler", "cluster.session", "cluster", "time", API, "shard", "text"));
+		plan.put("cluster.lock", Set.of("handler", "cluster.session", "cluster", "loop", "time", API, "shard", "text"));
 		plan.put("cluster.signal",
 				Set.of("handler", "source", "loop", "time", "cluster.session", "cluster", API, "shard", "text"));
 		plan.put("cluster.memory",
@@ -265,7 +265,7 @@ class ArchitectureTests {
 		plan.put("time", Set.of());
 		plan.put("schedule", Set.of("spring"));
 		plan.put("parking", Set.of());
-		plan.put("loop", Set.of("slf4j"));
+		plan.put("loop", Set.of("spring", "slf4j"));
 		plan.put("assignment", Set.of());
 		plan.put("assignment.sticky", Set.of());
 		plan.put("assignment.rules", Set.of());
@@ -286,7 +286,7 @@ class ArchitectureTests {
 		plan.put("coordination.member", Set.of("slf4j"));
 		plan.put("coordination.leader", Set.of("slf4j"));
 		plan.put("coordination", Set.of("slf4j"));
-		plan.put("history", Set.of("spring", "slf4j"));
+		plan.put("history", Set.of("slf4j"));
 		plan.put("coordination.memory", Set.of("slf4j"));
 		plan.put("cluster", Set.of("spring"));
 		plan.put("cluster.session", Set.of("spring", "slf4j"));
@@ -307,8 +307,8 @@ class ArchitectureTests {
 		plan.put("consumer", Set.of("spring", "slf4j"));
 		plan.put("operations.stored", Set.of("jackson"));
 		plan.put("operations.request", Set.of("slf4j"));
-		plan.put("operations.reporting", Set.of("slf4j", "spring"));
-		plan.put("operations.housekeeping", Set.of("slf4j", "spring"));
+		plan.put("operations.reporting", Set.of("slf4j"));
+		plan.put("operations.housekeeping", Set.of("slf4j"));
 		plan.put("operations.steering", Set.of());
 		plan.put("operations.failure", Set.of());
 		plan.put("operations", Set.of("slf4j", "spring"));

@@ -10,9 +10,8 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.context.SmartLifecycle;
-
 import io.github.shardkeeper.loop.Loops;
+import io.github.shardkeeper.loop.PhasedLifecycle;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -21,7 +20,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * there are any. Viewers get a short summary, the last one only if they are slow.
  * Thread-safe.
  */
-public final class DashboardWatch implements SmartLifecycle {
+public final class DashboardWatch extends PhasedLifecycle {
 
 	/** Maximum number of viewers of an instance at a time. Pages of others poll. */
 	public static final int MOST_VIEWERS = 32;
@@ -47,8 +46,6 @@ public final class DashboardWatch implements SmartLifecycle {
 
 	private Loops.@Nullable Loop loop;
 
-	private boolean running;
-
 	/** Confined to the loop, as the next one. */
 	private @Nullable MonotonicTime heartbeatAt;
 
@@ -60,6 +57,8 @@ public final class DashboardWatch implements SmartLifecycle {
 	 * that there is something to read
 	 */
 	public DashboardWatch(Loops loops, MonotonicClock clock, Supplier<String> summary) {
+		// Stops before the web server, which waits for requests.
+		super(DEFAULT_PHASE);
 		this.loops = loops;
 		this.clock = clock;
 		this.summary = summary;
@@ -87,7 +86,7 @@ public final class DashboardWatch implements SmartLifecycle {
 	}
 
 	synchronized boolean hasRoom() {
-		return this.running && this.viewers.size() < MOST_VIEWERS;
+		return isRunning() && this.viewers.size() < MOST_VIEWERS;
 	}
 
 	private synchronized void leave(DashboardViewer viewer) {
@@ -137,18 +136,12 @@ public final class DashboardWatch implements SmartLifecycle {
 		old.forEach(DashboardViewer::end);
 	}
 
-	@Override
-	public synchronized void start() {
-		this.running = true;
-	}
-
 	/** Ends all streams, so that a graceful shutdown need not wait for them. */
 	@Override
-	public void stop() {
+	protected void doStop() {
 		List<DashboardViewer> all;
 		Loops.Loop running;
 		synchronized (this) {
-			this.running = false;
 			all = new ArrayList<>(this.viewers.keySet());
 			running = this.loop;
 			this.loop = null;
@@ -157,17 +150,6 @@ public final class DashboardWatch implements SmartLifecycle {
 		if (running != null) {
 			running.close();
 		}
-	}
-
-	@Override
-	public synchronized boolean isRunning() {
-		return this.running;
-	}
-
-	/** Stops before the web server, which waits for requests. */
-	@Override
-	public int getPhase() {
-		return DEFAULT_PHASE;
 	}
 
 }

@@ -1,6 +1,7 @@
 /**
- * Supervised loops, tasks and their executors, and the guards that keep failures of logs
- * and meters from ending them. What a loop does belongs to the room of its owner.
+ * Supervised loops, tasks, their executors and lifecycles, and the guards that keep
+ * failures of logs and meters from ending them. What a loop does belongs to the room of
+ * its owner.
  */
 @Internal
 @NullMarked

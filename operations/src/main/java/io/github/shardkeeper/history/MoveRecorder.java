@@ -13,11 +13,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-import org.springframework.context.SmartLifecycle;
-
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.coordination.store.GroupDiagnostics;
 import io.github.shardkeeper.loop.Loops;
+import io.github.shardkeeper.loop.PhasedLifecycle;
 import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardMove;
@@ -32,7 +31,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * owner of a shard. Has no thread before the first of them. While the store does not
  * accept them, the last ones are kept, up to a bound. Thread-safe.
  */
-public final class MoveRecorder implements SmartLifecycle, AutoCloseable {
+public final class MoveRecorder extends PhasedLifecycle implements AutoCloseable {
 
 	private static final Logger logger = PrintableLogger.of(MoveRecorder.class);
 
@@ -63,8 +62,6 @@ public final class MoveRecorder implements SmartLifecycle, AutoCloseable {
 
 	private final Consumer<ShardMove> listener;
 
-	private final int phase;
-
 	/** Guarded by this, as is all below. */
 	private final Deque<ShardMove> toWrite = new ArrayDeque<>();
 
@@ -80,8 +77,6 @@ public final class MoveRecorder implements SmartLifecycle, AutoCloseable {
 	private Loops.@Nullable Loop loop;
 
 	private boolean closed;
-
-	private boolean running;
 
 	/** Whether the store has not taken the last moves. */
 	private boolean refused;
@@ -103,6 +98,7 @@ public final class MoveRecorder implements SmartLifecycle, AutoCloseable {
 	 */
 	public MoveRecorder(String group, @Nullable MoveHistory history, GroupDiagnostics diagnostics, int mostPending,
 			Loops loops, MonotonicClock clock, Consumer<ShardMove> listener, int phase) {
+		super(phase);
 		this.group = group;
 		this.history = history;
 		this.unseenMoves = (history != null) ? new UnseenMoves(history, diagnostics) : null;
@@ -110,7 +106,6 @@ public final class MoveRecorder implements SmartLifecycle, AutoCloseable {
 		this.loops = loops;
 		this.clock = clock;
 		this.listener = listener;
-		this.phase = phase;
 	}
 
 	/** Takes moves, the oldest first. Does not block. */
@@ -234,7 +229,7 @@ public final class MoveRecorder implements SmartLifecycle, AutoCloseable {
 	private boolean writePhases(MoveHistory store) {
 		Map<PendingPhases.Key, PendingPhases.Pending> taken;
 		synchronized (this) {
-			if (!this.running && !this.phases.isEmpty()) {
+			if (!isRunning() && !this.phases.isEmpty()) {
 				this.phases.hurry(this.clock.now());
 			}
 			taken = this.phases.take(this.clock.now(), PHASES_AT_ONCE);
@@ -308,18 +303,12 @@ public final class MoveRecorder implements SmartLifecycle, AutoCloseable {
 				+ Math.max(0, move.assignedMillis() - move.plannedMillis()) + " ms)";
 	}
 
-	@Override
-	public synchronized void start() {
-		this.running = true;
-	}
-
 	/** Waits until the last moves and phases are written, for at most a second. */
 	@Override
-	public void stop() {
+	protected void doStop() {
 		MonotonicTime deadline = this.clock.now().plus(LONGEST_STOP);
 		Loops.Loop woken;
 		synchronized (this) {
-			this.running = false;
 			woken = this.phases.isEmpty() ? null : this.loop;
 		}
 		if (woken != null) {
@@ -341,16 +330,6 @@ public final class MoveRecorder implements SmartLifecycle, AutoCloseable {
 
 	private boolean isPending() {
 		return this.writesPhases || !this.toWrite.isEmpty() || !this.toExplain.isEmpty() || !this.phases.isEmpty();
-	}
-
-	@Override
-	public synchronized boolean isRunning() {
-		return this.running;
-	}
-
-	@Override
-	public int getPhase() {
-		return this.phase;
 	}
 
 	/** Ends the loop. */

@@ -18,6 +18,7 @@ import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore.Retention;
 import io.github.shardkeeper.coordination.member.MemberRuntime;
+import io.github.shardkeeper.loop.LoopLifecycle;
 import io.github.shardkeeper.loop.Loops;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.TopicShards;
@@ -89,7 +90,7 @@ public final class DeadLetterExpiry extends LoopLifecycle {
 	}
 
 	@Override
-	Loops.@Nullable Loop startLoop() {
+	protected Loops.@Nullable Loop startLoop() {
 		return this.retentions.isEmpty() ? null : this.runtime.loops().start("shardkeeper-dead-letters", this::step);
 	}
 

@@ -16,6 +16,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.checkpoint.TopicGroups;
 import io.github.shardkeeper.coordination.member.MemberRuntime;
+import io.github.shardkeeper.loop.LoopLifecycle;
 import io.github.shardkeeper.loop.Loops;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -74,7 +75,7 @@ public final class OffsetCopies extends LoopLifecycle {
 	}
 
 	@Override
-	Loops.Loop startLoop() {
+	protected Loops.Loop startLoop() {
 		return this.runtime.loops().start("shardkeeper-offset-copies", this::step);
 	}
 

@@ -18,6 +18,7 @@ import org.slf4j.Logger;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.TopicGroups;
 import io.github.shardkeeper.coordination.member.MemberRuntime;
+import io.github.shardkeeper.loop.LoopLifecycle;
 import io.github.shardkeeper.loop.Loops;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -93,7 +94,7 @@ public final class TopicTrimming extends LoopLifecycle {
 	}
 
 	@Override
-	Loops.@Nullable Loop startLoop() {
+	protected Loops.@Nullable Loop startLoop() {
 		Set<String> topics = this.consumed.get();
 		reportUntrimmed(topics);
 		return (topics.isEmpty() && this.rules.isEmpty()) ? null

@@ -17,13 +17,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-import org.springframework.context.SmartLifecycle;
-
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.coordination.member.MemberRuntime;
 import io.github.shardkeeper.coordination.store.CoordinationStore;
+import io.github.shardkeeper.loop.LoopLifecycle;
 import io.github.shardkeeper.loop.Loops;
 import io.github.shardkeeper.loop.ProblemLog;
 import io.github.shardkeeper.operations.reporting.ConsumptionSample.ShardFigures;
@@ -47,7 +46,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * of a busy shard, four of others. What cannot be read is missing in the sample, and
  * nothing else. Thread-safe.
  */
-public final class ConsumptionSampler implements SmartLifecycle {
+public final class ConsumptionSampler extends LoopLifecycle {
 
 	private static final Logger logger = PrintableLogger.of(ConsumptionSampler.class);
 
@@ -65,14 +64,7 @@ public final class ConsumptionSampler implements SmartLifecycle {
 
 	private final Duration interval;
 
-	private final int phase;
-
 	private final Consumer<ConsumptionSample> listener;
-
-	private Loops.@Nullable Loop loop;
-
-	/** A stop interrupts calls, which fail then. */
-	private volatile boolean stopped;
 
 	/** Confined to the loop, as are the fields below. */
 	private final Queue<SamplingPass.Part> pending = new ArrayDeque<>();
@@ -101,6 +93,7 @@ public final class ConsumptionSampler implements SmartLifecycle {
 	public ConsumptionSampler(Stores stores, Consumption consumption, BooleanSupplier leads, PhaseSource phases,
 			MemberRuntime runtime, InstantSource wallClock, Duration interval, int phase,
 			Consumer<ConsumptionSample> listener) {
+		super(phase);
 		this.stores = stores;
 		this.consumption = consumption;
 		this.leads = leads;
@@ -108,7 +101,6 @@ public final class ConsumptionSampler implements SmartLifecycle {
 		this.runtime = runtime;
 		this.wallClock = wallClock;
 		this.interval = interval;
-		this.phase = phase;
 		this.listener = listener;
 	}
 
@@ -129,11 +121,8 @@ public final class ConsumptionSampler implements SmartLifecycle {
 	}
 
 	@Override
-	public synchronized void start() {
-		if (this.loop == null && !this.interval.isZero()) {
-			this.stopped = false;
-			this.loop = this.runtime.loops().start("shardkeeper-samples", this::step);
-		}
+	protected Loops.@Nullable Loop startLoop() {
+		return this.interval.isZero() ? null : this.runtime.loops().start("shardkeeper-samples", this::step);
 	}
 
 	/** Reads a part of a sample, and returns when the next part or sample is due. */
@@ -197,25 +186,6 @@ public final class ConsumptionSampler implements SmartLifecycle {
 		return none;
 	}
 
-	@Override
-	public synchronized void stop() {
-		this.stopped = true;
-		if (this.loop != null) {
-			this.loop.close();
-			this.loop = null;
-		}
-	}
-
-	@Override
-	public synchronized boolean isRunning() {
-		return this.loop != null;
-	}
-
-	@Override
-	public int getPhase() {
-		return this.phase;
-	}
-
 	/** One sample while it is read. */
 	private final class Round {
 
@@ -267,7 +237,8 @@ public final class ConsumptionSampler implements SmartLifecycle {
 			this.failed = true;
 			boolean expected = failure instanceof StoreUnavailableException;
 			String cause = expected ? String.valueOf(failure.getMessage()) : FailureText.withoutMessage(failure);
-			if (ConsumptionSampler.this.stopped || !ConsumptionSampler.this.log.isNew(cause)) {
+			// A stop interrupts calls, which fail then.
+			if (!isRunning() || !ConsumptionSampler.this.log.isNew(cause)) {
 				logger.debug("{} still cannot be read", what, failure);
 			}
 			else if (expected) {

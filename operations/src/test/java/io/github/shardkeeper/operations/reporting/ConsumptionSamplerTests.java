@@ -1,6 +1,5 @@
 package io.github.shardkeeper.operations.reporting;
 
-import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -65,9 +64,13 @@ import static org.mockito.ArgumentMatchers.anyCollection;
 import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.BDDMockito.willAnswer;
 import static org.mockito.BDDMockito.willReturn;
+import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.spy;
 
-/** Samples of an instance with shards of two topics, while parts cannot be read. */
+/**
+ * Samples of an instance with shards of two topics, while parts cannot be read. Its loop
+ * does not run: the tests call each step themselves.
+ */
 @Isolated("simulations switch logs off")
 class ConsumptionSamplerTests {
 
@@ -79,12 +82,6 @@ class ConsumptionSamplerTests {
 
 	private static final StoreUnavailableException AWAY = new StoreUnavailableException("No reply within 5000 ms",
 			null);
-
-	/** The tests call each step themselves. */
-	private static final Loops NO_LOOPS = (Loops) Proxy.newProxyInstance(Loops.class.getClassLoader(),
-			new Class<?>[] { Loops.class }, (proxy, method, arguments) -> {
-				throw new IllegalStateException("not started");
-			});
 
 	private final MemoryCheckpointStore checkpoints = spy(new MemoryCheckpointStore());
 
@@ -133,11 +130,12 @@ class ConsumptionSamplerTests {
 			new ConsumptionSampler.Consumption(() -> Set.of("orders"), () -> Set.of("visits"), () -> this.shards,
 					() -> this.problems, this.activities::get),
 			() -> this.leads, (leading) -> leading ? this.phases : List.of(),
-			new MemberRuntime(this.clock, NO_LOOPS, new Random(1)), () -> Instant.ofEpochMilli(100_000), INTERVAL, 0,
-			this.samples::add);
+			new MemberRuntime(this.clock, mock(Loops.class), new Random(1)), () -> Instant.ofEpochMilli(100_000),
+			INTERVAL, 0, this.samples::add);
 
 	@BeforeEach
 	void begin() {
+		this.sampler.start();
 		this.logged.start();
 		this.logger.addAppender(this.logged);
 		give(ORDER);

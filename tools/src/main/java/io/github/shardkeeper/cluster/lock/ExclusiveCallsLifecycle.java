@@ -2,21 +2,17 @@ package io.github.shardkeeper.cluster.lock;
 
 import java.time.Duration;
 
-import org.springframework.context.SmartLifecycle;
+import io.github.shardkeeper.loop.PhasedLifecycle;
 
 /**
  * Keeps this instance in the group, and so the locks, until the running calls of
  * {@link io.github.shardkeeper.cluster.ClusterExclusive} methods have ended. Thread-safe.
  */
-public final class ExclusiveCallsLifecycle implements SmartLifecycle {
+public final class ExclusiveCallsLifecycle extends PhasedLifecycle {
 
 	private final ExclusiveCallsPostProcessor processor;
 
 	private final Duration stopTimeout;
-
-	private final int phase;
-
-	private volatile boolean running;
 
 	/**
 	 * Creates it, not started.
@@ -24,36 +20,24 @@ public final class ExclusiveCallsLifecycle implements SmartLifecycle {
 	 * @param phase the phase, higher than that of what leaves the group
 	 */
 	public ExclusiveCallsLifecycle(ExclusiveCallsPostProcessor processor, Duration stopTimeout, int phase) {
+		super(phase);
 		this.processor = processor;
 		this.stopTimeout = stopTimeout;
-		this.phase = phase;
 	}
 
 	@Override
-	public void start() {
-		this.running = true;
+	protected void doStart() {
 		this.processor.calls().start();
 	}
 
 	@Override
-	public void stop() {
+	protected void doStop() {
 		try {
 			this.processor.calls().stop(this.stopTimeout);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
-		this.running = false;
-	}
-
-	@Override
-	public boolean isRunning() {
-		return this.running;
-	}
-
-	@Override
-	public int getPhase() {
-		return this.phase;
 	}
 
 }

@@ -2,25 +2,20 @@ package io.github.shardkeeper.cluster.session;
 
 import java.time.Duration;
 
-import org.springframework.context.SmartLifecycle;
-
 import io.github.shardkeeper.coordination.ShardCoordinator;
+import io.github.shardkeeper.loop.PhasedLifecycle;
 
 /**
  * Makes an instance that consumes no topic a member of the group, with the first cluster
  * tool that it uses. Starts after the consumers and stops before them. Thread-safe.
  */
-public final class ClusterMembership implements SmartLifecycle {
+public final class ClusterMembership extends PhasedLifecycle {
 
 	private final ClusterSession session;
 
 	private final ShardCoordinator coordinator;
 
 	private final Duration stopTimeout;
-
-	private final int phase;
-
-	private volatile boolean running;
 
 	/** Whether this has started the coordinator. Guarded by this. */
 	private boolean joined;
@@ -31,28 +26,26 @@ public final class ClusterMembership implements SmartLifecycle {
 	 * @param phase the phase of its lifecycle
 	 */
 	public ClusterMembership(ClusterSession session, ShardCoordinator coordinator, Duration stopTimeout, int phase) {
+		super(phase);
 		this.session = session;
 		this.coordinator = coordinator;
 		this.stopTimeout = stopTimeout;
-		this.phase = phase;
 	}
 
 	@Override
-	public void start() {
-		this.running = true;
+	protected void doStart() {
 		this.session.start(this::join);
 	}
 
 	private synchronized void join() {
-		if (this.running && this.coordinator.startWithoutShards()) {
+		if (isRunning() && this.coordinator.startWithoutShards()) {
 			this.joined = true;
 		}
 	}
 
 	@Override
-	public void stop() {
+	protected void doStop() {
 		this.session.stop();
-		this.running = false;
 		boolean leave;
 		synchronized (this) {
 			leave = this.joined;
@@ -61,16 +54,6 @@ public final class ClusterMembership implements SmartLifecycle {
 		if (leave) {
 			this.coordinator.stop(this.stopTimeout);
 		}
-	}
-
-	@Override
-	public boolean isRunning() {
-		return this.running;
-	}
-
-	@Override
-	public int getPhase() {
-		return this.phase;
 	}
 
 }

@@ -7,8 +7,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-import org.springframework.context.SmartLifecycle;
-
+import io.github.shardkeeper.loop.PhasedLifecycle;
 import io.github.shardkeeper.text.PrintableLogger;
 
 /**
@@ -16,7 +15,7 @@ import io.github.shardkeeper.text.PrintableLogger;
  * Without any, the tool is not created. Starts after the membership of the instance and
  * stops before it. Thread-safe.
  */
-public final class SignalListeners implements SmartLifecycle {
+public final class SignalListeners extends PhasedLifecycle {
 
 	private static final Logger logger = PrintableLogger.of(SignalListeners.class);
 
@@ -25,10 +24,6 @@ public final class SignalListeners implements SmartLifecycle {
 	private final Supplier<@Nullable StoredSignals> signals;
 
 	private final Duration stopTimeout;
-
-	private final int phase;
-
-	private boolean running;
 
 	/** The tool while it gives signals to methods, otherwise {@code null}. */
 	private @Nullable StoredSignals listening;
@@ -42,16 +37,15 @@ public final class SignalListeners implements SmartLifecycle {
 	 */
 	public SignalListeners(SignalMethodDetector detector, Supplier<@Nullable StoredSignals> signals,
 			Duration stopTimeout, int phase) {
+		super(phase);
 		this.detector = detector;
 		this.signals = signals;
 		this.stopTimeout = stopTimeout;
-		this.phase = phase;
 	}
 
 	@Override
-	public synchronized void start() {
-		List<SignalHandler> handlers = this.running ? List.of() : this.detector.detect();
-		this.running = true;
+	protected synchronized void doStart() {
+		List<SignalHandler> handlers = this.detector.detect();
 		if (handlers.isEmpty()) {
 			return;
 		}
@@ -65,23 +59,12 @@ public final class SignalListeners implements SmartLifecycle {
 	}
 
 	@Override
-	public synchronized void stop() {
+	protected synchronized void doStop() {
 		StoredSignals signals = this.listening;
 		this.listening = null;
-		this.running = false;
 		if (signals != null) {
 			signals.stopListening(this.stopTimeout);
 		}
-	}
-
-	@Override
-	public synchronized boolean isRunning() {
-		return this.running;
-	}
-
-	@Override
-	public int getPhase() {
-		return this.phase;
 	}
 
 }
