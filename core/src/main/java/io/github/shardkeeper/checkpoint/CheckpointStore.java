@@ -25,8 +25,9 @@ import io.github.shardkeeper.shard.Token;
 
 /**
  * Store of the data plane of one group: for each shard a fence, the committed offset, the
- * state entries, the retry queue and the dead letters. An application may provide its own
- * bean; {@code CheckpointStoreContract} in this project's tests checks the rules.
+ * state entries, the timers, the retry queue and the dead letters. An application may
+ * provide its own bean; {@code CheckpointStoreContract} in this project's tests checks
+ * the rules.
  * <p>
  * <b>Fencing.</b> The fence of a shard is the highest token under which it was acquired.
  * {@link #acquire} raises it, {@link #commit} and {@link #complete} are refused below it.
@@ -199,10 +200,11 @@ public interface CheckpointStore extends AutoCloseable {
 	}
 
 	/**
-	 * Closes a shard whose last record was handled, if its retry queue is empty and no
-	 * {@linkplain #seek seek} is pending. A closed shard accepts neither: nobody would
-	 * carry them out. Call it before the shard is released as completed. Acquiring the
-	 * shard under a newer token opens it again.
+	 * Closes a shard whose last record was handled, if its retry queue is empty, no
+	 * {@linkplain #timers timer} waits and no {@linkplain #seek seek} is pending. A
+	 * closed shard has none of them: nobody would carry them out. Call it before the
+	 * shard is released as completed. Acquiring the shard under a newer token opens it
+	 * again.
 	 * @param shard the shard
 	 * @param token the token under which it was acquired
 	 * @param acknowledged the number of the last answered commit under it, 0 for none: if
@@ -291,7 +293,9 @@ public interface CheckpointStore extends AutoCloseable {
 	 * it.
 	 * @param shard the shard; it need not have an owner
 	 * @param after the offset before the first record to consume
-	 * @param clearsState whether the shard's state is removed as well
+	 * @param clearsState whether the shard's state is removed as well: its entries by the
+	 * owner, which has them, and its timers by the store, with the commit that carries
+	 * out the request, before those that the commit sets. Otherwise both stay
 	 * @return the request; {@code null} if the shard is completed
 	 */
 	@Nullable SeekRequest seek(ShardId shard, Offset after, boolean clearsState);
@@ -385,7 +389,8 @@ public interface CheckpointStore extends AutoCloseable {
 	/**
 	 * Returns whether the store keeps timers for the shards of a topic: what
 	 * {@link Commit#timers()} sets is written with the commit, and every new owner finds
-	 * it with {@link #timers}.
+	 * it with {@link #timers}. An owner that writes its whole state back gives those
+	 * timers that it knows; all others stay as the store has them.
 	 * @param topic the topic
 	 * @return whether handlers of the topic may set timers
 	 */
@@ -396,12 +401,15 @@ public interface CheckpointStore extends AutoCloseable {
 	/**
 	 * Reads timers of a shard, due or not, in the order of their times; among equal times
 	 * in an order of the store's own. Removes nothing: the commit of the call for a timer
-	 * removes it.
+	 * removes it. After a {@linkplain #seek seek} that removes the state, those of before
+	 * are there until it is carried out.
 	 * @param shard the shard
 	 * @param after the last timer that was read, {@code null} to begin; it need not exist
 	 * any more
-	 * @param limit maximum number of timers
-	 * @return the timers; an empty list after the last one
+	 * @param limit maximum number of timers; there may be fewer if they are large
+	 * @return the timers; an empty list after the last one. Throws a
+	 * {@linkplain StoreUnavailableException#isRefusal() refusal} if the store finds that
+	 * some are missing
 	 */
 	default List<StoredTimer> timers(ShardId shard, @Nullable StoredTimer after, int limit) {
 		return List.of();
@@ -525,10 +533,10 @@ public interface CheckpointStore extends AutoCloseable {
 	/** The reply to a completion. */
 	enum CompletionReply {
 
-		/** The shard is closed: its retry queue is empty and stays empty. */
+		/** The shard is closed: its retry queue and its timers are empty and stay so. */
 		COMPLETED,
 
-		/** The retry queue has records, or a seek is pending. */
+		/** The retry queue has records, timers wait, or a seek is pending. */
 		PENDING,
 
 		/** The shard was acquired under a newer token. */

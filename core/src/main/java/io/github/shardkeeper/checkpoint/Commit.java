@@ -29,7 +29,8 @@ import io.github.shardkeeper.shard.Offset;
  * @param seek the number of the seek that this commit carries out, and all before it; 0
  * for none
  * @param outbox the changes of the outbox
- * @param timers when timers are due, with {@code null} for those to remove
+ * @param timers when timers are due, in milliseconds (fractions are dropped), with
+ * {@code null} for those to remove
  */
 public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> ahead,
 		Map<String, @Nullable String> changes, List<Retry> retries, Set<Offset> taken, List<FailedRecord> deadLetters,

@@ -24,6 +24,7 @@ import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
+import io.github.shardkeeper.checkpoint.StoredTimer;
 import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -201,6 +202,21 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	public synchronized @Nullable Long countOutbox(ShardId shard) {
 		Outbox outbox = this.entries.getOrDefault(shard, new ShardData()).outbox();
 		return (outbox.era() != 0) ? outbox.entries() : null;
+	}
+
+	@Override
+	public boolean keepsTimers(String topic) {
+		return true;
+	}
+
+	@Override
+	public List<StoredTimer> timers(ShardId shard, @Nullable StoredTimer after, int limit) {
+		return with(shard, (data, nowMillis) -> data.timers(after, limit));
+	}
+
+	@Override
+	public Long countTimers(ShardId shard) {
+		return with(shard, (data, nowMillis) -> data.countTimers());
 	}
 
 	/** Returns whether a shard has data: it was acquired or had a seek. */

@@ -26,6 +26,7 @@ import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
+import io.github.shardkeeper.checkpoint.StoredTimer;
 import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -77,6 +78,8 @@ public final class ShardData {
 
 	private Outbox.@Nullable Place lastSent;
 
+	private final Timers timers = new Timers();
+
 	ShardData() {
 	}
 
@@ -98,6 +101,7 @@ public final class ShardData {
 		this.sentNumbers.putAll(other.sentNumbers);
 		this.sentEra = other.sentEra;
 		this.lastSent = other.lastSent;
+		this.timers.putAll(other.timers);
 	}
 
 	boolean isFencedAgainst(Token token) {
@@ -156,10 +160,20 @@ public final class ShardData {
 			this.deadLettersStored.put(this.lastDeadLetter, nowMillis);
 		});
 		if (commit.seek() != 0) {
-			this.seeks = new Seeks(commit.seek(), this.seeks.pendingAfter(commit.seek()));
+			carryOut(commit.seek());
 		}
+		commit.timers().forEach(this.timers::change);
 		change(commit.outbox());
 		return CommitReply.COMMITTED;
+	}
+
+	/** Removes what only the store has of the state; a newer seek stays. */
+	private void carryOut(long seek) {
+		SeekRequest pending = this.seeks.pending();
+		if (pending != null && pending.number() <= seek && pending.clearsState()) {
+			this.timers.clear();
+		}
+		this.seeks = new Seeks(seek, this.seeks.pendingAfter(seek));
 	}
 
 	private void change(Outbox.Changes changes) {
@@ -195,6 +209,14 @@ public final class ShardData {
 			page.add(entry);
 		}
 		return page;
+	}
+
+	List<StoredTimer> timers(@Nullable StoredTimer after, int limit) {
+		return this.timers.after(after, limit);
+	}
+
+	long countTimers() {
+		return this.timers.size();
 	}
 
 	private void change(String key, @Nullable String value) {
@@ -280,7 +302,7 @@ public final class ShardData {
 		if (!this.fence.equals(token) || this.lastCommit < acknowledged || !restsOn(acquisition)) {
 			return CompletionReply.GONE;
 		}
-		boolean pending = !this.retries.isEmpty() || this.seeks.pending() != null;
+		boolean pending = !this.retries.isEmpty() || this.timers.size() > 0 || this.seeks.pending() != null;
 		this.completed = this.completed || !pending;
 		return pending ? CompletionReply.PENDING : CompletionReply.COMPLETED;
 	}
