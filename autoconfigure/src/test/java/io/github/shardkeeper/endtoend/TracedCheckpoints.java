@@ -17,6 +17,7 @@ import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
+import io.github.shardkeeper.checkpoint.StoredTimer;
 import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -105,6 +106,21 @@ final class TracedCheckpoints implements CheckpointStore {
 	@Override
 	public @Nullable Long countOutbox(ShardId shard) {
 		return this.store.countOutbox(shard);
+	}
+
+	@Override
+	public boolean keepsTimers(String topic) {
+		return this.store.keepsTimers(topic);
+	}
+
+	@Override
+	public List<StoredTimer> timers(ShardId shard, @Nullable StoredTimer after, int limit) {
+		return this.store.timers(shard, after, limit);
+	}
+
+	@Override
+	public @Nullable Long countTimers(ShardId shard) {
+		return this.store.countTimers(shard);
 	}
 
 	@Override

@@ -22,6 +22,7 @@ import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
+import io.github.shardkeeper.checkpoint.StoredTimer;
 import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.coordination.memory.MemoryFailover;
@@ -325,6 +326,21 @@ public final class FaultyCheckpoints implements CheckpointStore {
 	@Override
 	public List<Outbox.Entry> outbox(ShardId shard, Outbox.Place after, int limit, long bytes) {
 		return reach().outbox(shard, after, limit, bytes);
+	}
+
+	@Override
+	public boolean keepsTimers(String topic) {
+		return true;
+	}
+
+	@Override
+	public List<StoredTimer> timers(ShardId shard, StoredTimer after, int limit) {
+		return reach().timers(shard, after, limit);
+	}
+
+	@Override
+	public Long countTimers(ShardId shard) {
+		return reach().countTimers(shard);
 	}
 
 	@Override

@@ -160,20 +160,14 @@ public final class ShardData {
 			this.deadLettersStored.put(this.lastDeadLetter, nowMillis);
 		});
 		if (commit.seek() != 0) {
-			carryOut(commit.seek());
+			if (this.seeks.clearsState(commit.seek())) {
+				this.timers.clear();
+			}
+			this.seeks = new Seeks(commit.seek(), this.seeks.pendingAfter(commit.seek()));
 		}
 		commit.timers().forEach(this.timers::change);
 		change(commit.outbox());
 		return CommitReply.COMMITTED;
-	}
-
-	/** Removes what only the store has of the state; a newer seek stays. */
-	private void carryOut(long seek) {
-		SeekRequest pending = this.seeks.pending();
-		if (pending != null && pending.number() <= seek && pending.clearsState()) {
-			this.timers.clear();
-		}
-		this.seeks = new Seeks(seek, this.seeks.pendingAfter(seek));
 	}
 
 	private void change(Outbox.Changes changes) {
