@@ -1,8 +1,10 @@
 package io.github.shardkeeper.checkpoint;
 
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -23,10 +25,10 @@ import io.github.shardkeeper.shard.ShardId;
 
 /**
  * What goes with a shard when its topic changes {@code consumer.transaction}, and so the
- * store of its checkpoints: offset, records done ahead of it, state, retry queue, and the
- * number of the last seek. A pending seek is carried out on the way. Sent records that
- * wait in the outbox do not go, and keep the shard where it is; dead letters stay behind.
- * Immutable.
+ * store of its checkpoints: offset, records done ahead of it, state, timers, retry queue,
+ * and the number of the last seek. A pending seek is carried out on the way. Sent records
+ * that wait in the outbox do not go, and keep the shard where it is; dead letters stay
+ * behind. Immutable.
  */
 @Internal
 public final class CarriedCheckpoint {
@@ -36,6 +38,11 @@ public final class CarriedCheckpoint {
 
 	private static final long MAX_BYTES = 32_000_000;
 
+	/** Limit of timers, which are written in that step, too. */
+	private static final int MAX_TIMERS = 100_000;
+
+	private static final int TIMERS_AT_ONCE = 1_000;
+
 	private final Direction direction;
 
 	private final @Nullable Offset offset;
@@ -44,17 +51,21 @@ public final class CarriedCheckpoint {
 
 	private final Map<String, String> state;
 
+	private final Map<TimerId, Instant> timers;
+
 	private final List<Retry> retries;
 
 	private final long sought;
 
-	private CarriedCheckpoint(Direction direction, Acquisition.Acquired acquired, List<Retry> retries) {
+	private CarriedCheckpoint(Direction direction, Acquisition.Acquired acquired, Map<TimerId, Instant> timers,
+			List<Retry> retries) {
 		Checkpoint checkpoint = acquired.checkpoint();
 		SeekRequest seek = acquired.seeks().pending();
 		this.direction = direction;
 		this.offset = (seek != null) ? seek.after() : checkpoint.offset();
 		this.ahead = (seek != null) ? Set.of() : checkpoint.ahead();
 		this.state = (seek != null && seek.clearsState()) ? Map.of() : checkpoint.state();
+		this.timers = timers;
 		this.retries = retries;
 		this.sought = (seek != null) ? seek.number() : acquired.seeks().applied();
 	}
@@ -73,7 +84,25 @@ public final class CarriedCheckpoint {
 		}
 		List<Retry> retries = (acquired.checkpoint().retryDueIn() != null) ? retries(source, shard, direction)
 				: List.of();
-		return new CarriedCheckpoint(direction, acquired, retries);
+		SeekRequest seek = acquired.seeks().pending();
+		boolean cleared = seek != null && seek.clearsState();
+		return new CarriedCheckpoint(direction, acquired, cleared ? Map.of() : timers(source, shard, direction),
+				retries);
+	}
+
+	private static Map<TimerId, Instant> timers(CheckpointStore source, ShardId shard, Direction direction) {
+		Map<TimerId, Instant> timers = new LinkedHashMap<>();
+		List<StoredTimer> page = source.timers(shard, null, TIMERS_AT_ONCE);
+		while (!page.isEmpty()) {
+			page.forEach((timer) -> timers.put(timer.id(), timer.due()));
+			if (timers.size() > MAX_TIMERS) {
+				throw direction.refusal(shard,
+						"more than %d timers, which is the most that can be carried over".formatted(MAX_TIMERS),
+						"until they have fired or are cancelled");
+			}
+			page = source.timers(shard, page.get(page.size() - 1), TIMERS_AT_ONCE);
+		}
+		return timers;
 	}
 
 	/** Nobody changes the queue meanwhile, except for records that people drop. */
@@ -144,14 +173,16 @@ public final class CarriedCheckpoint {
 
 	private Commit commit(long number, Map<String, @Nullable String> changes) {
 		return new Commit(CommitNumber.ofWhole(number), this.offset, this.ahead, changes, this.retries, new HashSet<>(),
-				List.of(), this.sought);
+				List.of(), this.sought)
+			.withTimers(new HashMap<>(this.timers));
 	}
 
 	/** Returns what was carried over, for the log; {@code null} if there was nothing. */
 	public @Nullable String summary(ShardId shard) {
-		return (this.offset == null && this.retries.isEmpty()) ? null
-				: "%s is consumed %s from now on. Carried over were offset %s, %d entries of state and %d records of the retry queue; dead letters stay where they are"
-					.formatted(shard, this.direction.now, this.offset, this.state.size(), this.retries.size());
+		return (this.offset == null && this.retries.isEmpty() && this.timers.isEmpty()) ? null
+				: "%s is consumed %s from now on. Carried over were offset %s, %d entries of state, %d timers and %d records of the retry queue; dead letters stay where they are"
+					.formatted(shard, this.direction.now, this.offset, this.state.size(), this.timers.size(),
+							this.retries.size());
 	}
 
 	/** From which store into which. */

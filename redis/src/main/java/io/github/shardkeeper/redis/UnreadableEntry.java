@@ -25,7 +25,7 @@ final class UnreadableEntry {
 			return failure;
 		}
 		RedisCommandExecutionException named = new RedisCommandExecutionException(
-				"ERR the script %s cannot read an entry of %s, which others have changed; restore it, or remove its key with DEL"
+				"ERR the script %s cannot read an entry, which others have changed; restore it, or remove its key with DEL: one of %s"
 					.formatted(script.name(), String.join(", ", keys)));
 		// Not as the cause: RedisFailure would repeat its message.
 		named.addSuppressed(cause);

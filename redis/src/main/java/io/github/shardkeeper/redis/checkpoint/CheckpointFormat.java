@@ -2,6 +2,7 @@ package io.github.shardkeeper.redis.checkpoint;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -15,6 +16,8 @@ import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.checkpoint.Seeks;
+import io.github.shardkeeper.checkpoint.StoredTimer;
+import io.github.shardkeeper.checkpoint.TimerId;
 import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -30,6 +33,8 @@ import io.github.shardkeeper.shard.ShardId;
  * writes it and {@code commit.lua} removes it.</li>
  * <li>The last record for a target is a field of its {@code topic/id}, beside {@code era}
  * and {@code last}.</li>
+ * <li>A timer is <code>length:key name</code> without the space; the length is that of
+ * the key in bytes, so that no two timers have the same text.</li>
  * </ul>
  */
 final class CheckpointFormat {
@@ -138,6 +143,35 @@ final class CheckpointFormat {
 			}
 		}
 		return entries;
+	}
+
+	/** Returns the member of a sorted set for a timer. */
+	static byte[] timer(TimerId id) {
+		return bytes(bytes(id.key()).length + ":" + id.key() + id.name());
+	}
+
+	/** Reads timers: the member of each, and when it is due. */
+	static List<StoredTimer> timers(List<byte[]> membersAndTimes) {
+		List<StoredTimer> timers = new ArrayList<>();
+		for (int i = 0; i < membersAndTimes.size(); i += 2) {
+			timers.add(new StoredTimer(timerId(membersAndTimes.get(i)),
+					Instant.ofEpochMilli(Long.parseLong(text(membersAndTimes.get(i + 1))))));
+		}
+		return timers;
+	}
+
+	private static TimerId timerId(byte[] member) {
+		try {
+			String text = text(member);
+			int colon = text.indexOf(':');
+			int begin = colon + 1;
+			int end = begin + Integer.parseInt(text.substring(0, Math.max(0, colon)));
+			return new TimerId(text(Arrays.copyOfRange(member, begin, end)),
+					text(Arrays.copyOfRange(member, end, member.length)));
+		}
+		catch (IllegalArgumentException | IndexOutOfBoundsException ex) {
+			throw unreadable("the entry '%s' of the shard's timers".formatted(text(member)), "ZREM", ex);
+		}
 	}
 
 	/** Reads what is known of a record of the retry queue without its payload. */

@@ -3,6 +3,7 @@ package io.github.shardkeeper.redis.checkpoint;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 import io.github.shardkeeper.checkpoint.CheckpointJson;
 import io.github.shardkeeper.checkpoint.Commit;
@@ -21,9 +22,10 @@ final class CommitArguments {
 	}
 
 	static List<byte[]> of(Token token, Commit commit) {
-		int puts = (int) commit.changes().values().stream().filter((value) -> value != null).count();
-		CommitArguments to = new CommitArguments(12 + puts + commit.changes().size() + commit.taken().size()
-				+ 4 * commit.retries().size() + 3 * commit.deadLetters().size());
+		int puts = present(commit.changes());
+		int timers = present(commit.timers());
+		CommitArguments to = new CommitArguments(14 + puts + commit.changes().size() + commit.taken().size()
+				+ 4 * commit.retries().size() + 3 * commit.deadLetters().size() + timers + commit.timers().size());
 		to.add(token.toString());
 		to.add(commit.number().attempt());
 		to.add(commit.number().acknowledged());
@@ -36,6 +38,8 @@ final class CommitArguments {
 		to.add(commit.taken().size());
 		to.add(commit.retries().size());
 		to.add(commit.deadLetters().size());
+		to.add(timers);
+		to.add(commit.timers().size() - timers);
 		commit.changes().forEach((key, value) -> {
 			if (value != null) {
 				to.add(key);
@@ -57,10 +61,25 @@ final class CommitArguments {
 			to.add(letter.offset().value());
 			to.add(letter);
 		}
+		commit.timers().forEach((id, due) -> {
+			if (due != null) {
+				to.arguments.add(CheckpointFormat.timer(id));
+				to.add(due.toEpochMilli());
+			}
+		});
+		commit.timers().forEach((id, due) -> {
+			if (due == null) {
+				to.arguments.add(CheckpointFormat.timer(id));
+			}
+		});
 		if (!commit.outbox().isEmpty()) {
 			to.add(commit.outbox());
 		}
 		return to.arguments;
+	}
+
+	private static int present(Map<?, ?> changes) {
+		return (int) changes.values().stream().filter((value) -> value != null).count();
 	}
 
 	private void add(Outbox.Changes changes) {

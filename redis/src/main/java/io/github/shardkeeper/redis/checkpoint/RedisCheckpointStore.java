@@ -52,6 +52,7 @@ import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.Replies;
 import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
+import io.github.shardkeeper.checkpoint.StoredTimer;
 import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
@@ -94,6 +95,8 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	private static final int SCANNED_AT_ONCE = 1000;
 
 	private static final int CHANGED_AT_ONCE = 100;
+
+	private static final int TIMER_BYTES_AT_ONCE = 1_000_000;
 
 	private final RedisLink<byte[]> link;
 
@@ -514,6 +517,27 @@ public final class RedisCheckpointStore implements CheckpointStore {
 				(commands) -> commands.xlen(this.keys.outbox(shard))));
 		long records = found.get(1);
 		return (found.get(0) > 0 || records > 0) ? records : null;
+	}
+
+	@Override
+	public boolean keepsTimers(String topic) {
+		return true;
+	}
+
+	@Override
+	public List<StoredTimer> timers(ShardId shard, @Nullable StoredTimer after, int limit) {
+		List<byte[]> arguments = new ArrayList<>(List.of(bytes(limit), bytes(TIMER_BYTES_AT_ONCE)));
+		if (after != null) {
+			arguments.add(CheckpointFormat.timer(after.id()));
+			arguments.add(bytes(after.due().toEpochMilli()));
+		}
+		return CheckpointFormat
+			.timers(this.link.<List<byte[]>>run(this.scripts.readTimers(), this.keys.all(shard), arguments));
+	}
+
+	@Override
+	public Long countTimers(ShardId shard) {
+		return this.link.call((commands) -> commands.zcard(this.keys.timers(shard)));
 	}
 
 	@Override

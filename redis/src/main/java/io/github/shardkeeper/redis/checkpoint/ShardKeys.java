@@ -17,6 +17,7 @@ import io.github.shardkeeper.shard.ShardId;
  * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:dead         stream: dead letters
  * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:sequences    hash: era, last (place), topic/id of a target, number of the last record for it
  * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:outbox       stream: records that were sent and may not be forwarded yet
+ * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;/&lt;id&gt;}:timers       sorted set: bytes of the key, colon, key, name of a timer, millis when it is due
  * &lt;prefix&gt;:{&lt;group&gt;/&lt;topic&gt;}:topic             hash: since (millis), when the group began with the topic
  * </pre>
  */
@@ -31,7 +32,7 @@ final class ShardKeys {
 	/** Returns the keys of a shard, in the order of {@code data.lua}. */
 	List<String> all(ShardId shard) {
 		return List.of(checkpoint(shard), state(shard), retry(shard), of(shard, "retried"), dead(shard),
-				sequences(shard), outbox(shard));
+				sequences(shard), outbox(shard), timers(shard));
 	}
 
 	String checkpoint(ShardId shard) {
@@ -56,6 +57,10 @@ final class ShardKeys {
 
 	String outbox(ShardId shard) {
 		return of(shard, "outbox");
+	}
+
+	String timers(ShardId shard) {
+		return of(shard, "timers");
 	}
 
 	/** Returns the pattern of the keys of a topic's shards, for {@code SCAN}. */

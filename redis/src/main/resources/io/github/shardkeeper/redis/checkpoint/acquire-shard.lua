@@ -8,7 +8,7 @@
 --          seek that was carried out or '', what was before the fence or '', `acquired` or '0', {field, value, …} of the
 --          sequences, number of records in the outbox}; {'REFUSED', fence}; or, if the caller reads, {'ELSEWHERE'}:
 --          the database has the checkpoint, and nothing is written; {'HERE'} if the caller carries back what is here already; an error, and nothing is written, if the caller
---          reads, and entries of the state, the retry queue or the outbox are missing
+--          reads, and entries of the state, the timers, the retry queue or the outbox are missing
 -- keeps    the fence never falls; nobody consumes from a part of the data, or from what it was before it was carried into
 --          the database. A seek that removes the state does without either
 -- memory   accepted at `maxmemory`: a hash per shard
@@ -21,13 +21,14 @@ local function missingParts()
   local seek = redis.call('HGET', CHECKPOINT, 'seek')
   local removed = seek and clearsState(seek)
   if redis.call('HEXISTS', CHECKPOINT, 'fence') == 1 then
-    return not removed and missingEntries('state') or missingEntries('retry') or missingEntries('outbox')
+    return not removed and (missingEntries('state') or missingEntries('timers')) or missingEntries('retry') or
+      missingEntries('outbox')
   end
   local there = countEntries()
-  if not removed and there.state + there.retry + there.outbox > 0 then
-    return redis.error_reply('ERR the key ' .. CHECKPOINT .. ' is missing, without which ' .. STATE .. ', ' .. RETRY ..
-      ' and ' .. OUTBOX .. ' belong to no offset, because Redis has evicted it or somebody has removed it, so the shard ' ..
-      'is not consumed; restore it, or remove the others with DEL')
+  if not removed and there.state + there.timers + there.retry + there.outbox > 0 then
+    return redis.error_reply('ERR the key ' .. CHECKPOINT .. ' is missing, without which ' .. STATE .. ', ' .. TIMERS ..
+      ', ' .. RETRY .. ' and ' .. OUTBOX .. ' belong to no offset, because Redis has evicted it or somebody has removed ' ..
+      'it, so the shard is not consumed; restore it, or remove the others with DEL')
   end
 end
 

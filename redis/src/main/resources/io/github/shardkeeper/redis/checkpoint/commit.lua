@@ -4,20 +4,21 @@
 --          acquisition that it is based on, 0 for none; without both it writes back all that the owner has, 5 offset or
 --          '' to leave it, 6 offsets done ahead of it or '', 7 number of the seek that it carries out or 0, then the
 --          numbers of: 8 state entries to put, 9 state entries to remove, 10 records taken from the retry queue, 11
---          records to retry, 12 dead letters; then for each to put key, value; to remove key; taken offset; to retry
---          offset, delay (millis), about, payload; dead letter offset, about, payload. If the outbox changes, then
---          follow: '1' to replace all of it or '0', era, place of the last record, the numbers of: targets, records to
---          remove, records to add; then for each target topic/id, number of the last record; to remove place; to add
---          place, topic/id, about, payload
+--          records to retry, 12 dead letters, 13 timers to set, 14 timers to remove; then for each to put key, value; to
+--          remove key; taken offset; to retry offset, delay (millis), about, payload; dead letter offset, about, payload;
+--          timer to set member, millis when it is due; timer to remove member. If the outbox changes, then follow: '1' to
+--          replace all of it or '0', era, place of the last record, the numbers of: targets, records to remove, records to
+--          add; then for each target topic/id, number of the last record; to remove place; to add place, topic/id, about,
+--          payload
 -- result   'COMMITTED'; 'STALE' if a newer token or a later commit was there before; or 'GONE' if Redis has lost what
 --          the commit is based on: the checkpoint, the acquisition under the token, the answered commit, or entries of
 --          the state or the outbox; an error if memory or a right is missing
 -- keeps    all of it is written or nothing, also if the user lacks a right; a commit that arrives after its successor
 --          writes nothing; one that arrives twice is written once. One that writes all back makes this the checkpoint
---          again if the database had it
--- memory   at `maxmemory` accepted if state, retry queue, dead letters and outbox grow by no more than roomAtMaxmemory(), or do
---          not grow
--- cost     O(changes), for each retry or record taken times log of the retry queue
+--          again if the database had it. A seek that removes the state removes all timers but those that it sets
+-- memory   at `maxmemory` accepted if state, timers, retry queue, dead letters and outbox grow by no more than
+--          roomAtMaxmemory(), or do not grow
+-- cost     O(changes), for each retry, record taken or timer times log of their sorted set
 
 local checkpoint = redis.call('HMGET', CHECKPOINT, 'fence', 'commit', 'acquired', 'seek', 'sizes', 'elsewhere')
 local fence, last = tonumber(checkpoint[1] or '0'), tonumber(checkpoint[2] or '0')
@@ -45,15 +46,17 @@ end
 
 -- A newer seek stays.
 local sought = ARGV[7] ~= '0' and checkpoint[4] and seekNumber(checkpoint[4]) <= tonumber(ARGV[7])
+local clears = sought and clearsState(checkpoint[4])
 local before = countEntries()
 local recorded = recordedSizes(checkpoint[5], before)
--- The retry queue is not in the owner's memory: what is missing there is found by those who read it.
+-- Retry queue and timers are not in the owner's memory: what is missing there is found by those who read them.
 local whole = ARGV[3] == '0' and ARGV[4] == '0'
 local returns = whole and checkpoint[6]
 if whole then
   recorded.state, recorded.outbox = before.state, before.outbox
-elseif sought and clearsState(checkpoint[4]) then
-  recorded.state = before.state
+end
+if clears then
+  recorded.state, recorded.timers = before.state, before.timers
 end
 if before.state < recorded.state or before.outbox < recorded.outbox then
   return 'GONE'
@@ -61,25 +64,29 @@ end
 
 local puts, removes, taken = tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
 local retries, dead = tonumber(ARGV[11]), tonumber(ARGV[12])
+local timersSet, timersRemoved = tonumber(ARGV[13]), tonumber(ARGV[14])
 
-local stateEnd = 12 + 2 * puts + removes
+local putsEnd = 14 + 2 * puts
+local stateEnd = putsEnd + removes
 local takenEnd = stateEnd + taken
 local retriesEnd = takenEnd + 4 * retries
 local deadEnd = retriesEnd + 3 * dead
+local timersSetEnd = deadEnd + 2 * timersSet
+local timersEnd = timersSetEnd + timersRemoved
 
-local sends = #ARGV > deadEnd
-local targetsEnd, sentEnd = deadEnd, deadEnd
+local sends = #ARGV > timersEnd
+local targetsEnd, sentEnd = timersEnd, timersEnd
 if sends then
-  targetsEnd = deadEnd + 6 + 2 * tonumber(ARGV[deadEnd + 4])
-  sentEnd = targetsEnd + tonumber(ARGV[deadEnd + 5])
+  targetsEnd = timersEnd + 6 + 2 * tonumber(ARGV[timersEnd + 4])
+  sentEnd = targetsEnd + tonumber(ARGV[timersEnd + 5])
 end
 
 -- Returns about how many bytes this commit adds. Offset and ahead are bounded and not counted.
 local function growth()
-  -- About the overhead of an entry.
-  local entry = 50
+  -- About the overhead of an entry of a hash or a stream, and of a large sorted set.
+  local entry, timer = 50, 100
   local bytes = 0
-  for i = 13, 12 + 2 * puts, 2 do
+  for i = 15, putsEnd, 2 do
     bytes = bytes + #ARGV[i + 1]
     if redis.call('HEXISTS', STATE, ARGV[i]) == 1 then
       bytes = bytes - redis.call('HSTRLEN', STATE, ARGV[i])
@@ -87,7 +94,7 @@ local function growth()
       bytes = bytes + entry + #ARGV[i]
     end
   end
-  for i = 13 + 2 * puts, stateEnd do
+  for i = putsEnd + 1, stateEnd do
     bytes = bytes - redis.call('HSTRLEN', STATE, ARGV[i])
   end
   for i = stateEnd + 1, takenEnd do
@@ -99,6 +106,16 @@ local function growth()
   end
   for i = retriesEnd + 1, deadEnd do
     bytes = bytes + #ARGV[i]
+  end
+  for i = deadEnd + 1, timersSetEnd, 2 do
+    if not redis.call('ZSCORE', TIMERS, ARGV[i]) then
+      bytes = bytes + timer + #ARGV[i]
+    end
+  end
+  for i = timersSetEnd + 1, timersEnd do
+    if redis.call('ZSCORE', TIMERS, ARGV[i]) then
+      bytes = bytes - #ARGV[i]
+    end
   end
   for i = sentEnd + 1, #ARGV do
     bytes = bytes + #ARGV[i]
@@ -114,7 +131,7 @@ if lacksMemory(tried) then
   local bytes = growth()
   if bytes > roomAtMaxmemory() then
     return redis.error_reply('OOM Redis has reached maxmemory, and a commit would add about ' .. text(bytes) ..
-      ' bytes to state, retry queue, dead letters or outbox of ' .. CHECKPOINT .. ', more than is let through then, so ' ..
+      ' bytes to state, timers, retry queue, dead letters or outbox of ' .. CHECKPOINT .. ', more than is let through then, so ' ..
       'nothing was written; raise maxmemory, or free memory by trimming topics or dropping dead letters')
   end
   writeAtMaxmemory('HDEL', CHECKPOINT)
@@ -132,7 +149,16 @@ end
 if retries > 0 then
   redis.call('ZADD', RETRY, 'XX', 0, '')
 end
-local replaces = sends and ARGV[deadEnd + 1] == '1'
+if timersSet > 0 then
+  redis.call('ZADD', TIMERS, 'XX', 0, '')
+end
+if timersRemoved > 0 or clears then
+  redis.call('ZREM', TIMERS, '')
+end
+if clears then
+  redis.call('ZRANGE', TIMERS, 0, 0)
+end
+local replaces = sends and ARGV[timersEnd + 1] == '1'
 if replaces then
   redis.call('XTRIM', OUTBOX, 'MINID', '0-0')
 end
@@ -148,10 +174,10 @@ end
 for i = retriesEnd + 1, deadEnd, 3 do
   redis.call('XADD', DEAD, '*', 'offset', ARGV[i], 'about', ARGV[i + 1], 'payload', ARGV[i + 2])
 end
-for i = 13, 12 + 2 * puts, 2 do
+for i = 15, putsEnd, 2 do
   redis.call('HSET', STATE, ARGV[i], ARGV[i + 1])
 end
-for i = 13 + 2 * puts, stateEnd do
+for i = putsEnd + 1, stateEnd do
   redis.call('HDEL', STATE, ARGV[i])
 end
 for i = stateEnd + 1, takenEnd do
@@ -163,6 +189,15 @@ for i = takenEnd + 1, retriesEnd, 4 do
   redis.call('ZADD', RETRY, text(nowMillis + tonumber(ARGV[i + 1])), ARGV[i])
   redis.call('HSET', RETRIED, ARGV[i], ARGV[i + 2] .. '\n' .. ARGV[i + 3])
 end
+while clears and redis.call('ZCARD', TIMERS) > 0 do
+  redis.call('ZREM', TIMERS, unpack(redis.call('ZRANGE', TIMERS, 0, 999)))
+end
+for i = deadEnd + 1, timersSetEnd, 2 do
+  redis.call('ZADD', TIMERS, ARGV[i + 1], ARGV[i])
+end
+for i = timersSetEnd + 1, timersEnd do
+  redis.call('ZREM', TIMERS, ARGV[i])
+end
 if sought then
   redis.call('HDEL', CHECKPOINT, 'seek')
 end
@@ -170,9 +205,9 @@ if returns then
   redis.call('HDEL', CHECKPOINT, 'elsewhere', 'copy', 'copied')
 end
 if sends then
-  redis.call('HSET', SEQUENCES, 'era', ARGV[deadEnd + 2], 'last', ARGV[deadEnd + 3])
+  redis.call('HSET', SEQUENCES, 'era', ARGV[timersEnd + 2], 'last', ARGV[timersEnd + 3])
 end
-for i = deadEnd + 7, targetsEnd, 2 do
+for i = timersEnd + 7, targetsEnd, 2 do
   redis.call('HSET', SEQUENCES, ARGV[i], ARGV[i + 1])
 end
 for i = targetsEnd + 1, sentEnd do

@@ -5,8 +5,8 @@
 --            (millis); completed; seek (what is pending: number, 1 or 0 for whether to remove the state, offset, with
 --            spaces between them); sought (number of the last seek that was carried out); before (what was before the
 --            fence was raised: the fence that it belongs to, the one before, number of the last commit under that one,
---            with spaces between them); sizes (numbers of entries in state, retry queue and outbox that the scripts have
---            left there, with spaces between them); elsewhere (1 if the shard's checkpoint is in the application's
+--            with spaces between them); sizes (numbers of entries in state, retry queue, outbox and timers that the
+--            scripts have left there, with spaces between them); elsewhere (1 if the shard's checkpoint is in the application's
 --            database, and what is here was before); copy (the offset there, for trimming); copied (token and number of
 --            the commit that the copy is of, with a space between them)
 --          2 state: hash
@@ -16,14 +16,15 @@
 --          6 sequences: hash of what it has sent: era; last (place of the last record in the outbox); topic/id of a target
 --            -> number of the last record for it
 --          7 outbox: stream of records that it has sent, with a place as the id and the fields to, about, payload
+--          8 timers: sorted set, bytes of the key .. ':' .. key .. name -> millis when it is due
 --          `about` is JSON on one line, in a format that only instances know but for its beginning, {"attempts":<n>
 --          (n = 0: never tried, whatever else it says)
 
-local CHECKPOINT, STATE, RETRY, RETRIED, DEAD, SEQUENCES, OUTBOX = unpack(KEYS)
+local CHECKPOINT, STATE, RETRY, RETRIED, DEAD, SEQUENCES, OUTBOX, TIMERS = unpack(KEYS)
 
 -- Checked before anything is written. Redis' own error does not name the key.
 for i, key in ipairs(KEYS) do
-  local expected = ({'hash', 'hash', 'zset', 'hash', 'stream', 'hash', 'stream'})[i]
+  local expected = ({'hash', 'hash', 'zset', 'hash', 'stream', 'hash', 'stream', 'zset'})[i]
   local found = redis.call('TYPE', key).ok
   if found ~= expected and found ~= 'none' then
     return redis.error_reply('ERR the key ' .. key .. ' holds a ' .. found .. ', not the ' .. expected ..
@@ -95,13 +96,14 @@ end
 -- The next functions find keys of the shard that were removed, or evicted, one without the other. Not among them are the
 -- dead letters, on which nothing depends, and the sequences, whose numbers begin again in a later era.
 
--- Returns the numbers of entries of state, retry queue and outbox. A record of the retry queue is in two keys.
+-- Returns the numbers of entries of state, retry queue, outbox and timers. A record of the retry queue is in two keys.
 local function countEntries()
   local due = redis.call('ZCARD', RETRY)
   local records = redis.call('HLEN', RETRIED)
   local state = redis.call('HLEN', STATE)
   local sent = redis.call('XLEN', OUTBOX)
-  return {state = state, retry = math.min(due, records), outbox = sent}
+  local timers = redis.call('ZCARD', TIMERS)
+  return {state = state, retry = math.min(due, records), outbox = sent, timers = timers}
 end
 
 -- Returns the numbers that the scripts have left, from the field `sizes`; without it, those that are there.
@@ -109,15 +111,16 @@ local function recordedSizes(sizes, there)
   if not sizes then
     return there
   end
-  local state, retry, outbox = string.match(sizes, '^(%d+) (%d+) (%d+)$')
-  return {state = tonumber(state), retry = tonumber(retry), outbox = tonumber(outbox)}
+  local state, retry, outbox, timers = string.match(sizes, '^(%d+) (%d+) (%d+) (%d+)$')
+  return {state = tonumber(state), retry = tonumber(retry), outbox = tonumber(outbox), timers = tonumber(timers)}
 end
 
 -- Returns the numbers to record after changes. What was missing before stays recorded, for those who would read it.
 local function sizesAfter(recorded, before)
   local now = countEntries()
-  return string.format('%.0f %.0f %.0f', recorded.state + now.state - before.state,
-    recorded.retry + now.retry - before.retry, recorded.outbox + now.outbox - before.outbox)
+  return string.format('%.0f %.0f %.0f %.0f', recorded.state + now.state - before.state,
+    recorded.retry + now.retry - before.retry, recorded.outbox + now.outbox - before.outbox,
+    recorded.timers + now.timers - before.timers)
 end
 
 -- Records them for a script that is not a commit. A checkpoint that is missing stays so.
@@ -127,12 +130,12 @@ local function recordSizes(recorded, before)
   end
 end
 
--- Returns an error if entries of the 'state', the 'retry' queue or the 'outbox' are missing, otherwise nil.
+-- Returns an error if entries of the 'state', the 'retry' queue, the 'outbox' or the 'timers' are missing, otherwise nil.
 local function missingEntries(part)
   local there = countEntries()
   local recorded = recordedSizes(redis.call('HGET', CHECKPOINT, 'sizes'), there)
   if there[part] < recorded[part] then
-    local keys = ({state = STATE, retry = RETRY .. ' with ' .. RETRIED, outbox = OUTBOX})[part]
+    local keys = ({state = STATE, retry = RETRY .. ' with ' .. RETRIED, outbox = OUTBOX, timers = TIMERS})[part]
     return redis.error_reply('ERR entries are missing: ' .. keys .. ' has ' .. there[part] .. ' of the ' ..
       recorded[part] .. ' that were left there, because Redis has evicted them or somebody has removed them, so the ' ..
       'shard is not consumed; restore the key, or accept the loss with HDEL ' .. CHECKPOINT .. ' sizes')

@@ -8,7 +8,7 @@
 -- keeps    a checkpoint is left behind only if the one in the database is newer: of a higher token, of the same one with
 --          later commits, or a copy of it, since which nobody has acquired the shard or requested a seek. Which one counts
 --          is never in doubt after lost writes. A request that gives the one in the database up is carried out here first
--- memory   accepted at `maxmemory`: a few fields, in place of the retry queue
+-- memory   accepted at `maxmemory`: a few fields, in place of retry queue and timers
 -- cost     O(1); large values are freed in the background
 
 writeBeforeWait(CHECKPOINT)
@@ -30,8 +30,8 @@ if not checkpoint[2] then
   end
   -- What was carried over must not be handled or counted here a second time. The state stays, for people.
   local state = recordedSizes(checkpoint[4], countEntries()).state
-  redis.call('UNLINK', RETRY, RETRIED, SEQUENCES, OUTBOX)
-  redis.call('HSET', CHECKPOINT, 'elsewhere', 1, 'sizes', text(state) .. ' 0 0')
+  redis.call('UNLINK', RETRY, RETRIED, SEQUENCES, OUTBOX, TIMERS)
+  redis.call('HSET', CHECKPOINT, 'elsewhere', 1, 'sizes', text(state) .. ' 0 0 0')
   redis.call('HDEL', CHECKPOINT, 'seek')
 end
 if fence < tonumber(ARGV[1]) then

@@ -15,6 +15,7 @@ import java.util.stream.IntStream;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.sync.RedisCommands;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -31,6 +32,8 @@ import io.github.shardkeeper.checkpoint.Commit.Retry;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
 import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.checkpoint.StoredTimer;
+import io.github.shardkeeper.checkpoint.TimerId;
 import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
@@ -150,6 +153,32 @@ class DataScriptCostTests {
 		measure("commit: 100 taken",
 				() -> commit(new Commit(number(), null, Set.of(), Map.of(), List.of(), taken, List.of())));
 		assertThat(this.letters.countRetries(List.of(SHARD))).containsValue(0L);
+	}
+
+	@Test
+	void manyTimersOfOneTime() {
+		acquire();
+		for (int from = 0; from < ENTRIES; from += 1_000) {
+			commit(timers(from, from + 1_000, Instant.EPOCH));
+		}
+		StoredTimer gone = new StoredTimer(new TimerId("key-5", "gone"), Instant.EPOCH);
+		measure("read-timers: 100 of %,d at one time".formatted(ENTRIES),
+				() -> assertThat(this.store.timers(SHARD, gone, 100)).hasSize(100));
+		measure("read-timers: 1,000 of %,d at one time".formatted(ENTRIES),
+				() -> assertThat(this.store.timers(SHARD, gone, 1_000)).hasSize(1_000));
+		measure("commit: 1,000 timers moved", () -> commit(timers(0, 1_000, Instant.EPOCH.plusSeconds(1))));
+		measure("commit: 1,000 timers removed", () -> commit(timers(0, 1_000, null)));
+		assertThat(this.store.countTimers(SHARD)).isEqualTo(ENTRIES - 1_000);
+		long seek = this.store.seek(SHARD, new Offset("1"), true).number();
+		compare("commit: a seek that clears %,d timers".formatted(ENTRIES - 1_000), () -> commit(
+				new Commit(number(), new Offset("1"), Set.of(), Map.of(), List.of(), Set.of(), List.of(), seek)));
+		assertThat(this.store.countTimers(SHARD)).isZero();
+	}
+
+	private Commit timers(int from, int to, @Nullable Instant due) {
+		Map<TimerId, @Nullable Instant> timers = new LinkedHashMap<>();
+		IntStream.range(from, to).forEach((i) -> timers.put(new TimerId("key-" + i, "reminder"), due));
+		return Commit.of(number(), null, Map.of()).withTimers(timers);
 	}
 
 	@Test

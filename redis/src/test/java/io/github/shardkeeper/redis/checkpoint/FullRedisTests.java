@@ -25,6 +25,8 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.CompletionReply;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.checkpoint.StoredTimer;
+import io.github.shardkeeper.checkpoint.TimerId;
 import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
@@ -65,6 +67,10 @@ class FullRedisTests {
 	private final RedisCheckpointStore checkpoints = new RedisCheckpointStore(this.connector, "test", "group", TIMEOUT);
 
 	private final RedisDeadLetterStore letters = new RedisDeadLetterStore(this.connector, "test", "group", TIMEOUT);
+
+	private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
+
+	private static final int TIMERS = 4_000;
 
 	private long commits;
 
@@ -150,6 +156,35 @@ class FullRedisTests {
 		this.redis.call((commands) -> commands.configSet("maxmemory", "0"));
 		assertThat(this.checkpoints.commit(SHARD, TOKEN, large).join()).isEqualTo(CommitReply.COMMITTED);
 		assertThat(this.checkpoints.read(SHARD).state()).containsEntry("clicks", "2").containsKey("large");
+	}
+
+	@Test
+	void timersMayBeMovedAndExchangedButNotAddedWithoutBound() {
+		this.checkpoints.acquireNow(SHARD, TOKEN);
+		assertThat(commit(timers("old", NOW))).isEqualTo(CommitReply.COMMITTED);
+		fill();
+
+		assertThat(commit(timers("old", NOW.plusSeconds(1)))).isEqualTo(CommitReply.COMMITTED);
+		assertThat(this.checkpoints.timers(SHARD, null, 1)).first()
+			.extracting(StoredTimer::due)
+			.isEqualTo(NOW.plusSeconds(1));
+		assertLacksMemory(() -> commit(timers("more", NOW)));
+		assertThat(this.checkpoints.countTimers(SHARD)).isEqualTo(TIMERS);
+		assertThat(commit(timers("old", null))).isEqualTo(CommitReply.COMMITTED);
+		assertThat(this.checkpoints.countTimers(SHARD)).isZero();
+	}
+
+	/** A few MB. */
+	private static Map<TimerId, @Nullable Instant> timers(String name, @Nullable Instant due) {
+		Map<TimerId, @Nullable Instant> timers = new HashMap<>();
+		for (int i = 0; i < TIMERS; i++) {
+			timers.put(new TimerId("key-" + i, name + text(1_000)), due);
+		}
+		return timers;
+	}
+
+	private CommitReply commit(Map<TimerId, @Nullable Instant> timers) {
+		return this.checkpoints.commit(SHARD, TOKEN, Commit.of(number(), null, Map.of()).withTimers(timers)).join();
 	}
 
 	@Test

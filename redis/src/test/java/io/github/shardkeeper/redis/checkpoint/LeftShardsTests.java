@@ -23,6 +23,8 @@ import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
+import io.github.shardkeeper.checkpoint.StoredTimer;
+import io.github.shardkeeper.checkpoint.TimerId;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.redis.testsupport.RedisKeys;
@@ -202,6 +204,65 @@ class LeftShardsTests {
 		assertThat(this.redis.retries(SHARD, List.of(failed.offset()), 1_000_000)).containsExactly(failed);
 		assertThat(this.database.commits(SHARD).last().token()).as("its owner is fenced").isEqualTo(new Token(3));
 		assertThat(acquire(4).checkpoint().offset()).as("once").isEqualTo(new Offset("8-0"));
+	}
+
+	@Test
+	void timersAreCarriedBack() {
+		acquire(1);
+		commit(Commit.of(CommitNumber.ofWhole(1), new Offset("5-0"), Map.of())
+			.withTimers(Map.of(new TimerId("ann", "of before"), Instant.EPOCH)));
+		acquire(2);
+		assertThat(this.redis.leave(SHARD, new Token(2), null, false, 0)).isTrue();
+		Map<TimerId, Instant> timers = new HashMap<>();
+		IntStream.range(0, 2_500).forEach((i) -> timers.put(new TimerId("key-" + i, "t"), Instant.EPOCH.plusMillis(i)));
+		commitToDatabase(timers);
+		this.redis.carryBackFrom((topic) -> true, () -> this.database);
+
+		acquire(3);
+		assertThat(this.redis.countTimers(SHARD)).isEqualTo(2_500);
+		assertThat(this.redis.timers(SHARD, null, 2_500)).isEqualTo(IntStream.range(0, 2_500)
+			.mapToObj((i) -> new StoredTimer(new TimerId("key-" + i, "t"), Instant.EPOCH.plusMillis(i)))
+			.toList());
+		acquire(4);
+		assertThat(this.redis.countTimers(SHARD)).as("once").isEqualTo(2_500);
+	}
+
+	@Test
+	void shardWithTooManyTimersIsNotCarriedBack() {
+		leave();
+		Map<TimerId, Instant> timers = new HashMap<>();
+		IntStream.rangeClosed(0, 100_000).forEach((i) -> timers.put(new TimerId("key-" + i, "t"), Instant.EPOCH));
+		commitToDatabase(timers);
+		this.redis.carryBackFrom((topic) -> true, () -> this.database);
+
+		assertThatExceptionOfType(StoreUnavailableException.class)
+			.isThrownBy(() -> this.redis.acquireNow(SHARD, new Token(3)))
+			.withMessageContainingAll("orders/0 still has more than 100000 timers", "run it with 'transaction: jdbc'",
+					"until they have fired or are cancelled")
+			.matches(StoreUnavailableException::isRefusal);
+		assertThat(this.database.countTimers(SHARD)).isEqualTo(100_001);
+	}
+
+	@Test
+	void seekThatClearsTheStateLeavesTheTimersBehind() {
+		leave();
+		commitToDatabase(Map.of(new TimerId("ann", "t"), Instant.EPOCH));
+		this.redis.carryBackFrom((topic) -> true, () -> this.database);
+		this.redis.seek(SHARD, new Offset("6-0"), true);
+
+		acquire(3);
+		assertThat(this.redis.countTimers(SHARD)).isZero();
+	}
+
+	private void commitToDatabase(Map<TimerId, Instant> timers) {
+		this.database.acquireNow(SHARD, new Token(2));
+		assertThat(
+				this.database
+					.commit(SHARD, new Token(2),
+							Commit.of(CommitNumber.ofWhole(1), new Offset("8-0"), Map.of())
+								.withTimers(new HashMap<>(timers)))
+					.join())
+			.isEqualTo(CommitReply.COMMITTED);
 	}
 
 	@Test

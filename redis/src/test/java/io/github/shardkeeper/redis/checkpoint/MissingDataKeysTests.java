@@ -32,6 +32,7 @@ import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Outbox;
+import io.github.shardkeeper.checkpoint.TimerId;
 import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
@@ -81,7 +82,8 @@ class MissingDataKeysTests {
 		assertThat(commit(number(), Map.of("a", "1", "b", "2"), List.of(retry("11"), retry("12")), Set.of(),
 				List.of(record("13")), sends(1, 2), 0))
 			.isEqualTo(CommitReply.COMMITTED);
-		assertThat(this.template.keys(this.start + "*")).hasSize(7);
+		setTimers(number(), 1, 2);
+		assertThat(this.template.keys(this.start + "*")).hasSize(8);
 	}
 
 	@AfterEach
@@ -95,7 +97,8 @@ class MissingDataKeysTests {
 			"state, 'state has 0 of the 2', 'HDEL %scheckpoint sizes'",
 			"retry, 'retried has 0 of the 2', 'HDEL %scheckpoint sizes'",
 			"retried, 'retried has 0 of the 2', 'HDEL %scheckpoint sizes'",
-			"outbox, 'outbox has 0 of the 2', 'HDEL %scheckpoint sizes'" })
+			"outbox, 'outbox has 0 of the 2', 'HDEL %scheckpoint sizes'",
+			"timers, 'timers has 0 of the 2', 'HDEL %scheckpoint sizes'" })
 	void heirIsRefusedUntilTheKeyIsRestored(String kind, String missing, String advice) {
 		this.template.rename(this.start + kind, "aside:" + this.start + kind);
 
@@ -107,6 +110,7 @@ class MissingDataKeysTests {
 		assertThat(heir.checkpoint().offset()).isEqualTo(new Offset("10"));
 		assertThat(heir.checkpoint().state()).isEqualTo(Map.of("a", "1", "b", "2"));
 		assertThat(heir.outbox().entries()).isEqualTo(2);
+		assertThat(this.store.timers(SHARD, null, 10)).hasSize(2);
 	}
 
 	@Test
@@ -160,8 +164,42 @@ class MissingDataKeysTests {
 		assertRefused(() -> this.store.acquireNow(SHARD, HEIR), "retried has 1 of the 3");
 	}
 
+	/** Neither are timers, but for those that were changed lately. */
+	@Test
+	void missingTimersAreNeverTakenForNone() {
+		this.template.delete(this.start + "timers");
+		String missing = "timers has 0 of the 2";
+
+		assertRefused(() -> this.store.timers(SHARD, null, 10), missing);
+		assertRefused(() -> this.store.complete(SHARD, OWNER, this.commits, this.acquisition), missing);
+		setTimers(number(), 3);
+		assertRefused(() -> this.store.timers(SHARD, null, 10), "timers has 1 of the 3");
+		assertRefused(() -> this.store.acquireNow(SHARD, HEIR), "timers has 1 of the 3");
+		acquiredToWriteBack();
+		setTimers(CommitNumber.ofWhole(++this.commits), 2, 3);
+		assertRefused(() -> this.store.timers(SHARD, null, 10), "timers has 2 of the 4");
+
+		this.template.opsForHash().delete(this.start + "checkpoint", "sizes");
+		assertThat(this.store.timers(SHARD, null, 10)).hasSize(2);
+		acquired(HEIR);
+	}
+
+	@Test
+	void oneTimerIsMissed() {
+		this.template.opsForZSet().remove(this.start + "timers", "3:keyn1");
+
+		assertRefused(() -> this.store.acquireNow(SHARD, HEIR), "timers has 1 of the 2");
+	}
+
+	@Test
+	void timerOfOthersIsNamed() {
+		this.template.opsForZSet().add(this.start + "timers", "7:key", 1);
+
+		assertRefused(() -> this.store.timers(SHARD, null, 10), "the entry '7:key' of the shard's timers", "ZREM");
+	}
+
 	@ParameterizedTest
-	@ValueSource(strings = { "state", "retry", "retried", "outbox" })
+	@ValueSource(strings = { "state", "retry", "retried", "outbox", "timers" })
 	void acceptedLossIsNotMissedAgain(String kind) {
 		this.template.delete(this.start + kind);
 		this.template.opsForHash().delete(this.start + "checkpoint", "sizes");
@@ -178,6 +216,7 @@ class MissingDataKeysTests {
 	@Test
 	void seekThatRemovesTheStateDoesWithoutIt() {
 		this.template.delete(this.start + "state");
+		this.template.delete(this.start + "timers");
 		long seek = this.store.seek(SHARD, new Offset("3"), true).number();
 
 		this.acquisition = acquired(HEIR).acquisition();
@@ -279,6 +318,23 @@ class MissingDataKeysTests {
 		Commit commit = new Commit(number, new Offset("10"), Set.of(), changes, retries, taken, deadLetters, seek,
 				sent);
 		return this.store.commit(SHARD, token, commit).orTimeout(1, TimeUnit.MINUTES).join();
+	}
+
+	private void setTimers(CommitNumber number, int... names) {
+		Map<TimerId, Instant> timers = new HashMap<>();
+		for (int name : names) {
+			timers.put(new TimerId("key", "n" + name), Instant.EPOCH.plusMillis(name));
+		}
+		Map<String, String> state = Map.of("a", "1", "b", "2");
+		assertThat(this.store
+			.commit(SHARD, OWNER,
+					Commit.of(number, new Offset("10"), state).withOutbox(whole(number)).withTimers(timers))
+			.orTimeout(1, TimeUnit.MINUTES)
+			.join()).isEqualTo(CommitReply.COMMITTED);
+	}
+
+	private static Outbox.Changes whole(CommitNumber number) {
+		return (number.acquisition() == 0) ? sends(3, 4) : Outbox.Changes.NONE;
 	}
 
 	private static Commit.Retry retry(String offset) {

@@ -36,6 +36,8 @@ import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.Replies;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
+import io.github.shardkeeper.checkpoint.StoredTimer;
+import io.github.shardkeeper.checkpoint.TimerId;
 import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
@@ -106,7 +108,9 @@ class MissingRightsOnDataTests {
 		stores.commit(new Commit(new CommitNumber(1, 0, 0), new Offset("3-0"), Set.of(new Offset("5-0")),
 				Map.of("kept", "1", "changed", "1", "removed", "1"), List.of(retry("1-0"), retry("2-0")), Set.of(),
 				List.of(record("3-0")))
-			.withOutbox(Operation.outbox(false, List.of(), 1, 2, 3)));
+			.withOutbox(Operation.outbox(false, List.of(), 1, 2, 3))
+			.withTimers(Map.of(timer("kept"), Instant.EPOCH, timer("moved"), Instant.EPOCH, timer("removed"),
+					Instant.EPOCH)));
 		stores.checkpoints.seek(SHARD, new Offset("0"), false);
 	}
 
@@ -173,7 +177,12 @@ class MissingRightsOnDataTests {
 				Set.copyOf(stores.checkpoints.due(SHARD, 100, Long.MAX_VALUE, Set.of()).records()),
 				stores.letters.countRetries(List.of(SHARD)),
 				stores.list().stream().map(StoredDeadLetter::record).toList(), (seek != null) ? seek.after() : null,
-				stores.checkpoints.outbox(SHARD, null, 100, 1_000_000).stream().map(Outbox.Entry::place).toList());
+				stores.checkpoints.outbox(SHARD, null, 100, 1_000_000).stream().map(Outbox.Entry::place).toList(),
+				stores.checkpoints.timers(SHARD, null, 100));
+	}
+
+	private static TimerId timer(String name) {
+		return new TimerId("key", name);
 	}
 
 	private static Commit.Retry retry(String offset) {
@@ -263,6 +272,33 @@ class MissingRightsOnDataTests {
 			@Override
 			void performOn(Stores stores) {
 				stores.commit(commit(CommitNumber.ofWhole(2), 0).withOutbox(outbox(true, List.of())));
+			}
+
+		},
+
+		TIMERS_COMMIT(DataScripts.STANDARD.commit(), "hset", "zadd", "zrem") {
+
+			@Override
+			void performOn(Stores stores) {
+				Map<TimerId, @Nullable Instant> timers = new HashMap<>(
+						Map.of(timer("moved"), Instant.ofEpochMilli(5), timer("added"), Instant.EPOCH));
+				timers.put(timer("removed"), null);
+				stores.commit(Commit.of(new CommitNumber(2, 1, 0), new Offset("6-0"), Map.of()).withTimers(timers));
+			}
+
+		},
+
+		/** Carries out a seek that removes the state, and so all timers. */
+		CLEARING_COMMIT(DataScripts.STANDARD.commit(), "hset", "hdel", "zadd", "zrem", "xadd") {
+
+			@Override
+			void performOn(Stores stores) {
+				SeekRequest pending = stores.checkpoints.seeks(List.of(SHARD)).get(SHARD).pending();
+				if (pending != null && !pending.clearsState()) {
+					pending = stores.checkpoints.seek(SHARD, new Offset("0"), true);
+				}
+				stores.commit(commit(new CommitNumber(2, 1, 0), (pending != null) ? pending.number() : 1)
+					.withTimers(Map.of(timer("set"), Instant.EPOCH)));
 			}
 
 		},
@@ -399,7 +435,8 @@ class MissingRightsOnDataTests {
 
 	/** All that can be known of the shard, but for numbers of seeks. */
 	private record Contents(Checkpoint checkpoint, CommitHistory commits, Set<FailedRecord> due,
-			Map<ShardId, Long> retries, List<FailedRecord> letters, @Nullable Offset seek, List<Outbox.Place> outbox) {
+			Map<ShardId, Long> retries, List<FailedRecord> letters, @Nullable Offset seek, List<Outbox.Place> outbox,
+			List<StoredTimer> timers) {
 
 	}
 

@@ -2,6 +2,7 @@ package io.github.shardkeeper.redis.coordination;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -26,6 +27,9 @@ import io.github.shardkeeper.checkpoint.Commit.Retry;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
 import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
+import io.github.shardkeeper.checkpoint.StoredTimer;
+import io.github.shardkeeper.checkpoint.TimerId;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -61,7 +65,7 @@ final class RandomDataOperations {
 	/** A few things, one after the other, to the same shard. */
 	void next(ShardId shard) {
 		for (int i = this.random.nextInt(6); i >= 0; i--) {
-			int choice = this.random.nextInt(20);
+			int choice = this.random.nextInt(24);
 			if (choice < 3) {
 				acquire(shard);
 			}
@@ -77,8 +81,14 @@ final class RandomDataOperations {
 			else if (choice < 18) {
 				sendBack(shard);
 			}
-			else {
+			else if (choice < 20) {
 				drop(shard);
+			}
+			else if (choice < 22) {
+				seek(shard);
+			}
+			else {
+				readTimers(shard);
 			}
 			compare(shard);
 		}
@@ -86,6 +96,9 @@ final class RandomDataOperations {
 
 	private void compare(ShardId shard) {
 		this.stores.data((store) -> store.read(shard));
+		this.stores.data((store) -> store.seeks(List.of(shard)));
+		this.stores.data((store) -> store.timers(shard, null, 100));
+		this.stores.data((store) -> store.countTimers(shard));
 		this.stores.letters((store) -> records(store.list(shard, null, 100)));
 		this.stores.letters((store) -> store.countDeadLetters(List.of(shard)));
 		this.stores.letters((store) -> store.countRetries(List.of(shard)));
@@ -120,8 +133,13 @@ final class RandomDataOperations {
 		// A record is retried once in a commit.
 		Map<Offset, Retry> once = new LinkedHashMap<>();
 		retries.forEach((retry) -> once.put(retry.record().offset(), retry));
+		SeekRequest pending = this.stores.data((store) -> store.seeks(List.of(shard)).get(shard).pending());
+		long seek = (pending != null && this.random.nextInt(3) == 0) ? pending.number() : 0;
+		Map<TimerId, Instant> timers = new LinkedHashMap<>();
+		some(this::timer).forEach((timer) -> timers.put(timer.id(), (this.random.nextInt(3) > 0) ? timer.due() : null));
 		Commit commit = new Commit(number, offset, offsets(), changes, List.copyOf(once.values()), offsets(),
-				some(this::record));
+				some(this::record), seek)
+			.withTimers(timers);
 		this.log.accept("commit " + shard + " " + token + " " + commit);
 		this.outcome.accept("commit " + this.stores.data((store) -> store.commit(shard, token, commit).join()));
 	}
@@ -137,6 +155,22 @@ final class RandomDataOperations {
 		this.log.accept("due " + shard + " " + limit + " " + bytes + " except " + except);
 		DueRecords due = this.stores.data((store) -> store.due(shard, limit, bytes, except));
 		this.outcome.accept(due.records().isEmpty() ? "nothing due" : "something due");
+	}
+
+	private void seek(ShardId shard) {
+		Offset after = offset();
+		boolean clearsState = this.random.nextBoolean();
+		this.log.accept("seek " + shard + " " + after + " clears the state: " + clearsState);
+		SeekRequest request = this.stores.data((store) -> store.seek(shard, after, clearsState));
+		this.outcome.accept((request != null) ? "seek requested" : "no seek");
+	}
+
+	private void readTimers(ShardId shard) {
+		StoredTimer after = (this.random.nextInt(3) > 0) ? timer() : null;
+		int limit = 1 + this.random.nextInt(3);
+		this.log.accept("timers " + shard + " " + limit + " after " + after);
+		List<StoredTimer> page = this.stores.data((store) -> store.timers(shard, after, limit));
+		this.outcome.accept(page.isEmpty() ? "no timers" : "timers");
 	}
 
 	private void complete(ShardId shard) {
@@ -181,6 +215,12 @@ final class RandomDataOperations {
 		return new FailedRecord(offset(), this.random.nextBoolean() ? "k" : null, new byte[] { (byte) attempts, '\n' },
 				this.random.nextBoolean() ? Map.of("a", "b") : Map.of(), FAILED, attempts, attempts, "e" + attempts,
 				"s", FAILED);
+	}
+
+	/** Of keys and names of one length, by which both stores have the same order. */
+	private StoredTimer timer() {
+		return new StoredTimer(new TimerId("k" + this.random.nextInt(3), "n" + this.random.nextInt(2)),
+				FAILED.plusSeconds(this.random.nextInt(3)).truncatedTo(ChronoUnit.MILLIS));
 	}
 
 	private Set<Offset> offsets() {

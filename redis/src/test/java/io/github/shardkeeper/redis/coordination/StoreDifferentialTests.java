@@ -55,11 +55,11 @@ class StoreDifferentialTests {
 						"presentations granted", "presentations refused", "clock set back", "commit COMMITTED",
 						"commit GONE", "commit STALE", "completion COMPLETED", "completion GONE", "completion PENDING",
 						"completion STALE", "conflicts", "dead", "dropped", "emptied", "expired", "forgotten",
-						"load reported", "loads read", "lost", "more to reap", "more to tell", "no leader",
-						"not forgotten", "not forgotten yet", "not sent back: completed", "not subscribed",
+						"load reported", "loads read", "lost", "more to reap", "more to tell", "no leader", "no seek",
+						"no timers", "not forgotten", "not forgotten yet", "not sent back: completed", "not subscribed",
 						"nothing due", "nudged", "phase COMPLETED", "phase FREE", "phase OWNED", "phase QUIET",
-						"phase REVOKING", "published", "release RELEASED", "release STALE", "sent back", "slow",
-						"something due", "claim period", "timed out", "writes lost");
+						"phase REVOKING", "published", "release RELEASED", "release STALE", "seek requested",
+						"sent back", "slow", "something due", "claim period", "timed out", "timers", "writes lost");
 			}
 		}
 	}
