@@ -42,6 +42,7 @@ import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
+import io.github.shardkeeper.checkpoint.StoredTimer;
 import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -233,6 +234,9 @@ final class JdbcCheckpointStore implements CheckpointStore {
 		}
 		long nowMillis = this.database.clock().millis();
 		this.shards.write(shard, row, commit, nowMillis);
+		if (row.seeks().clearsState(commit.seek())) {
+			this.contents.deleteTimers(shard);
+		}
 		this.contents.write(shard, commit, row.lastLetter(), nowMillis);
 		this.outbox.write(shard, commit.outbox());
 		return CommitReply.COMMITTED;
@@ -286,7 +290,8 @@ final class JdbcCheckpointStore implements CheckpointStore {
 			if (row.completed()) {
 				return CompletionReply.COMPLETED;
 			}
-			if (row.seeks().pending() != null || this.contents.countRetries(shard) > 0) {
+			if (row.seeks().pending() != null || this.contents.countRetries(shard) > 0
+					|| this.contents.countTimers(shard) > 0) {
 				return CompletionReply.PENDING;
 			}
 			this.shards.complete(shard);
@@ -502,6 +507,21 @@ final class JdbcCheckpointStore implements CheckpointStore {
 		}
 		Outbox found = this.steps.run("count the outbox of " + shard, () -> this.outbox.read(shard));
 		return (found.era() != 0) ? found.entries() : null;
+	}
+
+	@Override
+	public boolean keepsTimers(String topic) {
+		return true;
+	}
+
+	@Override
+	public List<StoredTimer> timers(ShardId shard, @Nullable StoredTimer after, int limit) {
+		return this.steps.run("read the timers of " + shard, () -> this.contents.timers(shard, after, limit));
+	}
+
+	@Override
+	public Long countTimers(ShardId shard) {
+		return this.steps.run("count the timers of " + shard, () -> this.contents.countTimers(shard));
 	}
 
 	@Override

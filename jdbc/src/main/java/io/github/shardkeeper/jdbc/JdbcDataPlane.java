@@ -19,10 +19,10 @@ import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * Data plane of one group in the database of the application, in the tables
- * {@code shardkeeper_shard}, {@code shardkeeper_state}, {@code shardkeeper_retry},
- * {@code shardkeeper_dead_letter}, {@code shardkeeper_topic}, {@code shardkeeper_outbox}
- * and {@code shardkeeper_sequence}. Its times are those of the instances' clocks.
- * Thread-safe.
+ * {@code shardkeeper_shard}, {@code shardkeeper_state}, {@code shardkeeper_timer},
+ * {@code shardkeeper_retry}, {@code shardkeeper_dead_letter}, {@code shardkeeper_topic},
+ * {@code shardkeeper_outbox} and {@code shardkeeper_sequence}. Its times are those of the
+ * instances' clocks. Thread-safe.
  */
 public final class JdbcDataPlane {
 
@@ -68,7 +68,7 @@ public final class JdbcDataPlane {
 		String prefix = tables.prefix();
 		this.shards = new CheckpointTable(this.steps.jdbc(), this.steps.jdbcUnderLock(), new LockWaits(lockWait),
 				prefix, group);
-		this.contents = new ShardDataTables(this.steps.jdbc(), this.steps.jdbcUnderLock(), prefix, this.shards);
+		this.contents = new ShardDataTables(this.steps, prefix, this.shards);
 		this.outbox = new OutboxTables(this.steps, this.tables, tables, this.shards);
 		this.topics = prefix + "topic";
 		this.marks = new TransactionMarks(this.steps, this.topics);

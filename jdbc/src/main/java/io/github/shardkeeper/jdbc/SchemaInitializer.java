@@ -29,7 +29,7 @@ final class SchemaInitializer {
 	private static final String STANDARD_PREFIX = "shardkeeper_";
 
 	/** Without those for what handlers send, which earlier versions did not have. */
-	private static final List<String> REQUIRED = List.of("shard", "state", "retry", "dead_letter", "topic");
+	private static final List<String> REQUIRED = List.of("shard", "state", "timer", "retry", "dead_letter", "topic");
 
 	private static final Pattern CREATED_TABLE = Pattern.compile("create table (?:if not exists )?(\\S+)");
 

@@ -20,14 +20,15 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.DueRecords;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
 import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.checkpoint.StoredTimer;
 import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * Tables {@code state}, {@code retry} and {@code dead_letter}: what belongs to a shard
- * beside its row. Only in a transaction; writes only after the shard's row was locked.
- * Thread-safe.
+ * Tables {@code state}, {@code retry} and {@code dead_letter}, and the
+ * {@link TimerTable}: what belongs to a shard beside its row. Only in a transaction;
+ * writes only after the shard's row was locked. Thread-safe.
  */
 final class ShardDataTables {
 
@@ -56,18 +57,17 @@ final class ShardDataTables {
 
 	private final RowOperations.Put putState;
 
-	/**
-	 * Creates the access.
-	 * @param writes for writes under the lock of the shard's row
-	 */
-	ShardDataTables(JdbcTemplate jdbc, JdbcTemplate writes, String prefix, CheckpointTable shards) {
-		this.jdbc = jdbc;
-		this.writes = writes;
+	private final TimerTable timers;
+
+	ShardDataTables(StoreTransactions steps, String prefix, CheckpointTable shards) {
+		this.jdbc = steps.jdbc();
+		this.writes = steps.jdbcUnderLock();
 		this.shards = shards;
 		this.state = prefix + "state";
 		this.retry = prefix + "retry";
 		this.letters = prefix + "dead_letter";
-		this.rows = new RowOperations(jdbc, writes);
+		this.rows = new RowOperations(this.jdbc, this.writes);
+		this.timers = new TimerTable(steps, prefix, shards);
 		this.putState = new RowOperations.Put(
 				"update %s set entry_value = ? where %s and key_hash = ?".formatted(this.state, KEY),
 				"delete from %s where %s and key_hash = ?".formatted(this.state, KEY),
@@ -98,6 +98,7 @@ final class ShardDataTables {
 		if (!commit.changes().isEmpty()) {
 			writeState(shard, commit.changes());
 		}
+		this.timers.write(shard, commit.timers());
 		for (Offset taken : commit.taken()) {
 			deleteRetry(shard, taken);
 		}
@@ -113,6 +114,18 @@ final class ShardDataTables {
 					this.shards.key(shard, number, nowMillis, StoredText.encode(letter.offset().value()),
 							CheckpointJson.about(letter), letter.payload()));
 		}
+	}
+
+	List<StoredTimer> timers(ShardId shard, @Nullable StoredTimer after, int limit) {
+		return this.timers.read(shard, after, limit);
+	}
+
+	long countTimers(ShardId shard) {
+		return count(this.timers.name(), shard);
+	}
+
+	void deleteTimers(ShardId shard) {
+		delete(this.timers.name(), shard);
 	}
 
 	/** One round trip for entries that exist and are written again, as most are. */
@@ -327,14 +340,18 @@ final class ShardDataTables {
 
 	/** Deletes everything but the dead letters. */
 	void deleteCheckpoint(ShardId shard) {
-		for (String table : List.of(this.state, this.retry)) {
-			this.jdbc.update("delete from %s where %s".formatted(table, KEY), this.shards.key(shard));
-		}
+		delete(this.state, shard);
+		delete(this.retry, shard);
+		deleteTimers(shard);
 	}
 
 	void delete(ShardId shard) {
 		deleteCheckpoint(shard);
-		this.jdbc.update("delete from %s where %s".formatted(this.letters, KEY), this.shards.key(shard));
+		delete(this.letters, shard);
+	}
+
+	private void delete(String table, ShardId shard) {
+		this.jdbc.update("delete from %s where %s".formatted(table, KEY), this.shards.key(shard));
 	}
 
 	private record Waiting(Offset offset, long dueMillis, long size) {

@@ -29,6 +29,18 @@ create table if not exists shardkeeper_state (
   primary key (group_name, topic, shard_id, key_hash)
 );
 
+create table if not exists shardkeeper_timer (
+  group_name     varchar(100) not null,
+  topic          varchar(100) not null,
+  shard_id       varchar(200) not null,
+  id_hash        varchar(64) not null,
+  timer_key      clob not null,
+  timer_name     clob not null,
+  due_at         bigint not null,
+  primary key (group_name, topic, shard_id, id_hash),
+  unique (group_name, topic, shard_id, due_at, id_hash)
+);
+
 create table if not exists shardkeeper_retry (
   group_name     varchar(100) not null,
   topic          varchar(100) not null,

@@ -29,6 +29,18 @@ create table shardkeeper_state (
   primary key (group_name, topic, shard_id, key_hash)
 );
 
+create table shardkeeper_timer (
+  group_name     varchar2(100 char) not null,
+  topic          varchar2(100 char) not null,
+  shard_id       varchar2(200 char) not null,
+  id_hash        varchar2(64 char) not null,
+  timer_key      clob not null,
+  timer_name     clob not null,
+  due_at         number(19) not null,
+  primary key (group_name, topic, shard_id, id_hash),
+  unique (group_name, topic, shard_id, due_at, id_hash)
+);
+
 create table shardkeeper_retry (
   group_name     varchar2(100 char) not null,
   topic          varchar2(100 char) not null,

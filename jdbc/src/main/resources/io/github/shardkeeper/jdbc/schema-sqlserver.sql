@@ -29,6 +29,18 @@ create table shardkeeper_state (
   primary key (group_name, topic, shard_id, key_hash)
 );
 
+create table shardkeeper_timer (
+  group_name     nvarchar(100) collate Latin1_General_100_BIN2 not null,
+  topic          nvarchar(100) collate Latin1_General_100_BIN2 not null,
+  shard_id       nvarchar(200) collate Latin1_General_100_BIN2 not null,
+  id_hash        nvarchar(64) collate Latin1_General_100_BIN2 not null,
+  timer_key      nvarchar(max) not null,
+  timer_name     nvarchar(max) not null,
+  due_at         bigint not null,
+  primary key (group_name, topic, shard_id, id_hash),
+  unique (group_name, topic, shard_id, due_at, id_hash)
+);
+
 create table shardkeeper_retry (
   group_name     nvarchar(100) collate Latin1_General_100_BIN2 not null,
   topic          nvarchar(100) collate Latin1_General_100_BIN2 not null,

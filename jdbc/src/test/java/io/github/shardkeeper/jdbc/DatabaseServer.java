@@ -29,8 +29,8 @@ final class DatabaseServer implements StoreServer, AutoCloseable {
 	/** The tests create the tables. */
 	static final TableSettings TABLE_SETTINGS = new TableSettings(PREFIX, false);
 
-	private static final List<String> TABLES = List.of("shard", "state", "retry", "dead_letter", "topic", "outbox",
-			"sequence");
+	private static final List<String> TABLES = List.of("shard", "state", "timer", "retry", "dead_letter", "topic",
+			"outbox", "sequence");
 
 	private final HikariDataSource pool;
 

@@ -16,6 +16,7 @@ import io.github.shardkeeper.checkpoint.OutboxContract;
 import io.github.shardkeeper.checkpoint.RemovalContract;
 import io.github.shardkeeper.checkpoint.RetryQueueContract;
 import io.github.shardkeeper.checkpoint.SeekContract;
+import io.github.shardkeeper.checkpoint.TimersContract;
 import io.github.shardkeeper.coordination.store.StoreServer;
 
 /** The contracts of the data plane, for one database. */
@@ -98,6 +99,21 @@ abstract class JdbcStoreContracts {
 
 	@Nested
 	class Sent extends OutboxContract {
+
+		@Override
+		protected StoreServer createServer() {
+			return open();
+		}
+
+		@Override
+		protected CheckpointStore createStore(StoreServer created) {
+			return ((DatabaseServer) created).store();
+		}
+
+	}
+
+	@Nested
+	class Timers extends TimersContract {
 
 		@Override
 		protected StoreServer createServer() {

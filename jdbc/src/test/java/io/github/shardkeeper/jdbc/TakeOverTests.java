@@ -21,6 +21,8 @@ import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
+import io.github.shardkeeper.checkpoint.StoredTimer;
+import io.github.shardkeeper.checkpoint.TimerId;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -133,6 +135,28 @@ class TakeOverTests {
 			List<Duration> delays = new ArrayList<>();
 			database.waiting(SHARD, (record) -> delays.add(record.dueIn()));
 			assertThat(delays).anySatisfy((delay) -> assertThat(delay).isGreaterThan(Duration.ofMinutes(59)));
+			database.close();
+		}
+	}
+
+	@EveryDatabase
+	void timersGoWithTheShard(TestDatabase kind) {
+		this.earlier.acquireNow(SHARD, new Token(1));
+		StoredTimer timer = new StoredTimer(new TimerId("ann", "reminder"), Instant.ofEpochMilli(1_767_225_600_001L));
+		assertThat(this.earlier
+			.commit(SHARD, new Token(1),
+					Commit.of(CommitNumber.ofWhole(1), new Offset("5"), Map.of())
+						.withTimers(Map.of(timer.id(), timer.due())))
+			.join()).isEqualTo(CheckpointStore.CommitReply.COMMITTED);
+		try (HikariDataSource pool = kind.create()) {
+			CheckpointStore database = open(pool);
+
+			acquire(database, 2);
+			assertThat(database.timers(SHARD, null, 10)).containsExactly(timer);
+			acquire(database, 3);
+			assertThat(database.timers(SHARD, null, 10)).as("once").containsExactly(timer);
+			assertThat(database.leave(SHARD, new Token(3), null, false, 0)).isTrue();
+			assertThat(database.countTimers(SHARD)).isZero();
 			database.close();
 		}
 	}
