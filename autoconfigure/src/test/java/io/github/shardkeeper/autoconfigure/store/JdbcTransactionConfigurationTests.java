@@ -395,7 +395,7 @@ class JdbcTransactionConfigurationTests {
 							"schema-" + ((pool == ours) ? "h2" : platform) + ".sql", JdbcDataPlane.class));
 				}
 			}
-			assertThat(columns(other)).isEqualTo(columns(ours)).hasSize(60);
+			assertThat(columns(other)).isEqualTo(columns(ours)).hasSize(67);
 		}
 	}
 

@@ -190,7 +190,8 @@ for i = takenEnd + 1, retriesEnd, 4 do
   redis.call('HSET', RETRIED, ARGV[i], ARGV[i + 2] .. '\n' .. ARGV[i + 3])
 end
 while clears and redis.call('ZCARD', TIMERS) > 0 do
-  redis.call('ZREM', TIMERS, unpack(redis.call('ZRANGE', TIMERS, 0, 999)))
+  local waiting = redis.call('ZRANGE', TIMERS, 0, 999)
+  redis.call('ZREM', TIMERS, unpack(waiting))
 end
 for i = deadEnd + 1, timersSetEnd, 2 do
   redis.call('ZADD', TIMERS, ARGV[i + 1], ARGV[i])

@@ -27,7 +27,10 @@ local missing = missingEntries('retry') or missingEntries('timers')
 if missing then
   return missing
 end
-if redis.call('ZCARD', RETRY) > 0 or redis.call('ZCARD', TIMERS) > 0 then
+if redis.call('ZCARD', RETRY) > 0 then
+  return 'PENDING'
+end
+if redis.call('ZCARD', TIMERS) > 0 then
   return 'PENDING'
 end
 if redis.call('HEXISTS', CHECKPOINT, 'seek') == 1 then
