@@ -331,7 +331,7 @@ class ArchitectureTests {
 		plan.put("autoconfigure.dashboard", Set.of("spring", "spring-boot", "jackson", "reactor"));
 		plan.put("autoconfigure.payload",
 				Set.of("jackson", "jakarta-validation", "spring", "spring-boot", "spring-messaging"));
-		plan.put("autoconfigure.properties", Set.of("spring", "spring-boot"));
+		plan.put("autoconfigure.properties", Set.of("slf4j", "spring", "spring-boot"));
 		plan.put("autoconfigure.source",
 				Set.of("aliyun-log", "apache-kafka", "micrometer", "slf4j", "spring", "spring-boot"));
 		plan.put("autoconfigure.store", Set.of("lettuce", "slf4j", "spring", "spring-boot", "spring-data"));

@@ -1,10 +1,7 @@
 package io.github.shardkeeper.autoconfigure;
 
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
-import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,10 +12,8 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfigurat
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperFailureAnalyzer;
-import io.github.shardkeeper.autoconfigure.properties.UnknownPropertyFailureAnalyzer;
 import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -34,53 +29,6 @@ class InvalidSettingsTests {
 				"spring.data.redis.port=" + EmbeddedRedis.shared().port());
 
 	private final ApplicationContextRunner memory = this.redis.withPropertyValues("shardkeeper.store=memory");
-
-	@ParameterizedTest
-	@CsvSource(delimiter = '|',
-			textBlock = """
-					shardkeeper.gruop=orders                      | shardkeeper.gruop                        | Write 'shardkeeper.group'
-					shardkeeper.topics.orders.shardz=2            | shardkeeper.topics.orders.shardz         | Write 'shardkeeper.topics.orders.shards'
-					shardkeeper.topics.orders.consumer.orderring=key | shardkeeper.topics.orders.consumer.orderring | Write 'shardkeeper.topics.orders.consumer.ordering'
-					shardkeeper.consumer.commit.intervall=1s      | shardkeeper.consumer.commit.intervall    | Write 'shardkeeper.consumer.commit.interval'
-					shardkeeper.topics.orders.eu.shards=2         | shardkeeper.topics.orders.eu.shards      | 'shardkeeper.topics[orders.eu]'
-					shardkeeper.group.name=orders                 | shardkeeper.group.name                   | Write 'shardkeeper.group'
-					shardkeeper.something-else=1                  | shardkeeper.something-else               | consumer, template
-					shardkeeper.session.lease=${no.lease:}        | shardkeeper.session.lease                | Give it a value
-					shardkeeper.topics.orders.consumer.ordering=  | shardkeeper.topics.orders.consumer.ordering | check that the variable is set
-					""")
-	void unknownPropertiesFailStartup(String value, String named, String fix) {
-		this.memory.withPropertyValues(value).run((context) -> {
-			FailureAnalysis analysis = Stream
-				.iterate(context.getStartupFailure(), Objects::nonNull, Throwable::getCause)
-				.map((failure) -> new UnknownPropertyFailureAnalyzer().analyze(failure))
-				.filter(Objects::nonNull)
-				.findFirst()
-				.orElseThrow();
-			assertThat(analysis.getDescription()).contains("'" + named + "'");
-			assertThat(analysis.getAction()).contains(fix);
-		});
-	}
-
-	/** Other software may set environment variables that begin with the prefix. */
-	@Test
-	void unknownEnvironmentVariablesAreIgnored() {
-		this.memory
-			.withInitializer((context) -> context.getEnvironment()
-				.getPropertySources()
-				.replace("systemEnvironment",
-						new SystemEnvironmentPropertySource("systemEnvironment",
-								Map.of("SHARDKEEPER_GRUOP", "orders"))))
-			.run((context) -> assertThat(context).hasNotFailed());
-	}
-
-	@Test
-	void mapsOfATopicAcceptAllKeys() {
-		this.memory
-			.withPropertyValues("shardkeeper.topics.orders.weights.0=5", "shardkeeper.topics.orders.pinned.[1]=a",
-					"shardkeeper.topics.[visits.eu_west].shards=2", "shardkeeper.topics.orders.zones.0=eu",
-					"shardkeeper.topics.orders.consumer.retry-queue.delays[0]=1s", "shardkeeper.instanceId=one")
-			.run((context) -> assertThat(context).hasNotFailed());
-	}
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',

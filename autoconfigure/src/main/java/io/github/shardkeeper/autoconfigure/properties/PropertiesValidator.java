@@ -6,6 +6,7 @@ import java.util.Locale;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.env.Environment;
 import org.springframework.util.unit.DataSize;
 
 import io.github.shardkeeper.assignment.ShardTraits;
@@ -54,28 +55,33 @@ final class PropertiesValidator {
 
 	private final ShardkeeperProperties properties;
 
+	private final Environment environment;
+
 	private final Duration shutdownPhase;
 
 	private final PropertyProblems problems = new PropertyProblems();
 
-	private PropertiesValidator(ShardkeeperProperties properties, Duration shutdownPhase) {
+	private PropertiesValidator(ShardkeeperProperties properties, Environment environment, Duration shutdownPhase) {
 		this.properties = properties;
+		this.environment = environment;
 		this.shutdownPhase = shutdownPhase;
 	}
 
 	/**
 	 * Validates the properties.
 	 * @param properties the properties
+	 * @param environment where they come from
 	 * @param shutdownPhase maximum duration of a phase of the application's shutdown
 	 * @throws ShardkeeperConfigurationException if a rule is broken, with all problems
 	 */
-	static void validate(ShardkeeperProperties properties, Duration shutdownPhase) {
-		PropertiesValidator validator = new PropertiesValidator(properties, shutdownPhase);
+	static void validate(ShardkeeperProperties properties, Environment environment, Duration shutdownPhase) {
+		PropertiesValidator validator = new PropertiesValidator(properties, environment, shutdownPhase);
 		validator.validate();
 		validator.problems.throwIfAny();
 	}
 
 	private void validate() {
+		new PropertyNames(this.environment, this.properties.strictProperties(), this.problems).check();
 		this.problems.requireNameIfSet("shardkeeper.group", this.properties.group());
 		this.problems.requireNameIfSet("shardkeeper.instance-id", this.properties.instanceId());
 		String keyPrefix = this.properties.keyPrefix();

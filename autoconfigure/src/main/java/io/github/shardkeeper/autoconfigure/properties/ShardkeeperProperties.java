@@ -28,6 +28,8 @@ import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
  *
  * @param enabled Whether to enable Shardkeeper. With false it defines no beans, so a
  * ShardTemplate cannot be injected either.
+ * @param strictProperties Whether an unknown property below shardkeeper fails startup
+ * instead of being logged as a warning.
  * @param group Name of the group of instances that share the topics' shards. Must be set
  * if spring.application.name is not. Defaults to spring.application.name.
  * @param instanceId Id of this instance, a part of its member ids. It need not be unique,
@@ -67,15 +69,15 @@ import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
  * to the value in the code.
  */
 @Internal
-@ConfigurationProperties(prefix = "shardkeeper", ignoreUnknownFields = false)
-public record ShardkeeperProperties(@DefaultValue("true") boolean enabled, @Nullable String group,
-		@Nullable String instanceId, @Nullable String version, @DefaultValue("redis") Store store,
-		@DefaultValue("shardkeeper") String keyPrefix, @Nullable String jsonMapper, @DefaultValue Redis redis,
-		@DefaultValue Session session, @DefaultValue Rebalance rebalance, @DefaultValue Assignment assignment,
-		@DefaultValue Handover handover, @DefaultValue("16MB") DataSize maxRecordSize, @DefaultValue Consumer consumer,
-		@DefaultValue Template template, @DefaultValue Outbox outbox, @DefaultValue Signals signals,
-		@DefaultValue History history, @DefaultValue Observations observations,
-		@DefaultValue @NestedConfigurationProperty KafkaSourceProperties kafka,
+@ConfigurationProperties("shardkeeper")
+public record ShardkeeperProperties(@DefaultValue("true") boolean enabled,
+		@DefaultValue("false") boolean strictProperties, @Nullable String group, @Nullable String instanceId,
+		@Nullable String version, @DefaultValue("redis") Store store, @DefaultValue("shardkeeper") String keyPrefix,
+		@Nullable String jsonMapper, @DefaultValue Redis redis, @DefaultValue Session session,
+		@DefaultValue Rebalance rebalance, @DefaultValue Assignment assignment, @DefaultValue Handover handover,
+		@DefaultValue("16MB") DataSize maxRecordSize, @DefaultValue Consumer consumer, @DefaultValue Template template,
+		@DefaultValue Outbox outbox, @DefaultValue Signals signals, @DefaultValue History history,
+		@DefaultValue Observations observations, @DefaultValue @NestedConfigurationProperty KafkaSourceProperties kafka,
 		@DefaultValue @NestedConfigurationProperty SlsSourceProperties sls, @DefaultValue Jdbc jdbc,
 		@DefaultValue Map<String, Topic> topics, @DefaultValue Map<String, String> parameters) {
 

@@ -76,7 +76,7 @@ public final class ShardkeeperSettings {
 		this.shutdownPhase = Binder.get(environment)
 			.bind("spring.lifecycle.timeout-per-shutdown-phase", Duration.class)
 			.orElse(DEFAULT_SHUTDOWN_PHASE);
-		PropertiesValidator.validate(properties, this.shutdownPhase);
+		PropertiesValidator.validate(properties, environment, this.shutdownPhase);
 	}
 
 	public ShardkeeperProperties properties() {
