@@ -291,7 +291,8 @@ public final class ShardkeeperAutoConfiguration {
 			MemberRuntime runtime, StateValues stateValues, ObjectProvider<ConsumerMeters> meters,
 			ConsumerEvents events, ObjectProvider<OutboxSettings> outputs, Environment environment) {
 		ShardkeeperProperties.Consumer consumer = settings.properties().consumer();
-		WorkerThreads threads = new WorkerThreads(Threading.VIRTUAL.isActive(environment), consumer.threads());
+		WorkerThreads threads = new WorkerThreads(Threading.VIRTUAL.isActive(environment), consumer.threads(),
+				consumer.threadNamePrefix());
 		return new ShardConsumerRunner(coordinator, agreement, detector, sources, startPositions,
 				broadcast.over(checkpoints), lease, runtime, threads,
 				new ShardConsumerRunner.Settings(settings.consumers(), consumer.buffer().totalSize().toBytes(),

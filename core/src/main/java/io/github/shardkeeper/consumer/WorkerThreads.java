@@ -17,10 +17,9 @@ import io.github.shardkeeper.loop.BoundedExecutor;
  * Immutable.
  *
  * @param poolSize the size of the pool if threads are not virtual
+ * @param namePrefix the beginning of their names, which ends with a number
  */
-public record WorkerThreads(boolean virtual, int poolSize) {
-
-	private static final String NAME_PREFIX = "shardkeeper-worker-";
+public record WorkerThreads(boolean virtual, int poolSize, String namePrefix) {
 
 	private static final int IDLE_SECONDS = 30;
 
@@ -29,7 +28,7 @@ public record WorkerThreads(boolean virtual, int poolSize) {
 
 	Running start() {
 		if (this.virtual) {
-			Executor executor = new VirtualThreadTaskExecutor(NAME_PREFIX);
+			Executor executor = new VirtualThreadTaskExecutor(this.namePrefix);
 			return new Running(executor, executor, () -> {
 			});
 		}
@@ -44,7 +43,7 @@ public record WorkerThreads(boolean virtual, int poolSize) {
 	 * none above them before its queue is full.
 	 */
 	private ThreadPoolExecutor pool() {
-		CustomizableThreadFactory threads = new CustomizableThreadFactory(NAME_PREFIX);
+		CustomizableThreadFactory threads = new CustomizableThreadFactory(this.namePrefix);
 		threads.setDaemon(true);
 		ThreadPoolExecutor pool = new ThreadPoolExecutor(1, this.poolSize, IDLE_SECONDS, TimeUnit.SECONDS,
 				new IdleThreadsFirst(), threads, WorkerThreads::waitForAThread);

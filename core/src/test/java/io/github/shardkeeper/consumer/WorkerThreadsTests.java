@@ -2,6 +2,7 @@ package io.github.shardkeeper.consumer;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
@@ -29,8 +30,18 @@ import static org.awaitility.Awaitility.await;
 class WorkerThreadsTests {
 
 	@Test
+	void namesOfThreadsBeginWithThePrefix() throws Exception {
+		WorkerThreads.Running threads = new WorkerThreads(false, 1, "orders-").start();
+		CompletableFuture<String> name = new CompletableFuture<>();
+		threads.executor().execute(() -> name.complete(Thread.currentThread().getName()));
+
+		assertThat(name.get(20, TimeUnit.SECONDS)).isEqualTo("orders-1");
+		threads.shutdown().run();
+	}
+
+	@Test
 	void blockedPreparationsLeaveMostOfThePoolToHandlers() throws InterruptedException {
-		WorkerThreads.Running threads = new WorkerThreads(false, 8).start();
+		WorkerThreads.Running threads = new WorkerThreads(false, 8, "worker-").start();
 		Semaphore begun = new Semaphore(0);
 		Semaphore mayEnd = new Semaphore(0);
 		CountDownLatch handlers = new CountDownLatch(6);
@@ -60,7 +71,7 @@ class WorkerThreadsTests {
 
 	@Test
 	void noThreadIsStartedBeforeTheFirstTask() {
-		WorkerThreads.Running threads = new WorkerThreads(false, 8).start();
+		WorkerThreads.Running threads = new WorkerThreads(false, 8, "worker-").start();
 		ThreadPoolExecutor pool = pool(threads);
 		try {
 			assertThat(pool.getPoolSize()).isZero();
@@ -73,7 +84,7 @@ class WorkerThreadsTests {
 
 	@Test
 	void idleThreadTakesTheNextTask() throws InterruptedException {
-		WorkerThreads.Running threads = new WorkerThreads(false, 8).start();
+		WorkerThreads.Running threads = new WorkerThreads(false, 8, "worker-").start();
 		ThreadPoolExecutor pool = pool(threads);
 		try {
 			for (int i = 0; i < 20; i++) {
@@ -91,7 +102,7 @@ class WorkerThreadsTests {
 
 	@Test
 	void tasksWaitOnlyIfAllThreadsAreBusy() throws InterruptedException {
-		WorkerThreads.Running threads = new WorkerThreads(false, 4).start();
+		WorkerThreads.Running threads = new WorkerThreads(false, 4, "worker-").start();
 		Semaphore begun = new Semaphore(0);
 		Semaphore mayEnd = new Semaphore(0);
 		try {
@@ -115,7 +126,7 @@ class WorkerThreadsTests {
 
 	@Test
 	void taskIsRefusedOnceTheThreadsHaveEnded() {
-		WorkerThreads.Running threads = new WorkerThreads(false, 1).start();
+		WorkerThreads.Running threads = new WorkerThreads(false, 1, "worker-").start();
 		threads.shutdown().run();
 		assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> threads.executor().execute(() -> {
 		}));
@@ -123,7 +134,7 @@ class WorkerThreadsTests {
 
 	@Test
 	void poolOfOneThreadRunsPreparations() throws InterruptedException {
-		WorkerThreads.Running threads = new WorkerThreads(false, 1).start();
+		WorkerThreads.Running threads = new WorkerThreads(false, 1, "worker-").start();
 		try {
 			CountDownLatch prepared = new CountDownLatch(1);
 			threads.preparing().execute(prepared::countDown);

@@ -396,14 +396,16 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled,
 	}
 
 	/**
-	 * Consumption of topics. A topic may override all but the startup, the number of
-	 * threads and the total size of the buffers.
+	 * Consumption of topics. A topic may override all but the startup, the threads and
+	 * the total size of the buffers.
 	 *
 	 * @param startup Beginning of the consumption: with the application context, or once
 	 * the application is ready to accept traffic, after its runners. Until then this
 	 * instance gets no shards.
 	 * @param threads Number of threads that all shards of this instance share. Ignored
 	 * with spring.threads.virtual.enabled. 1 to 10000.
+	 * @param threadNamePrefix Beginning of the names of the threads that call handlers,
+	 * virtual ones included.
 	 * @param commit Commits of offset and state.
 	 * @param ordering Order of calls: one after the other for each shard, for each key of
 	 * a shard, or in no order.
@@ -434,7 +436,8 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled,
 	 * none, or one of the application's database (jdbc).
 	 */
 	public record Consumer(@DefaultValue("with-context") Startup startup, @DefaultValue("16") int threads,
-			@DefaultValue Commit commit, @DefaultValue("shard") Ordering ordering, @DefaultValue("8") int concurrency,
+			@DefaultValue("shardkeeper-worker-") String threadNamePrefix, @DefaultValue Commit commit,
+			@DefaultValue("shard") Ordering ordering, @DefaultValue("8") int concurrency,
 			@DefaultValue("1000") int maxAhead, @DefaultValue("500") int batchSize, @DefaultValue Buffer buffer,
 			@DefaultValue Retry retry, @DefaultValue("dead-letter") OnFailure onFailure,
 			@DefaultValue RetryQueue retryQueue, @DefaultValue ParkKey parkKey,
@@ -444,13 +447,14 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled,
 
 		/** Returns these settings with those that a topic overrides. */
 		public Consumer overriddenBy(TopicConsumer topic) {
-			return new Consumer(this.startup, this.threads, this.commit.overriddenBy(topic.commit()),
-					or(topic.ordering(), this.ordering), or(topic.concurrency(), this.concurrency),
-					or(topic.maxAhead(), this.maxAhead), or(topic.batchSize(), this.batchSize),
-					this.buffer.overriddenBy(topic.buffer()), this.retry.overriddenBy(topic.retry()),
-					or(topic.onFailure(), this.onFailure), this.retryQueue.overriddenBy(topic.retryQueue()),
-					this.parkKey.overriddenBy(topic.parkKey()), this.deadLetters.overriddenBy(topic.deadLetters()),
-					this.state.overriddenBy(topic.state()), or(topic.longCall(), this.longCall),
+			return new Consumer(this.startup, this.threads, this.threadNamePrefix,
+					this.commit.overriddenBy(topic.commit()), or(topic.ordering(), this.ordering),
+					or(topic.concurrency(), this.concurrency), or(topic.maxAhead(), this.maxAhead),
+					or(topic.batchSize(), this.batchSize), this.buffer.overriddenBy(topic.buffer()),
+					this.retry.overriddenBy(topic.retry()), or(topic.onFailure(), this.onFailure),
+					this.retryQueue.overriddenBy(topic.retryQueue()), this.parkKey.overriddenBy(topic.parkKey()),
+					this.deadLetters.overriddenBy(topic.deadLetters()), this.state.overriddenBy(topic.state()),
+					or(topic.longCall(), this.longCall),
 					or(topic.maxConversionFailures(), this.maxConversionFailures),
 					or(topic.showExceptionMessages(), this.showExceptionMessages),
 					or(topic.transaction(), this.transaction));
