@@ -171,22 +171,24 @@ class ArchitectureTests {
 						"worker.shard", "worker.record", "cluster", "history", "report", "coordination",
 						"coordination.member", "output", "template", "directive", "loop", API, "shard", "text"));
 		plan.put("dashboard", Set.of("loop", "time"));
+		plan.put("autoconfigure.client", Set.of());
 		plan.put("autoconfigure.payload", Set.of("handler.messaging", "handler", "source", "shard"));
 		plan.put("autoconfigure.properties",
 				Set.of("autoconfigure.payload", "worker.shard", "history", "coordination.member", "coordination.store",
 						"checkpoint", "template", "source", "protocol", "assignment.load", "schedule", API, "shard",
 						"text"));
 		plan.put("autoconfigure.source",
-				Set.of("autoconfigure.properties", "autoconfigure.payload", "sls", "kafka", "kafka.record",
-						"kafka.client", "operations.stored", "output", "template", "source.fixed", "source", API,
-						"shard", "text"));
+				Set.of("autoconfigure.properties", "autoconfigure.payload", "autoconfigure.client", "sls", "kafka",
+						"kafka.record", "kafka.client", "operations.stored", "output", "template", "source.fixed",
+						"source", API, "shard", "text"));
 		plan.put("autoconfigure.store",
-				Set.of("autoconfigure.source", "autoconfigure.properties", "autoconfigure.payload", "jdbc",
-						"redis.stream", "redis.cluster", "redis.checkpoint", "redis.coordination", "redis",
-						"operations.housekeeping", "consumer", "worker.shard", "cluster.memory", "cluster.signal",
-						"cluster.lock", "handler", "cluster.parameter", "cluster.barrier", "cluster.session",
-						"coordination.memory", "history", "coordination", "coordination.member", "coordination.store",
-						"checkpoint.memory", "checkpoint", "source", API, "shard", "text"));
+				Set.of("autoconfigure.source", "autoconfigure.properties", "autoconfigure.payload",
+						"autoconfigure.client", "jdbc", "redis.stream", "redis.cluster", "redis.checkpoint",
+						"redis.coordination", "redis", "operations.housekeeping", "consumer", "worker.shard",
+						"cluster.memory", "cluster.signal", "cluster.lock", "handler", "cluster.parameter",
+						"cluster.barrier", "cluster.session", "coordination.memory", "history", "coordination",
+						"coordination.member", "coordination.store", "checkpoint.memory", "checkpoint", "source", API,
+						"shard", "text"));
 		plan.put("autoconfigure.cluster",
 				Set.of("autoconfigure.properties", "autoconfigure.payload", "cluster.signal", "cluster.lock", "handler",
 						"cluster.parameter", "cluster.barrier", "cluster.session", "cluster", "coordination",
@@ -331,6 +333,7 @@ class ArchitectureTests {
 		plan.put("autoconfigure.dashboard", Set.of("spring", "spring-boot", "jackson", "reactor"));
 		plan.put("autoconfigure.payload",
 				Set.of("jackson", "jakarta-validation", "spring", "spring-boot", "spring-messaging"));
+		plan.put("autoconfigure.client", Set.of("lettuce", "spring"));
 		plan.put("autoconfigure.properties", Set.of("slf4j", "spring", "spring-boot"));
 		plan.put("autoconfigure.source",
 				Set.of("aliyun-log", "apache-kafka", "micrometer", "slf4j", "spring", "spring-boot"));

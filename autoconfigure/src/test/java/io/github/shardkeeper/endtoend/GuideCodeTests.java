@@ -40,6 +40,7 @@ class GuideCodeTests {
 			import io.github.shardkeeper.ShardPositions.Seek;
 			import io.github.shardkeeper.ShardTemplate.Outgoing;
 			import io.github.shardkeeper.assignment.*;
+			import io.github.shardkeeper.autoconfigure.client.*;
 			import io.github.shardkeeper.cluster.*;
 			import io.github.shardkeeper.cluster.ClusterParameters.Update;
 			import io.github.shardkeeper.handler.CallObserver;
@@ -50,6 +51,7 @@ class GuideCodeTests {
 			import io.github.shardkeeper.source.fixed.*;
 			import io.github.shardkeeper.template.SendObserver;
 			import io.github.shardkeeper.test.*;
+			import io.lettuce.core.protocol.ProtocolVersion;
 			import io.micrometer.common.KeyValues;
 			import jakarta.validation.Valid;
 			import jakarta.validation.constraints.*;
@@ -66,6 +68,7 @@ class GuideCodeTests {
 			import org.junit.jupiter.api.extension.RegisterExtension;
 			import org.junit.jupiter.api.io.TempDir;
 			import org.springframework.beans.factory.annotation.Autowired;
+			import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 			import org.springframework.boot.test.context.SpringBootTest;
 			import org.springframework.context.ConfigurableApplicationContext;
 			import org.springframework.context.annotation.Bean;

@@ -2,8 +2,10 @@ package io.github.shardkeeper.redis;
 
 import java.lang.reflect.Field;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
@@ -37,6 +39,8 @@ final class OwnClient {
 
 	private final LettuceConnectionFactory factory;
 
+	private final List<Consumer<ClientOptions.Builder>> customizers;
+
 	/** {@code null} if a client with it would not be the same. */
 	private final @Nullable RedisConfiguration configuration;
 
@@ -47,8 +51,13 @@ final class OwnClient {
 
 	private boolean closed;
 
-	OwnClient(LettuceConnectionFactory factory) {
+	/**
+	 * Describes a client, which is created when it is needed.
+	 * @param customizers change the options that it takes over; not those of a lent one
+	 */
+	OwnClient(LettuceConnectionFactory factory, List<Consumer<ClientOptions.Builder>> customizers) {
 		this.factory = factory;
+		this.customizers = List.copyOf(customizers);
 		this.configuration = configuration(factory);
 	}
 
@@ -118,11 +127,21 @@ final class OwnClient {
 		LettuceClientConfiguration settings = this.factory.getClientConfiguration();
 		ClientResources resources = resources(settings.getClientResources().orElse(null));
 		this.ownResources = resources;
-		LettuceConnectionFactory created = new LettuceConnectionFactory(known, new Settings(settings, resources));
+		LettuceConnectionFactory created = new LettuceConnectionFactory(known,
+				new Settings(settings, options(settings), resources));
 		created.afterPropertiesSet();
 		created.start();
 		this.own = created;
 		return created;
+	}
+
+	private Optional<ClientOptions> options(LettuceClientConfiguration settings) {
+		if (this.customizers.isEmpty()) {
+			return settings.getClientOptions();
+		}
+		ClientOptions.Builder options = settings.getClientOptions().orElseGet(ClientOptions::create).mutate();
+		this.customizers.forEach((customizer) -> customizer.accept(options));
+		return Optional.of(options.build());
 	}
 
 	private static ClientResources resources(@Nullable ClientResources applications) {
@@ -166,8 +185,10 @@ final class OwnClient {
 				: (RedisConfiguration) configuration;
 	}
 
-	/** Settings of the application's client with other resources. Immutable. */
-	private record Settings(LettuceClientConfiguration applications,
+	/**
+	 * Settings of the application's client with other options and resources. Immutable.
+	 */
+	private record Settings(LettuceClientConfiguration applications, Optional<ClientOptions> options,
 			ClientResources resources) implements LettuceClientConfiguration {
 
 		@Override
@@ -199,7 +220,7 @@ final class OwnClient {
 
 		@Override
 		public Optional<ClientOptions> getClientOptions() {
-			return this.applications.getClientOptions();
+			return this.options;
 		}
 
 		@Override

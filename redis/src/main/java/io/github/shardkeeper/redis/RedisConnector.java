@@ -22,6 +22,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisConnectionStateListener;
@@ -114,25 +115,36 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 
 	private volatile @Nullable ApplicationContext context;
 
+	/** Creates a connector with the options of the application's client. */
+	public RedisConnector(RedisConnectionFactory factory) {
+		this(factory, List.of());
+	}
+
 	/**
 	 * Creates a connector.
 	 * @param factory the application's connection factory
+	 * @param customizers change the options of its client for the own one
 	 * @throws ShardkeeperConfigurationException when it is not Lettuce's, or its client
 	 * has to be used and stops too early
 	 */
-	public RedisConnector(RedisConnectionFactory factory) {
+	public RedisConnector(RedisConnectionFactory factory, List<Consumer<ClientOptions.Builder>> customizers) {
 		if (!(factory instanceof LettuceConnectionFactory lettuce)) {
 			boolean jedis = factory.getClass().getSimpleName().startsWith("Jedis");
 			throw new ShardkeeperConfigurationException(
 					"Shardkeeper needs the Lettuce client, but the RedisConnectionFactory bean is a %s."
 						.formatted(factory.getClass().getName()),
-					jedis ? "Set 'spring.data.redis.client-type: lettuce', or define a LettuceConnectionFactory bean."
-							: "Define a LettuceConnectionFactory bean, and mark it as @Primary if this one remains. "
-									+ "'spring.data.redis.client-type' has no effect on a factory that another library "
-									+ "defines.");
+					"Define a LettuceConnectionFactory bean for Shardkeeper, with @ShardkeeperRedis and "
+							+ "@Bean(defaultCandidate = false); the application keeps its client."
+							+ (jedis ? " Or set 'spring.data.redis.client-type: lettuce'." : ""));
 		}
 		this.factory = lettuce;
-		this.client = new OwnClient(lettuce);
+		this.client = new OwnClient(lettuce, customizers);
+		if (this.client.isLent() && !customizers.isEmpty()) {
+			throw new ShardkeeperConfigurationException(
+					"There is a RedisClientOptionsCustomizer bean, but Shardkeeper cannot create a client of its own from the RedisConnectionFactory bean, a %s, and uses its client."
+						.formatted(lettuce.getClass().getName()),
+					"Set the options on that factory and remove the customizer, or define a plain LettuceConnectionFactory bean.");
+		}
 		if (this.client.isLent() && lettuce.getPhase() > PHASE) {
 			throw new ShardkeeperConfigurationException(
 					"The RedisConnectionFactory bean, a %s, stops before the consumers: its phase is %d."
@@ -144,7 +156,7 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 
 	/** Logs which of several beans the connection factory is. */
 	public void reportChoice(String bean, Collection<String> all) {
-		logger.info("Shardkeeper uses the Redis of the bean '{}', which is the default of {}", bean, all);
+		logger.info("Shardkeeper uses the Redis of the bean '{}', one of {}", bean, all);
 	}
 
 	/** Returns whether this is a Redis Cluster. */

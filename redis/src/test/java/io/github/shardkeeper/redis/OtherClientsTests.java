@@ -24,8 +24,8 @@ class OtherClientsTests {
 				() -> new RedisConnector(other));
 
 		assertThat(failure).hasMessageContaining(other.getClass().getName());
-		assertThat(failure.getAction()).contains("Define a LettuceConnectionFactory bean",
-				"'spring.data.redis.client-type' has no effect");
+		assertThat(failure.getAction()).contains("Define a LettuceConnectionFactory bean for Shardkeeper",
+				"@ShardkeeperRedis", "defaultCandidate = false", "the application keeps its client");
 	}
 
 }

@@ -33,6 +33,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
+import io.github.shardkeeper.autoconfigure.client.KafkaClientPropertiesCustomizer;
+import io.github.shardkeeper.autoconfigure.client.KafkaClientPropertiesCustomizer.Client;
 import io.github.shardkeeper.autoconfigure.payload.TopicPayloads;
 import io.github.shardkeeper.autoconfigure.properties.KafkaSourceProperties;
 import io.github.shardkeeper.autoconfigure.properties.KafkaSourceProperties.KafkaTopicProperties;
@@ -64,6 +66,7 @@ public class KafkaSourceConfiguration {
 		@Bean
 		KafkaShardSource shardkeeperKafkaSource(SourceSelection selection, ShardkeeperProperties properties,
 				ObjectProvider<KafkaProperties> kafka, ObjectProvider<KafkaConnectionDetails> details,
+				ObjectProvider<KafkaClientPropertiesCustomizer> customizers,
 				ObjectProvider<KafkaClientListener> listener) {
 			KafkaSourceProperties source = properties.kafka();
 			KafkaProperties clients = kafka.getIfAvailable();
@@ -75,9 +78,9 @@ public class KafkaSourceConfiguration {
 			}
 			return new KafkaShardSource(
 					new KafkaSourceSettings(topics(selection.topics("kafka"), source),
-							with(clients.buildConsumerProperties(), connection.getConsumer()),
-							with(clients.buildProducerProperties(), connection.getProducer()),
-							with(clients.buildAdminProperties(), connection.getAdmin()),
+							consumer(clients, connection, customizers), producer(clients, connection, customizers),
+							customized(Client.ADMIN, with(clients.buildAdminProperties(), connection.getAdmin()),
+									customizers),
 							requirePositive("refresh-interval", source.refreshInterval(), "5s"),
 							ShardkeeperSettings.textOrNull(source.mirrorGroup()),
 							requirePositive("long-transaction", source.longTransaction(), "2m")),
@@ -86,7 +89,8 @@ public class KafkaSourceConfiguration {
 
 		@Bean
 		TopicPayloads shardkeeperKafkaPayloads(SourceSelection selection, ShardkeeperProperties properties,
-				KafkaProperties clients, KafkaConnectionDetails connection, PayloadConverter converter) {
+				KafkaProperties clients, KafkaConnectionDetails connection,
+				ObjectProvider<KafkaClientPropertiesCustomizer> customizers, PayloadConverter converter) {
 			KafkaSourceProperties source = properties.kafka();
 			if (!source.deserializers() && !source.serializers()) {
 				return new TopicPayloads(Set.of(), converter, List.of());
@@ -95,13 +99,13 @@ public class KafkaSourceConfiguration {
 			List<AutoCloseable> resources = new ArrayList<>();
 			PayloadConverter own = converter;
 			if (source.deserializers()) {
-				Map<String, Object> consumer = with(clients.buildConsumerProperties(), connection.getConsumer());
+				Map<String, Object> consumer = consumer(clients, connection, customizers);
 				DeserializedPayloads reading = new DeserializedPayloads(() -> deserializer(consumer), own, topics);
 				resources.add(reading);
 				own = reading;
 			}
 			if (source.serializers()) {
-				Map<String, Object> producer = with(clients.buildProducerProperties(), connection.getProducer());
+				Map<String, Object> producer = producer(clients, connection, customizers);
 				SerializedPayloads writing = new SerializedPayloads(serializer(producer), own, topics);
 				resources.add(writing);
 				own = writing;
@@ -148,6 +152,24 @@ public class KafkaSourceConfiguration {
 						"Set it to a positive duration, for example '%s'.".formatted(example));
 			}
 			return duration;
+		}
+
+		private static Map<String, Object> consumer(KafkaProperties clients, KafkaConnectionDetails connection,
+				ObjectProvider<KafkaClientPropertiesCustomizer> customizers) {
+			return customized(Client.CONSUMER, with(clients.buildConsumerProperties(), connection.getConsumer()),
+					customizers);
+		}
+
+		private static Map<String, Object> producer(KafkaProperties clients, KafkaConnectionDetails connection,
+				ObjectProvider<KafkaClientPropertiesCustomizer> customizers) {
+			return customized(Client.PRODUCER, with(clients.buildProducerProperties(), connection.getProducer()),
+					customizers);
+		}
+
+		private static Map<String, Object> customized(Client client, Map<String, Object> properties,
+				ObjectProvider<KafkaClientPropertiesCustomizer> customizers) {
+			customizers.orderedStream().forEach((customizer) -> customizer.customize(client, properties));
+			return properties;
 		}
 
 		/** As Spring Boot does it for the application's own clients. */

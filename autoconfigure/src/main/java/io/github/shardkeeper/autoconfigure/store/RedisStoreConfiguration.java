@@ -2,8 +2,10 @@ package io.github.shardkeeper.autoconfigure.store;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
+import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 
 import org.springframework.beans.factory.BeanFactoryUtils;
@@ -24,6 +26,8 @@ import org.springframework.core.annotation.Order;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import io.github.shardkeeper.autoconfigure.client.RedisClientOptionsCustomizer;
+import io.github.shardkeeper.autoconfigure.client.ShardkeeperRedis;
 import io.github.shardkeeper.autoconfigure.payload.PayloadFormat;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperSettings;
@@ -84,10 +88,13 @@ public class RedisStoreConfiguration {
 		private static final Duration MAX_CONTROL_TIMEOUT = Duration.ofSeconds(1);
 
 		@Bean
-		RedisConnector shardkeeperRedisConnector(ObjectProvider<RedisConnectionFactory> factory,
+		RedisConnector shardkeeperRedisConnector(ObjectProvider<RedisConnectionFactory> byDefault,
+				@ShardkeeperRedis ObjectProvider<RedisConnectionFactory> qualified,
+				ObjectProvider<RedisClientOptionsCustomizer> customizers,
 				ObjectProvider<MeterListeners.OfScripts> meters, ConfigurableListableBeanFactory beans) {
-			RedisConnectionFactory used = connectionFactory(factory, beans);
-			RedisConnector connector = new RedisConnector(used);
+			RedisConnectionFactory used = connectionFactory(byDefault, qualified, beans);
+			RedisConnector connector = new RedisConnector(used, customizers
+				.orderedStream().<Consumer<ClientOptions.Builder>>map((customizer) -> customizer::customize).toList());
 			List<String> names = factoryNames(beans);
 			if (names.size() > 1) {
 				names.stream()
@@ -102,10 +109,19 @@ public class RedisStoreConfiguration {
 			return connector;
 		}
 
-		/** Returns the one that an injection point without a qualifier gets. */
-		private static RedisConnectionFactory connectionFactory(ObjectProvider<RedisConnectionFactory> factory,
-				ConfigurableListableBeanFactory beans) {
-			RedisConnectionFactory unique = factory.getIfUnique();
+		/**
+		 * Returns the one that is qualified, or else the one that an injection point
+		 * without a qualifier gets.
+		 */
+		private static RedisConnectionFactory connectionFactory(ObjectProvider<RedisConnectionFactory> byDefault,
+				ObjectProvider<RedisConnectionFactory> qualified, ConfigurableListableBeanFactory beans) {
+			List<RedisConnectionFactory> own = qualified.stream().toList();
+			if (own.size() > 1) {
+				throw new ShardkeeperConfigurationException(
+						"%d RedisConnectionFactory beans have @ShardkeeperRedis.".formatted(own.size()),
+						"Leave it on one of them: all data of Shardkeeper are in one Redis.");
+			}
+			RedisConnectionFactory unique = own.isEmpty() ? byDefault.getIfUnique() : own.get(0);
 			if (unique == null) {
 				List<String> names = factoryNames(beans);
 				throw new ShardkeeperConfigurationException(
@@ -116,9 +132,9 @@ public class RedisStoreConfiguration {
 						names.isEmpty()
 								? "Let Spring Boot create it from 'spring.data.redis.*', or set 'shardkeeper.store: memory' "
 										+ "for a first look without Redis."
-								: "Declare every other one with @Bean(defaultCandidate = false), so that the one for "
-										+ "Shardkeeper remains, or mark that one as @Primary. A Redis that evicts keys, such as "
-										+ "a cache, is not fit for it.");
+								: "Mark the one for Shardkeeper with @ShardkeeperRedis, or make it the default: declare "
+										+ "every other one with @Bean(defaultCandidate = false), or mark it as @Primary. A "
+										+ "Redis that evicts keys, such as a cache, is not fit for it.");
 			}
 			return unique;
 		}

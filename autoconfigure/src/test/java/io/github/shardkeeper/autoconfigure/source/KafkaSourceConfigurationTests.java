@@ -5,17 +5,23 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.Deserializer;
+import org.apache.kafka.common.serialization.LongDeserializer;
+import org.apache.kafka.common.serialization.LongSerializer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,6 +44,8 @@ import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.autoconfigure.ShardkeeperAutoConfiguration;
+import io.github.shardkeeper.autoconfigure.client.KafkaClientPropertiesCustomizer;
+import io.github.shardkeeper.autoconfigure.client.KafkaClientPropertiesCustomizer.Client;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperFailureAnalyzer;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.kafka.KafkaShardSource;
@@ -105,6 +113,32 @@ class KafkaSourceConfigurationTests {
 		deserializing.withBean(MessageRecorder.class, () -> messages)
 			.run((context) -> assertThat(messages.payloads.poll(20, TimeUnit.SECONDS)).isEqualTo("text: " + expected));
 		assertThat(Describing.CLOSED).as("closed with their contexts").hasValueGreaterThanOrEqualTo(2);
+	}
+
+	@Test
+	void customizersChangeThePropertiesOfEachClient() {
+		this.kafka.createTopic("customized", 1);
+		NumberRecorder recorder = new NumberRecorder();
+		Map<Client, Object> servers = new ConcurrentHashMap<>();
+		this.runner.withBean(NumberRecorder.class, () -> recorder)
+			.withBean(KafkaClientPropertiesCustomizer.class, () -> (client, properties) -> {
+				servers.put(client, properties.get(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG));
+				if (client == Client.CONSUMER) {
+					properties.put(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, LongDeserializer.class);
+				}
+				else if (client == Client.PRODUCER) {
+					properties.put(ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG, LongSerializer.class);
+				}
+			})
+			.withPropertyValues("shardkeeper.kafka.topics.orders.name=customized", "shardkeeper.kafka.serializers=true",
+					"shardkeeper.kafka.deserializers=true")
+			.run((context) -> {
+				context.getBean(ShardTemplate.class).send("orders", "key", 1042L);
+
+				assertThat(recorder.numbers.poll(20, TimeUnit.SECONDS)).isEqualTo(1042L);
+				assertThat(servers).containsOnlyKeys(Client.values())
+					.containsValue(List.of(this.kafka.bootstrapServers()));
+			});
 	}
 
 	@Test
