@@ -2,6 +2,7 @@ package io.github.shardkeeper;
 
 import java.lang.annotation.Documented;
 import java.lang.annotation.ElementType;
+import java.lang.annotation.Repeatable;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
@@ -11,7 +12,8 @@ import org.springframework.aot.hint.annotation.Reflective;
 /**
  * Marks a method of a bean as the handler of a topic: of its records one by one, of
  * batches of records, or of its shards without records. The parameters of the method
- * decide which. An application can have one handler per topic.
+ * decide which. An application can have one handler per topic; a method can be the
+ * handler of several, each with its own offsets and state.
  * <p>
  * At any moment at most one instance of the group handles records of a shard. It handles
  * them one after the other, in order; with {@code shardkeeper.consumer.ordering: key}
@@ -63,17 +65,18 @@ import org.springframework.aot.hint.annotation.Reflective;
  * What is <em>not</em> guaranteed: a process that freezes during a call cannot be
  * stopped, only fenced: write {@link ShardContext#token()} with data in other stores.
  */
-@Target(ElementType.METHOD)
+@Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })
 @Retention(RetentionPolicy.RUNTIME)
 @Documented
 @Reflective
+@Repeatable(ShardConsumer.Repeated.class)
 public @interface ShardConsumer {
 
 	/**
-	 * Topic of {@code shardkeeper.topics.*} to consume; {@code ${…}} is resolved.
-	 * @return the name of the topic
+	 * Topics of {@code shardkeeper.topics.*} to consume; {@code ${…}} is resolved.
+	 * @return the names of the topics
 	 */
-	String value();
+	String[] value();
 
 	/**
 	 * Pause from the end of one call to the beginning of the next one for the same shard,
@@ -103,5 +106,22 @@ public @interface ShardConsumer {
 	 * @return the time zone
 	 */
 	String zone() default "";
+
+	/**
+	 * Several on one method, for topics that differ in other attributes.
+	 */
+	@Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })
+	@Retention(RetentionPolicy.RUNTIME)
+	@Documented
+	@Reflective
+	@interface Repeated {
+
+		/**
+		 * The annotations.
+		 * @return the annotations
+		 */
+		ShardConsumer[] value();
+
+	}
 
 }

@@ -56,6 +56,7 @@ class GuideCodeTests {
 			import jakarta.validation.Valid;
 			import jakarta.validation.constraints.*;
 			import java.io.*;
+			import java.lang.annotation.*;
 			import java.nio.charset.StandardCharsets;
 			import java.nio.file.*;
 			import java.time.*;
@@ -72,6 +73,7 @@ class GuideCodeTests {
 			import org.springframework.boot.test.context.SpringBootTest;
 			import org.springframework.context.ConfigurableApplicationContext;
 			import org.springframework.context.annotation.Bean;
+			import org.springframework.core.annotation.AliasFor;
 			import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 			import org.springframework.messaging.Message;
 			import org.springframework.messaging.handler.annotation.Header;

@@ -5,6 +5,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -35,6 +36,9 @@ import org.springframework.core.MethodIntrospector;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.core.type.MethodMetadata;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.stereotype.Component;
@@ -230,11 +234,26 @@ public final class AnnotatedBeans implements BeanPostProcessor {
 
 	/** Returns the methods of a class with an annotation. */
 	public static Set<Method> methods(Class<?> type, Class<? extends Annotation> annotation) {
-		return MethodIntrospector
-			.selectMethods(type,
-					(MethodIntrospector.MetadataLookup<Annotation>) (method) -> AnnotatedElementUtils
-						.findMergedAnnotation(method, annotation))
+		return MethodIntrospector.selectMethods(type,
+				(MethodIntrospector.MetadataLookup<Boolean>) (method) -> annotations(method).isPresent(annotation)
+						? Boolean.TRUE : null)
 			.keySet();
+	}
+
+	/**
+	 * Returns the annotations of a method, repeated and composed ones included, or else
+	 * those of the method that it overrides.
+	 */
+	static <A extends Annotation> List<A> annotations(Method method, Class<A> annotation) {
+		List<MergedAnnotation<A>> all = annotations(method).stream(annotation).toList();
+		return all.stream()
+			.filter((each) -> each.getAggregateIndex() == all.get(0).getAggregateIndex())
+			.map(MergedAnnotation::synthesize)
+			.toList();
+	}
+
+	private static MergedAnnotations annotations(Method method) {
+		return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
 	}
 
 	/** Returns the bean if it exists already, so that a lazy bean stays lazy. */

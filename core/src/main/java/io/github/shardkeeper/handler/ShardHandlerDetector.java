@@ -16,7 +16,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.core.annotation.AnnotatedElementUtils;
 
 import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.OnShardAssigned;
@@ -133,17 +132,16 @@ public final class ShardHandlerDetector {
 		List<HandlerSignature> revoked = callbacks(type, OnShardRevoked.class, HandlerSignature::ofCallback);
 		for (Method method : AnnotatedBeans.methods(type, ShardConsumer.class)) {
 			HandlerSignature signature = HandlerSignature.ofConsumer(method, type, this.messages, this.beans);
-			String topic = topic(method, signature);
-			if (!topics.containsKey(topic)) {
-				throw ShardkeeperConfigurationException.unknownTopic("The @ShardConsumer method " + signature.name(),
-						topic, topics.keySet());
+			for (ShardConsumer consumer : AnnotatedBeans.annotations(method, ShardConsumer.class)) {
+				for (String topic : topics(consumer, signature, topics.keySet())) {
+					boolean records = hasRecords.test(topic);
+					RunRules rules = new RunRulesReader(signature, topic, records, this.schedules.apply(topic)).read(
+							resolved(consumer.interval(), "interval", signature),
+							resolved(consumer.cron(), "cron", signature), resolved(consumer.zone(), "zone", signature));
+					handlers.add(new ShardHandler(topic, bean, signature, preparing, assigned, revoked, this.converter,
+							this.observer, rules, !records));
+				}
 			}
-			RunRules rules = new RunRulesReader(signature, topic, hasRecords.test(topic), this.schedules.apply(topic))
-				.read(resolved(method, signature, "interval", ShardConsumer::interval),
-						resolved(method, signature, "cron", ShardConsumer::cron),
-						resolved(method, signature, "zone", ShardConsumer::zone));
-			handlers.add(new ShardHandler(topic, bean, signature, preparing, assigned, revoked, this.converter,
-					this.observer, rules, !hasRecords.test(topic)));
 			requireCallable(signature, "@ShardConsumer", type, bean.get());
 		}
 		preparing.forEach((callback) -> requireCallable(callback, "@OnShardPreparing", type, bean.get()));
@@ -158,16 +156,27 @@ public final class ShardHandlerDetector {
 		return handlers;
 	}
 
-	private String topic(Method method, HandlerSignature signature) {
-		return Names.requireValid(resolved(method, signature, "topic", ShardConsumer::value),
-				"@ShardConsumer on " + signature.name());
+	private List<String> topics(ShardConsumer consumer, HandlerSignature signature, Set<String> known) {
+		List<String> topics = new ArrayList<>();
+		for (String value : consumer.value()) {
+			String topic = Names.requireValid(resolved(value, "topic", signature),
+					"@ShardConsumer on " + signature.name());
+			if (!known.contains(topic)) {
+				throw ShardkeeperConfigurationException.unknownTopic("The @ShardConsumer method " + signature.name(),
+						topic, known);
+			}
+			topics.add(topic);
+		}
+		if (topics.isEmpty()) {
+			throw new ShardkeeperConfigurationException(
+					"The @ShardConsumer method %s names no topic.".formatted(signature.name()),
+					"Write the name of a topic, or remove the annotation.");
+		}
+		return topics;
 	}
 
 	/** Returns an attribute of the annotation with its placeholders resolved. */
-	private String resolved(Method method, HandlerSignature signature, String what,
-			Function<ShardConsumer, String> attribute) {
-		ShardConsumer annotation = AnnotatedElementUtils.findMergedAnnotation(method, ShardConsumer.class);
-		String value = (annotation != null) ? attribute.apply(annotation) : "";
+	private String resolved(String value, String what, HandlerSignature signature) {
 		return this.beans.resolved(value, what, "@ShardConsumer method " + signature.name());
 	}
 

@@ -30,6 +30,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Scope;
+import org.springframework.core.annotation.AliasFor;
 import org.springframework.test.util.AopTestUtils;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.context.support.GenericApplicationContext;
@@ -337,6 +338,45 @@ class ShardHandlerDetectorTests {
 						"visits");
 				assertThat(ex.getAction()).contains("shardkeeper.topics.[order].shards");
 			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { SeveralTopics.class, Repeating.class, Composed.class, ComposedAndOwn.class })
+	void methodMayBeTheHandlerOfSeveralTopics(Class<?> type) {
+		this.environment.setProperty("second", "visits");
+
+		assertThat(detect(type)).containsOnlyKeys("orders", "visits")
+			.allSatisfy((topic, handler) -> assertThat(handler.topic()).isEqualTo(topic))
+			.extractingFromEntries((entry) -> entry.getValue().name())
+			.containsOnly(type.getSimpleName() + ".handle(String)");
+	}
+
+	@Test
+	void topicsOfOneMethodMayDifferInTheirIntervals() {
+		Map<String, ShardHandler> handlers = detect(Intervals.class);
+
+		assertThat(handlers.get("orders").interval()).hasSeconds(1);
+		assertThat(handlers.get("visits").interval()).hasSeconds(2);
+	}
+
+	@Test
+	void methodOfAGenericSuperclassHasThePayloadOfTheSubclass() {
+		ShardContext shard = mock(ShardContext.class);
+		given(shard.shard()).willReturn(ShardId.of("orders", 0));
+
+		assertThat(detect(OfNumbers.class).get("orders")
+			.convert(shard, new SourceRecord(new Offset("1"), "k", "7".getBytes(), Instant.EPOCH))).isEqualTo(7);
+	}
+
+	@Test
+	void annotationOfTheOverridingMethodCounts() {
+		assertThat(detect(Overriding.class)).containsOnlyKeys("visits");
+	}
+
+	@Test
+	void annotationWithoutTopicIsRejected() {
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(NoTopic.class))
+			.withMessageContaining("NoTopic.handle(String) names no topic");
 	}
 
 	@Test
@@ -1063,6 +1103,87 @@ class ShardHandlerDetectorTests {
 					return Object.class;
 				}
 			};
+		}
+
+	}
+
+	static class SeveralTopics {
+
+		@ShardConsumer({ "orders", "${second}" })
+		void handle(String payload) {
+		}
+
+	}
+
+	static class Repeating {
+
+		@ShardConsumer("orders")
+		@ShardConsumer("visits")
+		void handle(String payload) {
+		}
+
+	}
+
+	@Retention(RetentionPolicy.RUNTIME)
+	@ShardConsumer({})
+	@interface Audited {
+
+		@AliasFor(annotation = ShardConsumer.class, attribute = "value")
+		String[] topics();
+
+	}
+
+	static class Composed {
+
+		@Audited(topics = { "orders", "visits" })
+		void handle(String payload) {
+		}
+
+	}
+
+	static class ComposedAndOwn {
+
+		@Audited(topics = "orders")
+		@ShardConsumer("visits")
+		void handle(String payload) {
+		}
+
+	}
+
+	static class Intervals {
+
+		@ShardConsumer(value = "orders", interval = "1s")
+		@ShardConsumer(value = "visits", interval = "2s")
+		void poll() {
+		}
+
+	}
+
+	abstract static class OfAnything<T> {
+
+		@ShardConsumer("orders")
+		void handle(T payload) {
+		}
+
+	}
+
+	static class OfNumbers extends OfAnything<Integer> {
+
+	}
+
+	static class Overriding extends OfAnything<String> {
+
+		@Override
+		@ShardConsumer("visits")
+		void handle(String payload) {
+		}
+
+	}
+
+	static class NoTopic {
+
+		@ShardConsumer({})
+		void handle(String payload) {
 		}
 
 	}
