@@ -100,7 +100,7 @@ class OwnClientTests {
 					LettuceClientConfiguration.builder().clientResources(this.observing).build());
 			factory.afterPropertiesSet();
 			factory.start();
-			OwnClient client = new OwnClient(factory);
+			OwnClient client = new OwnClient(factory, List.of());
 			try {
 				AbstractRedisClient own = client.get();
 				synchronized (client) {
