@@ -454,8 +454,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled,
 					this.retry.overriddenBy(topic.retry()), or(topic.onFailure(), this.onFailure),
 					this.retryQueue.overriddenBy(topic.retryQueue()), this.parkKey.overriddenBy(topic.parkKey()),
 					this.deadLetters.overriddenBy(topic.deadLetters()), this.state.overriddenBy(topic.state()),
-					or(topic.longCall(), this.longCall),
-					or(topic.maxConversionFailures(), this.maxConversionFailures),
+					or(topic.longCall(), this.longCall), or(topic.maxConversionFailures(), this.maxConversionFailures),
 					or(topic.showExceptionMessages(), this.showExceptionMessages),
 					or(topic.transaction(), this.transaction));
 		}
