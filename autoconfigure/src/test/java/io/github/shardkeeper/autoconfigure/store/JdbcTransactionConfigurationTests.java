@@ -139,7 +139,7 @@ class JdbcTransactionConfigurationTests {
 					"shardkeeper.jdbc.table-prefix=my_shards_")
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
-				assertThat(tables()).hasSize(7).allMatch((name) -> name.startsWith("MY_SHARDS_"));
+				assertThat(tables()).hasSize(8).allMatch((name) -> name.startsWith("MY_SHARDS_"));
 			});
 	}
 
@@ -158,7 +158,7 @@ class JdbcTransactionConfigurationTests {
 			.withPropertyValues(JDBC)
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
-				assertThat(tables()).hasSize(7);
+				assertThat(tables()).hasSize(8);
 			});
 	}
 
@@ -178,7 +178,7 @@ class JdbcTransactionConfigurationTests {
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
 				assertThat(found).isEmpty();
-				assertThat(tables()).hasSize(7);
+				assertThat(tables()).hasSize(8);
 			});
 	}
 
