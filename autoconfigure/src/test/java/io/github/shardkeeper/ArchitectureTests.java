@@ -115,14 +115,16 @@ class ArchitectureTests {
 				"source", "loop", "parking", "time", API, "shard", "text"));
 		plan.put("worker.retry",
 				Set.of("worker.record", "worker.shard", "checkpoint", "source", "parking", "time", "shard", "text"));
-		plan.put("worker.commit", Set.of("worker.retry", "worker.shard", "worker.record", "handler", "output",
-				"checkpoint", "source", "protocol.member", "loop", "time", API, "shard", "text"));
+		plan.put("worker.timer",
+				Set.of("worker.retry", "worker.record", "worker.shard", "handler", "checkpoint", "time", API, "shard"));
+		plan.put("worker.commit", Set.of("worker.timer", "worker.retry", "worker.shard", "worker.record", "handler",
+				"output", "checkpoint", "source", "protocol.member", "loop", "time", API, "shard", "text"));
 		plan.put("worker.call", Set.of("worker.commit", "worker.shard", "worker.record", "handler", "output",
 				"checkpoint", "source", "protocol", "loop", "time", API));
 		plan.put("worker.failure", Set.of("worker.record", "worker.shard", "worker.retry", "worker.commit",
 				"worker.call", "handler", "checkpoint", "source", "schedule", "loop", "time", API, "shard", "text"));
 		plan.put("worker",
-				Set.of("worker.failure", "worker.call", "worker.commit", "worker.retry", "worker.shard",
+				Set.of("worker.failure", "worker.call", "worker.commit", "worker.timer", "worker.retry", "worker.shard",
 						"worker.record", "handler", "coordination.member", "output", "checkpoint", "source",
 						"protocol.member", "protocol", "loop", "schedule", "time", API, "shard", "text"));
 		plan.put("consumer",
@@ -146,8 +148,8 @@ class ArchitectureTests {
 				Set.of("operations.failure", "operations.steering", "operations.reporting", "operations.request",
 						"report", "coordination", "coordination.member", "coordination.store", "checkpoint", "source",
 						"protocol", API, "shard", "text"));
-		plan.put("test", Set.of("coordination.memory", "coordination.store", "checkpoint.memory", "checkpoint",
-				"source.memory", "source", API, "shard"));
+		plan.put("test", Set.of("worker.timer", "coordination.memory", "coordination.store", "checkpoint.memory",
+				"checkpoint", "source.memory", "source", API, "shard"));
 		plan.put("redis", Set.of(API, "shard", "text"));
 		plan.put("redis.coordination", Set.of("redis", "history", "coordination.store", "protocol.leader",
 				"protocol.member", "protocol", "directive", API, "shard", "text"));
@@ -302,6 +304,7 @@ class ArchitectureTests {
 		plan.put("worker.record", Set.of());
 		plan.put("worker.shard", Set.of("spring", "slf4j"));
 		plan.put("worker.retry", Set.of("slf4j"));
+		plan.put("worker.timer", Set.of());
 		plan.put("worker.commit", Set.of("slf4j"));
 		plan.put("worker.call", Set.of("spring"));
 		plan.put("worker.failure", Set.of("spring", "slf4j"));

@@ -129,7 +129,7 @@ class NullArgumentsTests {
 			problems.values().removeIf(List::isEmpty);
 
 			assertThat(problems).as("begin with Objects.requireNonNull(name, \"name must not be null\")").isEmpty();
-			untried.removeAll(Set.of("ShardState", "ShardOutput"));
+			untried.removeAll(Set.of("ShardState", "ShardOutput", "ShardTimers"));
 			assertThat(untried).as("types that nothing was tried on").isEmpty();
 		}
 	}
@@ -396,12 +396,17 @@ class NullArgumentsTests {
 
 		@ShardConsumer("orders")
 		void handle(String payload, ShardState state, ShardContext context, Acknowledgment acknowledgment,
-				ShardOutput output) {
+				ShardOutput output, ShardTimers timers) {
 			List<String> found = new ArrayList<>();
 			calls(ShardState.class).forEach((call) -> found.addAll(NullArgumentsTests.problems(call, state)));
 			calls(ShardOutput.class).forEach((call) -> found.addAll(NullArgumentsTests.problems(call, output)));
+			calls(ShardTimers.class).forEach((call) -> found.addAll(NullArgumentsTests.problems(call, timers)));
 			this.problems.complete(found);
 			acknowledgment.acknowledge();
+		}
+
+		@OnShardTimer
+		void due(ShardTimer timer) {
 		}
 
 	}

@@ -263,6 +263,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		consumer.check(handler, this.checkpoints);
 		consumer.checkOutput(handler, this.settings.broadcastTopics().contains(topic),
 				handler.takesOutput() && this.checkpoints.keepsOutboxes(topic));
+		consumer.checkTimers(handler, this.settings.broadcastTopics().contains(topic),
+				handler.hasTimers() && this.checkpoints.keepsTimers(topic));
 	}
 
 	/**

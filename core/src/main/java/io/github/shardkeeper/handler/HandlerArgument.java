@@ -10,13 +10,15 @@ import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.ShardTimer;
+import io.github.shardkeeper.ShardTimers;
 
 /**
  * Role of a parameter of a handler's method.
  */
 enum HandlerArgument {
 
-	PAYLOAD, RECORD, PAYLOADS, RECORDS, CONTEXT, STATE, OUTPUT, ACKNOWLEDGMENT,
+	PAYLOAD, RECORD, PAYLOADS, RECORDS, CONTEXT, STATE, OUTPUT, TIMERS, TIMER, ACKNOWLEDGMENT,
 	/** A value that {@link MessageArguments} fills, except the payload. */
 	MESSAGE;
 
@@ -30,6 +32,12 @@ enum HandlerArgument {
 		}
 		if (resolved == ShardOutput.class) {
 			return OUTPUT;
+		}
+		if (resolved == ShardTimers.class) {
+			return TIMERS;
+		}
+		if (resolved == ShardTimer.class) {
+			return TIMER;
 		}
 		if (resolved == Acknowledgment.class) {
 			return ACKNOWLEDGMENT;

@@ -7,11 +7,8 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.ShardContext;
-import io.github.shardkeeper.ShardOutput;
-import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.SourceRecord;
 
@@ -22,6 +19,8 @@ import io.github.shardkeeper.source.SourceRecord;
 public final class HandlerSignature {
 
 	private final Method method;
+
+	private final String annotation;
 
 	/** An array, because every call iterates over it. */
 	private final HandlerArgument[] arguments;
@@ -43,9 +42,10 @@ public final class HandlerSignature {
 	private volatile @Nullable Method invocable;
 
 	/** Creates a signature; {@code messages} fills some of the parameters, if any. */
-	HandlerSignature(Method method, List<HandlerArgument> arguments, @Nullable Type payloadType,
+	HandlerSignature(Method method, String annotation, List<HandlerArgument> arguments, @Nullable Type payloadType,
 			MessageArguments.@Nullable OfMethod messages) {
 		this.method = method;
+		this.annotation = annotation;
 		this.arguments = arguments.toArray(HandlerArgument[]::new);
 		this.taken = Set.copyOf(arguments);
 		this.shape = shape(this.taken);
@@ -101,6 +101,15 @@ public final class HandlerSignature {
 		return new HandlerSignatureReader(method, beanType, annotation).preparation();
 	}
 
+	/**
+	 * Reads an {@code @OnShardTimer} method.
+	 * @param annotation the annotation, for messages
+	 * @throws ShardkeeperConfigurationException if it is not supported
+	 */
+	public static HandlerSignature ofTimer(Method method, Class<?> beanType, String annotation) {
+		return new HandlerSignatureReader(method, beanType, annotation).timer();
+	}
+
 	static String name(Method method) {
 		StringBuilder parameters = new StringBuilder();
 		for (Class<?> type : method.getParameterTypes()) {
@@ -111,6 +120,11 @@ public final class HandlerSignature {
 
 	String name() {
 		return name(this.method);
+	}
+
+	/** Returns the annotation, for messages. */
+	String annotation() {
+		return this.annotation;
 	}
 
 	/** Returns the method as its class declares it. */
@@ -172,27 +186,22 @@ public final class HandlerSignature {
 	 * Returns the arguments of a call.
 	 * @param input the {@link #input} of a record, a list of them, or {@code null} for
 	 * none
+	 * @param others what does not come with a record
 	 */
-	@Nullable Object[] arguments(@Nullable Object input, ShardContext context, @Nullable ShardState state,
-			@Nullable Acknowledgment acknowledgment) {
-		return arguments(input, context, state, acknowledgment, null);
-	}
-
-	/** Returns the arguments of a call that may send records. */
-	@Nullable Object[] arguments(@Nullable Object input, ShardContext context, @Nullable ShardState state,
-			@Nullable Acknowledgment acknowledgment, @Nullable ShardOutput output) {
+	@Nullable Object[] arguments(@Nullable Object input, CallArguments others) {
 		Filled filled = (input instanceof Filled values) ? values : null;
 		Object ofRecord = (filled != null) ? filled.converted() : input;
 		@Nullable Object[] values = (filled != null) ? filled.values().clone() : new @Nullable Object[this.arguments.length];
 		for (int i = 0; i < values.length; i++) {
 			values[i] = switch (this.arguments[i]) {
 				case PAYLOAD -> (this.payloadType != null) ? ofRecord : values[i];
-				case RECORD, PAYLOADS, RECORDS -> ofRecord;
+				case RECORD, PAYLOADS, RECORDS, TIMER -> ofRecord;
 				case MESSAGE -> values[i];
-				case CONTEXT -> context;
-				case STATE -> state;
-				case OUTPUT -> output;
-				case ACKNOWLEDGMENT -> acknowledgment;
+				case CONTEXT -> others.context();
+				case STATE -> others.state();
+				case OUTPUT -> others.output();
+				case TIMERS -> others.timers();
+				case ACKNOWLEDGMENT -> others.acknowledgment();
 			};
 		}
 		return values;

@@ -28,7 +28,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 final class HandlerSignatureReader {
 
 	private static final String MAY_TAKE = "It may take the record (as ShardRecord<T> or as its payload T) or a batch "
-			+ "(as List<ShardRecord<T>> or as List<T>), ShardContext, ShardState, ShardOutput and Acknowledgment, each at most once; "
+			+ "(as List<ShardRecord<T>> or as List<T>), ShardContext, ShardState, ShardOutput, ShardTimers and Acknowledgment, each at most once; "
 			+ "and where Spring Messaging is on the class path, what has @Payload, @Header or @Headers, and Message<T>.";
 
 	private final Method method;
@@ -57,7 +57,7 @@ final class HandlerSignatureReader {
 	HandlerSignature consumer(MessageArguments library, @Nullable AnnotatedBeans application) {
 		this.beans = application;
 		this.messages = library.of(this.method, this.beanType, this::refused);
-		HandlerSignature signature = read(EnumSet.allOf(HandlerArgument.class), MAY_TAKE);
+		HandlerSignature signature = read(EnumSet.complementOf(EnumSet.of(HandlerArgument.TIMER)), MAY_TAKE);
 		if (signature.shape() == HandlerShape.LOOP && signature.takes(HandlerArgument.ACKNOWLEDGMENT)) {
 			throw refused("takes an Acknowledgment, but no record.",
 					"Remove it: without a parameter for the record or the batch the method is called again and again, "
@@ -73,6 +73,13 @@ final class HandlerSignatureReader {
 	HandlerSignature callback() {
 		return read(EnumSet.of(HandlerArgument.CONTEXT, HandlerArgument.STATE),
 				"It may take ShardContext and ShardState only, each at most once.");
+	}
+
+	HandlerSignature timer() {
+		return read(
+				EnumSet.of(HandlerArgument.TIMER, HandlerArgument.STATE, HandlerArgument.OUTPUT, HandlerArgument.TIMERS,
+						HandlerArgument.CONTEXT),
+				"It may take ShardTimer, ShardState, ShardOutput, ShardTimers and ShardContext only, each at most once.");
 	}
 
 	HandlerSignature preparation() {
@@ -103,7 +110,7 @@ final class HandlerSignatureReader {
 			requireKnown(i);
 			this.arguments.add(argument);
 		}
-		return new HandlerSignature(this.method, this.arguments, this.payloadType, this.messages);
+		return new HandlerSignature(this.method, this.annotation, this.arguments, this.payloadType, this.messages);
 	}
 
 	/** Rejects a bean, which would be taken for the payload. */

@@ -18,8 +18,11 @@ import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.ShardTimer;
+import io.github.shardkeeper.ShardTimers;
 import io.github.shardkeeper.schedule.RunRules;
 import io.github.shardkeeper.schedule.RunTrigger;
+import io.github.shardkeeper.source.PayloadConversionException;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.SourceRecord;
 
@@ -36,11 +39,7 @@ public final class ShardHandler {
 
 	private final HandlerSignature consumer;
 
-	private final List<HandlerSignature> preparing;
-
-	private final List<HandlerSignature> assigned;
-
-	private final List<HandlerSignature> revoked;
+	private final HandlerCallbacks callbacks;
 
 	private final PayloadConverter converter;
 
@@ -60,7 +59,7 @@ public final class ShardHandler {
 	public ShardHandler(String topic, Supplier<Object> bean, HandlerSignature consumer,
 			List<HandlerSignature> preparing, List<HandlerSignature> assigned, List<HandlerSignature> revoked,
 			PayloadConverter converter, @Nullable CallObserver observer, Duration interval) {
-		this(topic, bean, consumer, preparing, assigned, revoked, converter, observer,
+		this(topic, bean, consumer, new HandlerCallbacks(preparing, assigned, revoked, null), converter, observer,
 				(consumer.shape() == HandlerShape.LOOP) ? RunRules.every(interval) : null, false);
 	}
 
@@ -72,15 +71,13 @@ public final class ShardHandler {
 	 * @param keepsSchedule whether the position in the schedule is kept as the offset,
 	 * because the topic has no records
 	 */
-	ShardHandler(String topic, Supplier<Object> bean, HandlerSignature consumer, List<HandlerSignature> preparing,
-			List<HandlerSignature> assigned, List<HandlerSignature> revoked, PayloadConverter converter,
-			@Nullable CallObserver observer, @Nullable RunRules rules, boolean keepsSchedule) {
+	ShardHandler(String topic, Supplier<Object> bean, HandlerSignature consumer, HandlerCallbacks callbacks,
+			PayloadConverter converter, @Nullable CallObserver observer, @Nullable RunRules rules,
+			boolean keepsSchedule) {
 		this.topic = topic;
 		this.bean = bean;
 		this.consumer = consumer;
-		this.preparing = preparing;
-		this.assigned = assigned;
-		this.revoked = revoked;
+		this.callbacks = callbacks;
 		this.converter = converter;
 		this.observer = observer;
 		this.rules = rules;
@@ -102,14 +99,29 @@ public final class ShardHandler {
 		return this.consumer.shape();
 	}
 
-	/** Returns whether the method takes the shard's state. */
+	/** Returns whether a call takes the shard's state: for records, or for timers. */
 	public boolean takesState() {
-		return this.consumer.takes(HandlerArgument.STATE);
+		return taker(HandlerArgument.STATE) != null;
 	}
 
-	/** Returns whether the method takes a {@link ShardOutput}. */
+	/** Returns whether a call takes a {@link ShardOutput}. */
 	public boolean takesOutput() {
-		return this.consumer.takes(HandlerArgument.OUTPUT);
+		return taker(HandlerArgument.OUTPUT) != null;
+	}
+
+	/** Returns whether a call takes a {@link ShardTimers}. */
+	public boolean takesTimers() {
+		return taker(HandlerArgument.TIMERS) != null;
+	}
+
+	/** Returns whether the bean has an {@code @OnShardTimer} method. */
+	public boolean hasTimers() {
+		return this.callbacks.timer() != null;
+	}
+
+	private @Nullable HandlerSignature taker(HandlerArgument argument) {
+		HandlerSignature timer = this.callbacks.timer();
+		return this.consumer.takes(argument) ? this.consumer : (timer != null && timer.takes(argument)) ? timer : null;
 	}
 
 	/** Returns whether the method takes an {@link Acknowledgment}. */
@@ -142,9 +154,22 @@ public final class ShardHandler {
 	 * not what the method expects
 	 */
 	public Object convert(ShardContext context, SourceRecord source) {
-		Type type = this.consumer.payloadType();
-		Object input = this.consumer.input((type != null) ? read(context, source, type) : null, context, source);
+		Object input = TimerRecord.isTimer(source) ? timer(source) : input(context, source);
 		return (this.observer != null) ? new Observed(input, source) : input;
+	}
+
+	/** An earlier version of the application may have set it. */
+	private ShardTimer timer(SourceRecord source) {
+		if (!hasTimers()) {
+			throw new PayloadConversionException(
+					"It is a timer, and the bean of %s has no @OnShardTimer method".formatted(name()));
+		}
+		return TimerRecord.timer(source);
+	}
+
+	private Object input(ShardContext context, SourceRecord source) {
+		Type type = this.consumer.payloadType();
+		return this.consumer.input((type != null) ? read(context, source, type) : null, context, source);
 	}
 
 	private Object read(ShardContext context, SourceRecord source, Type type) {
@@ -154,53 +179,42 @@ public final class ShardHandler {
 				source.headers(), source.timestamp()) : payload;
 	}
 
-	/** Calls a handler's method that sends nothing; see the other method. */
-	public void handle(@Nullable Object converted, ShardContext context, @Nullable ShardState state,
-			@Nullable Acknowledgment acknowledgment) throws Throwable {
-		handle(converted, context, state, acknowledgment, null);
-	}
-
 	/**
-	 * Calls the handler's method, and throws what it throws.
-	 * @param converted the result of {@link #convert}; for a batch the list of results,
-	 * which must not change any more; {@code null} for a handler without records
-	 * @param state the shard's state, {@code null} if the method takes none
-	 * @param acknowledgment the acknowledgment, {@code null} if the method takes none
-	 * @param output the records that the call sends, {@code null} if the method takes
-	 * none
+	 * Calls the handler's method, or the {@code @OnShardTimer} method for a timer, and
+	 * throws what it throws.
+	 * @param converted the result of {@link #convert}; for a batch of records the list of
+	 * results, which must not change any more; {@code null} for a handler without records
+	 * @param arguments what does not come with a record
 	 */
-	public void handle(@Nullable Object converted, ShardContext context, @Nullable ShardState state,
-			@Nullable Acknowledgment acknowledgment, @Nullable ShardOutput output) throws Throwable {
+	public void handle(@Nullable Object converted, CallArguments arguments) throws Throwable {
 		Object input = input(converted);
+		HandlerSignature timer = (input instanceof ShardTimer) ? this.callbacks.timer() : null;
+		HandlerSignature method = (timer != null) ? timer : this.consumer;
 		if (this.observer == null) {
-			invoke(this.consumer, input, context, state, acknowledgment, output);
+			invoke(method, input, arguments);
 		}
 		else {
-			this.observer.observe(context, Observed.sources(converted),
-					() -> invoke(this.consumer, input, context, state, acknowledgment, output));
+			this.observer.observe(arguments.context(), Observed.sources(converted),
+					() -> invoke(method, input, arguments));
 		}
 	}
 
 	private @Nullable Object input(@Nullable Object converted) {
-		if (converted == null) {
-			return null;
+		if (converted instanceof List<?> batch && shape() == HandlerShape.BATCH) {
+			return (this.observer != null) ? batch.stream().map(Observed::input).toList()
+					: Collections.unmodifiableList(batch);
 		}
-		boolean observed = this.observer != null;
-		if (shape() == HandlerShape.BATCH) {
-			List<?> all = (List<?>) converted;
-			return observed ? all.stream().map(Observed::input).toList() : Collections.unmodifiableList(all);
-		}
-		return observed ? Observed.input(converted) : converted;
+		return (converted instanceof Observed observed) ? observed.input() : converted;
 	}
 
 	/** Returns whether the bean has {@code @OnShardPreparing} methods. */
 	public boolean prepares() {
-		return !this.preparing.isEmpty();
+		return !this.callbacks.preparing().isEmpty();
 	}
 
 	/** Returns the names of the {@code @OnShardPreparing} methods, for messages. */
 	public String preparingNames() {
-		return this.preparing.stream().map(HandlerSignature::name).collect(Collectors.joining(", "));
+		return this.callbacks.preparing().stream().map(HandlerSignature::name).collect(Collectors.joining(", "));
 	}
 
 	/**
@@ -208,8 +222,8 @@ public final class ShardHandler {
 	 * @throws Throwable what a method throws
 	 */
 	public void prepare(ShardContext context) throws Throwable {
-		for (HandlerSignature callback : this.preparing) {
-			invoke(callback, null, context, null, null, null);
+		for (HandlerSignature callback : this.callbacks.preparing()) {
+			invoke(callback, null, new CallArguments(context, null, null));
 		}
 	}
 
@@ -218,8 +232,8 @@ public final class ShardHandler {
 	 * @throws Throwable what a method throws
 	 */
 	public void assigned(ShardContext context, ShardState state) throws Throwable {
-		for (HandlerSignature callback : this.assigned) {
-			invoke(callback, null, context, state, null, null);
+		for (HandlerSignature callback : this.callbacks.assigned()) {
+			invoke(callback, null, new CallArguments(context, state, null));
 		}
 	}
 
@@ -228,18 +242,16 @@ public final class ShardHandler {
 	 * @throws Throwable what a method throws
 	 */
 	public void revoked(ShardContext context, ShardState state) throws Throwable {
-		for (HandlerSignature callback : this.revoked) {
-			invoke(callback, null, context, state, null, null);
+		for (HandlerSignature callback : this.callbacks.revoked()) {
+			invoke(callback, null, new CallArguments(context, state, null));
 		}
 	}
 
-	private void invoke(HandlerSignature signature, @Nullable Object input, ShardContext context,
-			@Nullable ShardState state, @Nullable Acknowledgment acknowledgment, @Nullable ShardOutput output)
-			throws Throwable {
+	private void invoke(HandlerSignature signature, @Nullable Object input, CallArguments arguments) throws Throwable {
 		Object target = this.bean.get();
 		Method method = signature.invocableOn(target);
 		try {
-			method.invoke(target, signature.arguments(input, context, state, acknowledgment, output));
+			method.invoke(target, signature.arguments(input, arguments));
 		}
 		catch (InvocationTargetException ex) {
 			throw ex.getTargetException();

@@ -21,6 +21,7 @@ import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.OnShardAssigned;
 import io.github.shardkeeper.OnShardPreparing;
 import io.github.shardkeeper.OnShardRevoked;
+import io.github.shardkeeper.OnShardTimer;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.schedule.RunRules;
 import io.github.shardkeeper.schedule.TopicSchedule;
@@ -127,9 +128,7 @@ public final class ShardHandlerDetector {
 		List<ShardHandler> handlers = new ArrayList<>();
 		// One instance for all calls, also of a prototype. Created here if it is lazy.
 		Supplier<Object> bean = this.beans.once(beanName);
-		List<HandlerSignature> preparing = callbacks(type, OnShardPreparing.class, HandlerSignature::ofPreparation);
-		List<HandlerSignature> assigned = callbacks(type, OnShardAssigned.class, HandlerSignature::ofCallback);
-		List<HandlerSignature> revoked = callbacks(type, OnShardRevoked.class, HandlerSignature::ofCallback);
+		HandlerCallbacks callbacks = callbacks(beanName, type);
 		for (Method method : AnnotatedBeans.methods(type, ShardConsumer.class)) {
 			HandlerSignature signature = HandlerSignature.ofConsumer(method, type, this.messages, this.beans);
 			for (ShardConsumer consumer : AnnotatedBeans.annotations(method, ShardConsumer.class)) {
@@ -138,18 +137,16 @@ public final class ShardHandlerDetector {
 					RunRules rules = new RunRulesReader(signature, topic, records, this.schedules.apply(topic)).read(
 							resolved(consumer.interval(), "interval", signature),
 							resolved(consumer.cron(), "cron", signature), resolved(consumer.zone(), "zone", signature));
-					handlers.add(new ShardHandler(topic, bean, signature, preparing, assigned, revoked, this.converter,
-							this.observer, rules, !records));
+					handlers.add(new ShardHandler(topic, bean, signature, callbacks, this.converter, this.observer, rules,
+							!records));
 				}
 			}
 			requireCallable(signature, "@ShardConsumer", type, bean.get());
 		}
-		preparing.forEach((callback) -> requireCallable(callback, "@OnShardPreparing", type, bean.get()));
-		assigned.forEach((callback) -> requireCallable(callback, "@OnShardAssigned", type, bean.get()));
-		revoked.forEach((callback) -> requireCallable(callback, "@OnShardRevoked", type, bean.get()));
-		if (handlers.isEmpty() && !(preparing.isEmpty() && assigned.isEmpty() && revoked.isEmpty())) {
+		callbacks.all().forEach((callback) -> requireCallable(callback, callback.annotation(), type, bean.get()));
+		if (handlers.isEmpty() && !callbacks.isEmpty()) {
 			throw new ShardkeeperConfigurationException(
-					"The bean '%s' has an @OnShardPreparing, @OnShardAssigned or @OnShardRevoked method, but no @ShardConsumer method."
+					"The bean '%s' has an @OnShardPreparing, @OnShardAssigned, @OnShardRevoked or @OnShardTimer method, but no @ShardConsumer method."
 						.formatted(beanName),
 					"Move the method to the bean of the handler that it belongs to.");
 		}
@@ -173,6 +170,20 @@ public final class ShardHandlerDetector {
 					"Write the name of a topic, or remove the annotation.");
 		}
 		return topics;
+	}
+
+	private static HandlerCallbacks callbacks(String beanName, Class<?> type) {
+		List<HandlerSignature> timers = callbacks(type, OnShardTimer.class, HandlerSignature::ofTimer);
+		if (timers.size() > 1) {
+			throw new ShardkeeperConfigurationException(
+					"The bean '%s' has two @OnShardTimer methods: %s and %s.".formatted(beanName, timers.get(0).name(),
+							timers.get(1).name()),
+					"Keep one of them: the name of its ShardTimer tells one kind of timer from another.");
+		}
+		return new HandlerCallbacks(callbacks(type, OnShardPreparing.class, HandlerSignature::ofPreparation),
+				callbacks(type, OnShardAssigned.class, HandlerSignature::ofCallback),
+				callbacks(type, OnShardRevoked.class, HandlerSignature::ofCallback),
+				timers.isEmpty() ? null : timers.get(0));
 	}
 
 	/** Returns an attribute of the annotation with its placeholders resolved. */

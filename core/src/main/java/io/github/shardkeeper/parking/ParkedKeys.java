@@ -55,6 +55,8 @@ public final class ParkedKeys {
 
 	private long lastPlace;
 
+	private long released;
+
 	/** Creates it without records. */
 	public ParkedKeys(int maxKeys, int maxRecords) {
 		this.maxKeys = maxKeys;
@@ -92,6 +94,11 @@ public final class ParkedKeys {
 
 	public int records() {
 		return this.entries.size();
+	}
+
+	/** Returns how many keys have ceased to wait so far. */
+	public long released() {
+		return this.released;
 	}
 
 	/** Returns the larger part of the two bounds that is used; above 1 beyond them. */
@@ -178,6 +185,7 @@ public final class ParkedKeys {
 		}
 		if (sequence.waiting.isEmpty()) {
 			this.sequences.remove(sequence.key);
+			this.released++;
 		}
 		else if (sequence.first().stored) {
 			this.ready.add(sequence);

@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 
 import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.handler.ShardHandler;
+import io.github.shardkeeper.handler.TimerRecord;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.call.Delivery;
 import io.github.shardkeeper.worker.commit.ShardProgress;
@@ -61,6 +62,10 @@ final class Acknowledgments {
 
 	/** Returns whether the records of a delivery are done when its call returns. */
 	boolean isDone(Delivery delivery) {
+		if (this.manual && TimerRecord.isTimer(delivery.first().source())) {
+			// Its method takes no Acknowledgment.
+			delivery.first().acknowledged();
+		}
 		return !this.manual || !this.inOrder && delivery.last().isAcknowledged();
 	}
 

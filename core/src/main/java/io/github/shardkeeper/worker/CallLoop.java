@@ -10,13 +10,13 @@ import io.github.shardkeeper.UnreadableStateException;
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.loop.WakeTimer;
-import io.github.shardkeeper.output.OutboxBuffer;
 import io.github.shardkeeper.schedule.RunRules;
 import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.call.HandlerCalls;
+import io.github.shardkeeper.worker.commit.CallWrites;
 import io.github.shardkeeper.worker.commit.Committer;
 import io.github.shardkeeper.worker.commit.ShardProgress;
 import io.github.shardkeeper.worker.failure.FailurePolicy;
@@ -46,6 +46,8 @@ final class CallLoop implements ShardOwnership.Loop {
 
 	private final @Nullable ShardRuns runs;
 
+	private final LoopTimers timers;
+
 	private final WakeTimer commitTimer;
 
 	private final WakeTimer callTimer;
@@ -68,6 +70,7 @@ final class CallLoop implements ShardOwnership.Loop {
 		this.committer = committer;
 		RunRules schedule = this.handler.schedule();
 		this.runs = (schedule != null) ? new ShardRuns(schedule, owned, problems, committer) : null;
+		this.timers = new LoopTimers(owned, handler, handlerCalls, problems, committer);
 		this.commitTimer = new WakeTimer(this.context.timer(), owned::wake);
 		this.callTimer = new WakeTimer(this.context.timer(), (this.runs != null) ? this.runs::wake : owned::wake);
 	}
@@ -110,6 +113,10 @@ final class CallLoop implements ShardOwnership.Loop {
 				}
 			}
 		}
+		if (!this.owned.lifecycle().isLeaving() && !waits() && isPermitted(now)) {
+			this.timers.call(now);
+			now = this.context.clock().now();
+		}
 		if (this.owned.lifecycle().isPaused()) {
 			this.progress.commitSoon();
 		}
@@ -120,7 +127,8 @@ final class CallLoop implements ShardOwnership.Loop {
 		if (this.owned.lifecycle().isLeaving()) {
 			return Outcome.MORE;
 		}
-		MonotonicTime due = this.committer.nextDue(now, false);
+		MonotonicTime due = MonotonicTime.earliestOf(this.committer.nextDue(now, false),
+				(!waits() && isPermitted(now)) ? this.timers.nextDue(now) : null);
 		if (due != null) {
 			this.commitTimer.wakeAt(due, now);
 		}
@@ -139,8 +147,8 @@ final class CallLoop implements ShardOwnership.Loop {
 	}
 
 	private boolean isPermitted(MonotonicTime now) {
-		return !this.halted && !this.owned.lifecycle().isPaused() && this.context.lease().permitsHandOut(now)
-				&& this.progress.permitsCalls();
+		return !this.halted && !this.timers.isHalted() && !this.owned.lifecycle().isPaused()
+				&& this.context.lease().permitsHandOut(now) && this.progress.permitsCalls();
 	}
 
 	private boolean mayCall(MonotonicTime now) {
@@ -150,14 +158,12 @@ final class CallLoop implements ShardOwnership.Loop {
 
 	private void call(MonotonicTime begun) {
 		this.owned.runFor((this.runs != null) ? this.runs.time() : null);
-		OutboxBuffer output = this.handler.takesOutput() ? this.context.outputs().open() : null;
+		CallWrites writes = CallWrites.open(this.handler, this.owned);
 		HandlerCalls.Result result = this.handlerCalls.callHandler(
 				this.handler.takesState() ? this.progress.state() : null, begun,
-				(view) -> this.handler.handle(null, this.owned, view, null, output));
+				(view) -> this.handler.handle(null, writes.arguments(this.owned, view, null)));
 		this.owned.runFor(null);
-		if (output != null) {
-			output.close();
-		}
+		writes.close();
 		MonotonicTime now = this.context.clock().now();
 		if (result.failure() != null) {
 			failed(result, result.failure(), begun, now);
@@ -167,11 +173,11 @@ final class CallLoop implements ShardOwnership.Loop {
 			JournaledState.Changes changes = this.progress.state().add(result.view());
 			this.progress.stateChanged((changes != null) ? changes : JournaledState.Changes.NONE, begun);
 		}
-		if (output != null) {
-			this.progress.send(output.records(), begun);
-		}
+		this.progress.add(writes.effects(), begun);
 		this.backOff.reset();
-		this.problems.callSucceeded();
+		if (!this.timers.isFailing()) {
+			this.problems.callSucceeded();
+		}
 		this.owned.meters().count((meters) -> meters.handled(0, begun.until(now)));
 		this.owned.reached(MovePhase.FIRST_RECORD, now);
 		if (this.runs != null) {

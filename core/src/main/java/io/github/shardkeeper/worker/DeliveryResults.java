@@ -107,6 +107,11 @@ final class DeliveryResults implements CallResults {
 	public void process(DeliveryCalls.Result result) {
 		Delivery delivery = result.delivery();
 		HandlerCalls.Result call = result.call();
+		if (delivery.first().isReplaced() && !this.callsCommit) {
+			// Another call has set or cancelled the timer meanwhile.
+			this.order.retry(delivery);
+			return;
+		}
 		if (call == null && delivery.records().size() > 1 && splitsAtUnreadable()) {
 			// The records before an unreadable one are handled, and committed, before it.
 			this.order.remove(delivery);
@@ -174,7 +179,7 @@ final class DeliveryResults implements CallResults {
 			return;
 		}
 		this.order.remove(delivery);
-		delivery.last().sends(result.sends());
+		delivery.last().effects(result.effects());
 		long bytes = 0;
 		for (TrackedRecord record : delivery.records()) {
 			bytes += record.source().size();
@@ -255,6 +260,16 @@ final class DeliveryResults implements CallResults {
 		this.intake.addParts(delivery.parts());
 	}
 
+	/** Removes a timer that was set or cancelled since; returns whether it has. */
+	boolean dropReplaced(Delivery delivery) {
+		if (!delivery.first().isReplaced()) {
+			return false;
+		}
+		this.order.remove(delivery);
+		delivery.first().done();
+		return true;
+	}
+
 	/**
 	 * Puts the records of a delivery whose keys wait behind those in the retry queue.
 	 * @return whether the delivery must not be called, or not yet
@@ -262,6 +277,9 @@ final class DeliveryResults implements CallResults {
 	boolean parkBehind(Delivery delivery) {
 		if (!this.progress.queue().keepsOrder() || delivery.first().isOfQueue()) {
 			return false;
+		}
+		if (delivery.first().isTimer()) {
+			return waitBehindKey(delivery);
 		}
 		MonotonicTime now = this.context.clock().now();
 		boolean parked = false;
@@ -285,6 +303,15 @@ final class DeliveryResults implements CallResults {
 			return true;
 		}
 		return false;
+	}
+
+	private boolean waitBehindKey(Delivery timer) {
+		boolean waits = this.progress.mustWait(timer.first());
+		if (waits) {
+			this.order.remove(timer);
+			this.progress.timers().giveBack(timer.first());
+		}
+		return waits;
 	}
 
 	private boolean isHeldBack(Delivery delivery, TrackedRecord record, FailureRoute route) {

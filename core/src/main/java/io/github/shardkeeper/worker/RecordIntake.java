@@ -22,14 +22,16 @@ import io.github.shardkeeper.worker.shard.OwnedShard;
 
 /**
  * Takes up the next delivery of a shard: first the parts of a list that failed as a
- * whole, then due records of the retry queue, then records from the reader. Confined to
- * the shard's worker, except for {@link #buffer}.
+ * whole, then due records of the retry queue, then due timers and records from the
+ * reader. Confined to the shard's worker, except for {@link #buffer}.
  */
 final class RecordIntake {
 
 	private static final Logger logger = PrintableLogger.of(RecordIntake.class);
 
 	private static final int MAX_OF_QUEUE_IN_A_ROW = 10;
+
+	private static final int MAX_TIMERS_IN_A_ROW = 10;
 
 	private final OwnedShard owned;
 
@@ -50,6 +52,9 @@ final class RecordIntake {
 
 	/** Number of records of the retry queue taken up since the last other one. */
 	private int ofQueueInARow;
+
+	/** Number of timers taken up since the last record from the reader. */
+	private int timersInARow;
 
 	RecordIntake(OwnedShard owned, ShardProblems problems, ShardProgress progress, int batchSize) {
 		this.owned = owned;
@@ -135,9 +140,9 @@ final class RecordIntake {
 			// So that a long sequence of one key does not stop all others; and not more
 			// of
 			// its new records are put behind it than it has less meanwhile.
-			Delivery read = this.heldBack.isEmpty() ? takeUpRead(now, 1) : null;
-			if (read != null) {
-				return read;
+			Delivery other = this.heldBack.isEmpty() ? takeUpNew(now, 1) : null;
+			if (other != null) {
+				return other;
 			}
 		}
 		FailedRecord queued = this.progress.queue().next(now);
@@ -146,15 +151,38 @@ final class RecordIntake {
 			return new Delivery(TrackedRecord.ofQueue(queued));
 		}
 		if (this.heldBack.isEmpty()) {
-			return takeUpRead(now, this.batchSize);
+			return takeUpNew(now, this.batchSize);
 		}
 		// The queue may have found out that others have made room.
 		resume();
 		return this.heldBack.isEmpty() ? this.parts.poll() : null;
 	}
 
-	private @Nullable Delivery takeUpRead(MonotonicTime now, int most) {
+	/** Takes up what was never called; neither timers nor records stop the others. */
+	private @Nullable Delivery takeUpNew(MonotonicTime now, int most) {
 		this.ofQueueInARow = 0;
+		if (this.timersInARow < MAX_TIMERS_IN_A_ROW) {
+			TrackedRecord timer = this.progress.timers().next(now);
+			if (timer != null) {
+				this.timersInARow++;
+				return new Delivery(timer);
+			}
+		}
+		boolean timersMayBeDue = this.timersInARow >= MAX_TIMERS_IN_A_ROW;
+		this.timersInARow = 0;
+		Delivery read = takeUpRead(now, most);
+		return (read == null && timersMayBeDue) ? takeUpNew(now, most) : read;
+	}
+
+	/**
+	 * Returns when to ask for the next delivery, {@code null} for not before an event.
+	 */
+	@Nullable MonotonicTime nextLook(MonotonicTime now) {
+		return MonotonicTime.earliestOf(this.progress.queue().nextLook(),
+				this.heldBack.isEmpty() ? this.progress.timers().nextLook(now) : null);
+	}
+
+	private @Nullable Delivery takeUpRead(MonotonicTime now, int most) {
 		TrackedRecord first = takeRecord(now);
 		if (first == null) {
 			return null;

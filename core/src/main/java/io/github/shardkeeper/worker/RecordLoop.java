@@ -165,10 +165,7 @@ final class RecordLoop implements ShardOwnership.Loop {
 	}
 
 	private MonotonicTime call(Delivery delivery, MonotonicTime now) {
-		if (this.results.expire(delivery)) {
-			return this.context.clock().now();
-		}
-		if (this.results.parkBehind(delivery)) {
+		if (this.results.dropReplaced(delivery) || this.results.expire(delivery) || this.results.parkBehind(delivery)) {
 			return this.context.clock().now();
 		}
 		this.progress.busy();
@@ -249,7 +246,7 @@ final class RecordLoop implements ShardOwnership.Loop {
 				this.committer.nextDue(now, !idle));
 		if (permitted) {
 			next = MonotonicTime.earliestOf(next, this.order.nextDue(),
-					this.order.hasRoom() ? this.progress.queue().nextLook() : null);
+					this.order.hasRoom() ? this.intake.nextLook(now) : null);
 		}
 		if (next != null) {
 			this.timer.wakeAt(next, now);

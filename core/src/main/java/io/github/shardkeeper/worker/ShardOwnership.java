@@ -76,7 +76,7 @@ final class ShardOwnership {
 		this.handlerCalls = handlerCalls;
 		this.problems = problems;
 		this.context = owned.context();
-		this.progress = new ShardProgress(acquired, owned, outbox);
+		this.progress = new ShardProgress(acquired, owned, outbox, handler.hasTimers());
 		CommitNumbers numbers;
 		if (earlier != null) {
 			numbers = earlier.committer.numbers();

@@ -453,7 +453,11 @@ public final class ShardWorker {
 				this.completed = true;
 				this.lifecycle.drain(now);
 			}
-			case PENDING -> this.attentionDue = true;
+			case PENDING -> {
+				this.attentionDue = true;
+				// Those of a handler that has no method for them any more, say.
+				committer.progress().timers().attend();
+			}
 			case STALE -> fenced(Token.NONE);
 			case GONE -> committer.checkpointGone();
 		}

@@ -48,7 +48,7 @@ class HandlerSignatureTests {
 	void parametersMayHaveAnyOrder(Method method) {
 		HandlerSignature signature = HandlerSignature.ofConsumer(method, Supported.class);
 
-		Object[] arguments = signature.arguments(CONVERTED, CONTEXT, STATE, ACKNOWLEDGMENT);
+		Object[] arguments = signature.arguments(CONVERTED, new CallArguments(CONTEXT, STATE, ACKNOWLEDGMENT));
 		Class<?>[] types = method.getParameterTypes();
 		assertThat(arguments).hasSameSizeAs(types);
 		for (int i = 0; i < types.length; i++) {
@@ -146,9 +146,9 @@ class HandlerSignatureTests {
 		HandlerSignature signature = HandlerSignature.ofCallback(method(Callbacks.class, "both"), Callbacks.class,
 				"@OnShardAssigned");
 
-		assertThat(signature.arguments(null, CONTEXT, STATE, null)).containsExactly(STATE, CONTEXT);
+		assertThat(signature.arguments(null, new CallArguments(CONTEXT, STATE, null))).containsExactly(STATE, CONTEXT);
 		assertThat(HandlerSignature.ofCallback(method(Callbacks.class, "none"), Callbacks.class, "@OnShardAssigned")
-			.arguments(null, CONTEXT, STATE, null)).isEmpty();
+			.arguments(null, new CallArguments(CONTEXT, STATE, null))).isEmpty();
 	}
 
 	@ParameterizedTest
@@ -171,7 +171,7 @@ class HandlerSignatureTests {
 	void preparationsTakeTheContextOnly() {
 		assertThat(
 				HandlerSignature.ofPreparation(method(Callbacks.class, "context"), Callbacks.class, "@OnShardPreparing")
-					.arguments(null, CONTEXT, null, null))
+					.arguments(null, new CallArguments(CONTEXT, null, null)))
 			.containsExactly(CONTEXT);
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
 			.isThrownBy(() -> HandlerSignature.ofPreparation(method(Callbacks.class, "both"), Callbacks.class,

@@ -144,8 +144,8 @@ class MessageHandlersTests {
 		ShardHandler handler = detect(bean);
 		Object converted = handler.convert(CONTEXT, record("{'number':'a','amount':2}"));
 
-		handler.handle(converted, CONTEXT, STATE, ACKNOWLEDGMENT);
-		handler.handle(converted, CONTEXT, mock(ShardState.class), ACKNOWLEDGMENT);
+		handler.handle(converted, new CallArguments(CONTEXT, STATE, ACKNOWLEDGMENT));
+		handler.handle(converted, new CallArguments(CONTEXT, mock(ShardState.class), ACKNOWLEDGMENT));
 		assertThat(bean.arguments.get(4)).isSameAs(bean.arguments.get(0));
 		assertThat(bean.arguments.get(6)).isNotSameAs(STATE);
 	}
@@ -169,8 +169,10 @@ class MessageHandlersTests {
 		ShardHandler handler = detect(bean);
 		assertThat(handler.shape()).isEqualTo(HandlerShape.BATCH);
 
-		handler.handle(List.of(handler.convert(CONTEXT, record("{'number':'a','amount':2}")),
-				handler.convert(CONTEXT, record("{'number':'b','amount':3}"))), CONTEXT, STATE, ACKNOWLEDGMENT);
+		handler.handle(
+				List.of(handler.convert(CONTEXT, record("{'number':'a','amount':2}")),
+						handler.convert(CONTEXT, record("{'number':'b','amount':3}"))),
+				new CallArguments(CONTEXT, STATE, ACKNOWLEDGMENT));
 		assertThat(bean.arguments).containsExactly(List.of(new Order("a", 2), new Order("b", 3)), STATE);
 		assertNotConverted(bean, record("{'number':'a','amount':0}"), "amount must be");
 	}
@@ -181,7 +183,7 @@ class MessageHandlersTests {
 		ShardHandler handler = detect(bean);
 		List<Object> converted = new ArrayList<>(
 				List.of(handler.convert(CONTEXT, record("{'number':'a','amount':2}"))));
-		handler.handle(converted, CONTEXT, STATE, ACKNOWLEDGMENT);
+		handler.handle(converted, new CallArguments(CONTEXT, STATE, ACKNOWLEDGMENT));
 
 		List<?> given = (List<?>) bean.arguments.get(0);
 		assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(given::clear);
@@ -250,7 +252,7 @@ class MessageHandlersTests {
 
 	private static List<Object> call(Recording bean, SourceRecord record) throws Throwable {
 		ShardHandler handler = detect(bean);
-		handler.handle(handler.convert(CONTEXT, record), CONTEXT, STATE, ACKNOWLEDGMENT);
+		handler.handle(handler.convert(CONTEXT, record), new CallArguments(CONTEXT, STATE, ACKNOWLEDGMENT));
 		return bean.arguments;
 	}
 

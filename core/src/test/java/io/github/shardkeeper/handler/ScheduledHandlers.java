@@ -24,8 +24,9 @@ public final class ScheduledHandlers {
 			.map((method) -> HandlerSignature.ofConsumer(method, bean.getClass()))
 			.findAny()
 			.orElseThrow();
-		return new ShardHandler(topic, () -> bean, signature, List.of(), List.of(), List.of(),
-				new JsonPayloadConverter(new JsonMapper()), null, rules, true);
+		return new ShardHandler(topic, () -> bean, signature,
+				new HandlerCallbacks(List.of(), List.of(), List.of(), null), new JsonPayloadConverter(new JsonMapper()),
+				null, rules, true);
 	}
 
 }

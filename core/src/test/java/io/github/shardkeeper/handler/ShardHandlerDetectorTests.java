@@ -94,7 +94,7 @@ class ShardHandlerDetectorTests {
 			SourceRecord source = new SourceRecord(new Offset("1"), "k", "hello".getBytes(), Instant.EPOCH);
 			handler.assigned(shard, state);
 			Object converted = handler.convert(shard, source);
-			handler.handle(converted, shard, state, null);
+			handler.handle(converted, new CallArguments(shard, state, null));
 			handler.revoked(shard, state);
 
 			assertThat(context.getBean(Two.class).calls).containsExactly("assigned", "order hello", "revoked");
@@ -107,8 +107,8 @@ class ShardHandlerDetectorTests {
 		try (GenericApplicationContext context = context(Failing.class)) {
 			ShardHandler handler = detect(context, TOPICS).get("orders");
 
-			assertThatExceptionOfType(IOException.class)
-				.isThrownBy(() -> handler.handle(null, mock(ShardContext.class), mock(ShardState.class), null));
+			assertThatExceptionOfType(IOException.class).isThrownBy(() -> handler.handle(null,
+					new CallArguments(mock(ShardContext.class), mock(ShardState.class), null)));
 		}
 	}
 
@@ -126,12 +126,13 @@ class ShardHandlerDetectorTests {
 			assertThat(payloads.shape()).isEqualTo(HandlerShape.BATCH);
 			assertThat(payloads.takesAcknowledgment()).isFalse();
 			assertThat(payloads.takesState()).isTrue();
-			payloads.handle(List.of(payloads.convert(shard, source), payloads.convert(shard, source)), shard, state,
-					null);
+			payloads.handle(List.of(payloads.convert(shard, source), payloads.convert(shard, source)),
+					new CallArguments(shard, state, null));
 			ShardHandler records = handlers.get("visits");
 			assertThat(records.takesAcknowledgment()).isTrue();
 			assertThat(records.takesState()).isFalse();
-			records.handle(List.of(records.convert(shard, source)), shard, state, () -> acknowledged.add("yes"));
+			records.handle(List.of(records.convert(shard, source)),
+					new CallArguments(shard, state, () -> acknowledged.add("yes")));
 
 			assertThat(context.getBean(Batches.class).calls).containsExactly(List.of(7, 7),
 					List.of(new ShardRecord<>(ShardId.of("orders", 0), new Offset("1"), "k", 7, Instant.EPOCH)));
@@ -147,7 +148,7 @@ class ShardHandlerDetectorTests {
 			ShardHandler handler = handlers.get("orders");
 			assertThat(handler.shape()).isEqualTo(HandlerShape.LOOP);
 			assertThat(handler.interval()).isEqualTo(Duration.ofMinutes(2));
-			handler.handle(null, mock(ShardContext.class), mock(ShardState.class), null);
+			handler.handle(null, new CallArguments(mock(ShardContext.class), mock(ShardState.class), null));
 			assertThat(context.getBean(Looping.class).calls).containsExactly("loop");
 			SourceRecord source = new SourceRecord(new Offset("1"), null, "{".getBytes(), Instant.EPOCH);
 			assertThatExceptionOfType(IllegalStateException.class)
@@ -294,7 +295,7 @@ class ShardHandlerDetectorTests {
 			assertThat(AopUtils.isCglibProxy(context.getBean("handler"))).isEqualTo(ofClass);
 			assertThat(AopUtils.isJdkDynamicProxy(context.getBean("handler"))).isEqualTo(!ofClass);
 			ShardHandler handler = detect(context, TOPICS).get("orders");
-			handler.handle(null, mock(ShardContext.class), mock(ShardState.class), null);
+			handler.handle(null, new CallArguments(mock(ShardContext.class), mock(ShardState.class), null));
 			assertThat(intercepted).containsExactly("handle");
 		}
 	}
@@ -562,7 +563,8 @@ class ShardHandlerDetectorTests {
 		try (context) {
 			Map<String, ShardHandler> handlers = detect(context, TOPICS);
 			call(handlers.get("orders"));
-			handlers.get("visits").handle(null, mock(ShardContext.class), mock(ShardState.class), null);
+			handlers.get("visits")
+				.handle(null, new CallArguments(mock(ShardContext.class), mock(ShardState.class), null));
 
 			assertThat(created).hasSize(1);
 			assertThat(created.get(0).calls).hasSize(2);
@@ -627,7 +629,7 @@ class ShardHandlerDetectorTests {
 		ShardContext shard = mock(ShardContext.class);
 		given(shard.shard()).willReturn(ShardId.of("orders", 0));
 		SourceRecord source = new SourceRecord(new Offset("1"), "k", "x".getBytes(), Instant.EPOCH);
-		handler.handle(handler.convert(shard, source), shard, mock(ShardState.class), null);
+		handler.handle(handler.convert(shard, source), new CallArguments(shard, mock(ShardState.class), null));
 	}
 
 	private final List<String> intercepted = new ArrayList<>();

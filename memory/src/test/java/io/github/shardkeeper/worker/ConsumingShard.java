@@ -94,8 +94,15 @@ final class ConsumingShard {
 
 	/** The same, with a wall clock of the test's. */
 	static ConsumingShard withWallClock(Object bean, TestSettings settings, InstantSource wallClock) {
-		return new ConsumingShard(bean, settings, new BufferBudget(Long.MAX_VALUE), (created) -> {
-		}, true, TopicSchedule.NONE, wallClock);
+		return withWallClock(bean, settings, wallClock, (created) -> {
+		});
+	}
+
+	/** The same, for those that need it while it starts. */
+	static ConsumingShard withWallClock(Object bean, TestSettings settings, InstantSource wallClock,
+			Consumer<ConsumingShard> created) {
+		return new ConsumingShard(bean, settings, new BufferBudget(Long.MAX_VALUE), created, true, TopicSchedule.NONE,
+				wallClock);
 	}
 
 	/** The same, for beans that need it while it starts. */

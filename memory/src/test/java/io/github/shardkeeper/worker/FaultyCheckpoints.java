@@ -65,6 +65,8 @@ public final class FaultyCheckpoints implements CheckpointStore {
 
 	private boolean refuses;
 
+	private int timerReads;
+
 	/** Requests, in order. */
 	private final List<Commit> sent = new ArrayList<>();
 
@@ -335,7 +337,13 @@ public final class FaultyCheckpoints implements CheckpointStore {
 
 	@Override
 	public List<StoredTimer> timers(ShardId shard, StoredTimer after, int limit) {
+		this.timerReads++;
 		return reach().timers(shard, after, limit);
+	}
+
+	/** Returns how often timers were read. */
+	public int timerReads() {
+		return this.timerReads;
 	}
 
 	@Override

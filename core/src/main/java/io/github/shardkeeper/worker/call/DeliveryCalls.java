@@ -14,13 +14,14 @@ import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
-import io.github.shardkeeper.output.OutboxBuffer;
+import io.github.shardkeeper.handler.TimerRecord;
 import io.github.shardkeeper.source.PayloadConversionException;
-import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.commit.CallCommit;
+import io.github.shardkeeper.worker.commit.CallWrites;
 import io.github.shardkeeper.worker.commit.Committer;
+import io.github.shardkeeper.worker.record.CallEffects;
 import io.github.shardkeeper.worker.record.TrackedRecord;
 import io.github.shardkeeper.worker.shard.FailureLog;
 import io.github.shardkeeper.worker.shard.OwnedShard;
@@ -103,7 +104,8 @@ public final class DeliveryCalls {
 
 	private Result call(Delivery delivery, MonotonicTime begun, boolean concurrently) {
 		try {
-			return this.batch ? callWithAll(delivery, begun, concurrently) : callWithOne(delivery, begun, concurrently);
+			return (this.batch && !TimerRecord.isTimer(delivery.first().source()))
+					? callWithAll(delivery, begun, concurrently) : callWithOne(delivery, begun, concurrently);
 		}
 		catch (Throwable ex) {
 			// A conversion that the JVM has ended, above all: a failure of the handler.
@@ -140,7 +142,8 @@ public final class DeliveryCalls {
 
 	private Result notCalled(Delivery delivery, List<Unreadable> unreadable, HandlerCalls.@Nullable Result call,
 			MonotonicTime begun) {
-		return new Result(delivery, unreadable, call, List.of(), begun, this.context.clock().now(), CallCommit.LATER);
+		return new Result(delivery, unreadable, call, CallEffects.NONE, begun, this.context.clock().now(),
+				CallCommit.LATER);
 	}
 
 	private Result callHandler(Delivery delivery, Object converted, List<Unreadable> unreadable, MonotonicTime begun,
@@ -148,18 +151,15 @@ public final class DeliveryCalls {
 		JournaledState seen = this.handler.takesState() ? this.state : null;
 		Acknowledgment acknowledgment = this.handler.takesAcknowledgment() ? this.acknowledgments.apply(delivery)
 				: null;
-		OutboxBuffer output = this.handler.takesOutput() ? this.context.outputs().open() : null;
-		CallCommit commit = this.committer.begin(delivery.records(), output);
+		CallWrites writes = CallWrites.open(this.handler, this.owned);
+		CallCommit commit = this.committer.begin(delivery.records(), writes);
 		CallCommit.Code code = commit
-			.around((view) -> this.handler.handle(converted, this.owned, view, acknowledgment, output));
+			.around((view) -> this.handler.handle(converted, writes.arguments(this.owned, view, acknowledgment)));
 		HandlerCalls.Result call = concurrently ? this.handlerCalls.callConcurrently(seen, begun, code)
 				: this.handlerCalls.callHandler(seen, begun, code);
-		if (output != null) {
-			output.close();
-		}
-		List<NewRecord> sends = (output != null) ? commit.uncommitted(output) : List.of();
+		writes.close();
 		MonotonicTime ended = concurrently ? this.context.clock().now() : this.handlerCalls.exclusiveEnded();
-		return new Result(delivery, unreadable, call, sends, begun, ended, commit);
+		return new Result(delivery, unreadable, call, commit.uncommitted(writes), begun, ended, commit);
 	}
 
 	/** Returns the handler's argument, or an {@link Unreadable}. */
@@ -197,12 +197,12 @@ public final class DeliveryCalls {
 	 * @param unreadable its records that could not be converted
 	 * @param call the result of the call, {@code null} if no call was made because of
 	 * unreadable records
-	 * @param sends the records that the call has sent and not committed, dropped if it
-	 * has failed
+	 * @param effects what the call has done besides and not committed, dropped if it has
+	 * failed
 	 * @param commit how the call commits
 	 */
 	public record Result(Delivery delivery, List<Unreadable> unreadable, HandlerCalls.@Nullable Result call,
-			List<NewRecord> sends, MonotonicTime begun, MonotonicTime ended, CallCommit commit) {
+			CallEffects effects, MonotonicTime begun, MonotonicTime ended, CallCommit commit) {
 
 		/** Returns it with a failure of its call, if that has none. */
 		public Result withFailure(Throwable failure) {
@@ -217,7 +217,7 @@ public final class DeliveryCalls {
 		}
 
 		private Result with(HandlerCalls.Result made) {
-			return new Result(this.delivery, this.unreadable, made, this.sends, this.begun, this.ended, this.commit);
+			return new Result(this.delivery, this.unreadable, made, this.effects, this.begun, this.ended, this.commit);
 		}
 
 	}

@@ -2,13 +2,10 @@ package io.github.shardkeeper.worker.commit;
 
 import java.util.List;
 
-import org.jspecify.annotations.Nullable;
-
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.handler.HandlerShape;
-import io.github.shardkeeper.output.OutboxBuffer;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.worker.record.TrackedRecord;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
@@ -39,7 +36,7 @@ public final class BackgroundCommitter extends Committer {
 	}
 
 	@Override
-	public CallCommit begin(List<TrackedRecord> records, @Nullable OutboxBuffer output) {
+	public CallCommit begin(List<TrackedRecord> records, CallWrites writes) {
 		return CallCommit.LATER;
 	}
 

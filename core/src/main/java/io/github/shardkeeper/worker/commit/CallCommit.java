@@ -1,12 +1,9 @@
 package io.github.shardkeeper.worker.commit;
 
-import java.util.List;
-
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.checkpoint.StateView;
-import io.github.shardkeeper.output.OutboxBuffer;
-import io.github.shardkeeper.source.ShardAppender.NewRecord;
+import io.github.shardkeeper.worker.record.CallEffects;
 
 /** How a call commits what it does. Confined to the thread of the call. */
 public interface CallCommit {
@@ -20,8 +17,8 @@ public interface CallCommit {
 		}
 
 		@Override
-		public List<NewRecord> uncommitted(OutboxBuffer output) {
-			return output.records();
+		public CallEffects uncommitted(CallWrites writes) {
+			return writes.effects();
 		}
 
 	};
@@ -29,8 +26,8 @@ public interface CallCommit {
 	/** Returns the code of the call with what belongs to its commit. */
 	Code around(Code code);
 
-	/** Returns what a call that has returned has sent and not committed. */
-	List<NewRecord> uncommitted(OutboxBuffer output);
+	/** Returns what a call that has returned has done besides and not committed. */
+	CallEffects uncommitted(CallWrites writes);
 
 	/** Code of a call. */
 	@FunctionalInterface

@@ -12,10 +12,10 @@ import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitPart;
 import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.StateView;
-import io.github.shardkeeper.output.OutboxBuffer;
-import io.github.shardkeeper.source.ShardAppender.NewRecord;
+import io.github.shardkeeper.worker.record.CallEffects;
 import io.github.shardkeeper.worker.record.OffsetWindow;
 import io.github.shardkeeper.worker.record.TrackedRecord;
+import io.github.shardkeeper.worker.timer.TimerQueue;
 
 /**
  * A call in a transaction of the application, which contains the commit of its records.
@@ -29,7 +29,7 @@ public final class CallTransaction implements CallCommit {
 
 	private final List<TrackedRecord> records;
 
-	private final @Nullable OutboxBuffer output;
+	private final CallWrites writes;
 
 	private boolean hasTurn;
 
@@ -50,11 +50,11 @@ public final class CallTransaction implements CallCommit {
 
 	private CallTransactions.@Nullable Result ended;
 
-	CallTransaction(TransactionalCommitter committer, List<TrackedRecord> records, @Nullable OutboxBuffer output) {
+	CallTransaction(TransactionalCommitter committer, List<TrackedRecord> records, CallWrites writes) {
 		this.committer = committer;
 		this.progress = committer.progress();
 		this.records = records;
-		this.output = output;
+		this.writes = writes;
 	}
 
 	/** Returns what became of the transaction, {@code null} if it has not begun. */
@@ -102,7 +102,7 @@ public final class CallTransaction implements CallCommit {
 
 					@Override
 					public Runnable savepoint() {
-						return takesBack(view);
+						return CallTransaction.this.writes.savepoint(view);
 					}
 
 				});
@@ -115,51 +115,36 @@ public final class CallTransaction implements CallCommit {
 		}
 	}
 
-	/** Returns nothing: it has committed what it has sent. */
+	/** Returns nothing: it has committed what it has done. */
 	@Override
-	public List<NewRecord> uncommitted(OutboxBuffer output) {
-		return List.of();
-	}
-
-	private Runnable takesBack(@Nullable StateView view) {
-		Runnable state = (view != null) ? view.savepoint() : () -> {
-		};
-		Runnable sent = (this.output != null) ? this.output.savepoint() : () -> {
-		};
-		return () -> {
-			state.run();
-			sent.run();
-		};
+	public CallEffects uncommitted(CallWrites writes) {
+		return CallEffects.NONE;
 	}
 
 	/** Takes the turn, and returns what it is to write. */
 	private Commit prepare(@Nullable StateView view) throws InterruptedException {
 		takeTurn();
 		Map<String, @Nullable String> changes = (view != null) ? this.progress.state().changes(view) : Map.of();
-		if (changes == null) {
+		if (changes == null || this.records.get(0).isReplaced()) {
 			this.outdated = true;
-			throw new IllegalStateException("Another call has changed the state that this one has read");
+			throw new IllegalStateException("Another call has changed the state that this one has read, or its timer");
 		}
+		// What is done later, by listeners of the transaction, would be lost.
+		this.writes.close();
+		CallEffects effects = this.writes.effects();
 		ShardProgress.Published published = this.progress.takePublished();
 		this.taken = published;
-		this.sent = this.progress.outbox().prepareForCall(takeOutput());
+		this.sent = this.progress.outbox().prepareForCall(effects.sends());
 		OffsetWindow.Position position = published.window().positionAfter(this.records);
 		Commit.Builder prepared = new Commit.Builder(this.committer.numbers().next(), position.offset(),
 				position.ahead());
 		this.added = withOwn(published.failed()).addTo(prepared, this.progress.failed());
-		Commit last = prepared.changes(changes).outbox(this.sent).build();
+		Commit last = prepared.changes(changes)
+			.outbox(this.sent)
+			.timers(TimerQueue.changesOfCall(this.records, effects.timers()))
+			.build();
 		this.commit = last;
 		return last;
-	}
-
-	/** What is sent later, by listeners of the transaction, would be lost. */
-	private List<NewRecord> takeOutput() {
-		OutboxBuffer finished = this.output;
-		if (finished == null) {
-			return List.of();
-		}
-		finished.close();
-		return finished.records();
 	}
 
 	/** Returns changes with the records of the retry queue that it removes. */
@@ -199,6 +184,7 @@ public final class CallTransaction implements CallCommit {
 			this.committer.numbers().acknowledged(commit());
 			this.progress.state().committed(commit().changes());
 			this.progress.outbox().writtenByCall(this.sent);
+			this.progress.timers().writtenByCall(this.records, commit().timers());
 			this.records.forEach(TrackedRecord::written);
 		}
 		else if (this.taken != null) {

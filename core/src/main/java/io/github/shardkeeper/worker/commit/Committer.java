@@ -13,7 +13,6 @@ import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.checkpoint.CommitPart;
 import io.github.shardkeeper.checkpoint.Replies;
 import io.github.shardkeeper.loop.MeterGuard;
-import io.github.shardkeeper.output.OutboxBuffer;
 import io.github.shardkeeper.protocol.member.HoldingAction.Forfeit;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -122,7 +121,7 @@ public abstract sealed class Committer permits BackgroundCommitter, Transactiona
 	abstract Outcome checkpointGone(Sent lost);
 
 	/** Returns how a call commits what it does. On the thread of the call. */
-	public abstract CallCommit begin(List<TrackedRecord> records, @Nullable OutboxBuffer output);
+	public abstract CallCommit begin(List<TrackedRecord> records, CallWrites writes);
 
 	/** Returns whether calls commit what they do, so that it is done when they return. */
 	public abstract boolean commitsCalls();

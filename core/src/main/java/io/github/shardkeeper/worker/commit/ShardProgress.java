@@ -17,9 +17,9 @@ import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.output.ShardOutbox;
 import io.github.shardkeeper.shard.Offset;
-import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.record.CallEffects;
 import io.github.shardkeeper.worker.record.OffsetWindow;
 import io.github.shardkeeper.worker.record.RecordBuffer;
 import io.github.shardkeeper.worker.record.TrackedRecord;
@@ -27,6 +27,7 @@ import io.github.shardkeeper.worker.retry.RetryQueue;
 import io.github.shardkeeper.worker.shard.ConsumerSettings;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 import io.github.shardkeeper.worker.shard.WorkerContext;
+import io.github.shardkeeper.worker.timer.TimerQueue;
 
 /**
  * Progress of an acquired shard since its checkpoint, and the contents of the next
@@ -68,6 +69,8 @@ public final class ShardProgress {
 
 	private final FailedRecords failed;
 
+	private final TimerQueue timers;
+
 	/** All parts of a commit. What removes entries of the state is before it. */
 	private final CommitPart[] parts;
 
@@ -85,8 +88,11 @@ public final class ShardProgress {
 
 	private boolean commitSoon;
 
-	/** Creates the progress at the checkpoint, or at the position of a pending seek. */
-	public ShardProgress(Acquisition.Acquired acquired, OwnedShard owned, ShardOutbox outbox) {
+	/**
+	 * Creates the progress at the checkpoint, or at the position of a pending seek.
+	 * @param hasTimers whether the handler has timers
+	 */
+	public ShardProgress(Acquisition.Acquired acquired, OwnedShard owned, ShardOutbox outbox, boolean hasTimers) {
 		ConsumerSettings consumer = owned.settings();
 		WorkerContext context = owned.context();
 		MonotonicTime now = context.clock().now();
@@ -103,10 +109,13 @@ public final class ShardProgress {
 		this.queue = RetryQueue.of(owned, (dueIn != null) ? now.plus(dueIn) : null);
 		this.failed = new FailedRecords(this.queue, context.clock(), context.wallClock());
 		this.repositioning = new Repositioning((seek != null) ? seek.number() : acquired.seeks().applied());
-		this.parts = new CommitPart[] { this.repositioning, this.expired, this.state, this.failed, this.outbox };
+		this.timers = new TimerQueue(owned, this.queue, acquired.lastCommit(), hasTimers);
+		this.parts = new CommitPart[] { this.repositioning, this.expired, this.state, this.failed, this.timers,
+				this.outbox };
 		if (seek != null) {
 			if (seek.clearsState()) {
 				this.state.clear();
+				this.timers.clear();
 			}
 			recordSeek(now);
 		}
@@ -139,6 +148,10 @@ public final class ShardProgress {
 		return this.queue;
 	}
 
+	public TimerQueue timers() {
+		return this.timers;
+	}
+
 	ShardOutbox outbox() {
 		return this.outbox;
 	}
@@ -165,24 +178,36 @@ public final class ShardProgress {
 	public void done(TrackedRecord record, MonotonicTime since) {
 		this.state.makeCommittable(record.takeChanges());
 		if (record.isOfQueue()) {
-			record.done();
 			this.failed.remove(record);
+		}
+		leave(record);
+		changed(1, since);
+		add(record.takeEffects(), since);
+	}
+
+	/** A timer is removed before what its call has set. */
+	private void leave(TrackedRecord record) {
+		if (record.isTimer()) {
+			this.timers.done(record);
+		}
+		if (record.isTimer() || record.isOfQueue()) {
+			record.done();
 		}
 		else {
 			this.window.done(record);
 		}
-		changed(1, since);
-		send(record.takeSends(), since);
 	}
 
 	/** Marks a record as done that the transaction of its call has written. */
 	public void written(TrackedRecord record) {
-		if (!record.isOfQueue()) {
-			this.window.done(record);
+		if (record.isTimer()) {
+			record.done();
 			return;
 		}
-		record.done();
-		this.failed.removed(record);
+		if (record.isOfQueue()) {
+			this.failed.removed(record);
+		}
+		leave(record);
 	}
 
 	/**
@@ -258,12 +283,16 @@ public final class ShardProgress {
 	}
 
 	/**
-	 * Adds records that a call has sent to the next commit, which becomes due: calls that
-	 * return until the reply to the last one share it.
+	 * Adds what a call has done besides to the next commit. That becomes due if the call
+	 * has sent records: calls that return until the reply to the last one share it.
 	 */
-	public void send(List<NewRecord> records, MonotonicTime since) {
-		if (!records.isEmpty()) {
-			this.outbox.add(records);
+	public void add(CallEffects effects, MonotonicTime since) {
+		if (!effects.timers().isEmpty()) {
+			this.timers.change(effects.timers());
+			changed(0, since);
+		}
+		if (!effects.sends().isEmpty()) {
+			this.outbox.add(effects.sends());
 			changed(0, since);
 			commitSoon();
 		}
@@ -331,12 +360,7 @@ public final class ShardProgress {
 	}
 
 	private void setAside(TrackedRecord record, MonotonicTime now) {
-		if (record.isOfQueue()) {
-			record.done();
-		}
-		else {
-			this.window.done(record);
-		}
+		leave(record);
 		changed(1, now);
 		// Its payload stays in memory until the commit.
 		commitSoon();

@@ -11,7 +11,6 @@ import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.checkpoint.CommitLock;
 import io.github.shardkeeper.loop.MeterGuard;
-import io.github.shardkeeper.output.OutboxBuffer;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.record.TrackedRecord;
 import io.github.shardkeeper.worker.shard.ConsumerMeters.TopicMeters;
@@ -76,8 +75,8 @@ public final class TransactionalCommitter extends Committer {
 	}
 
 	@Override
-	public CallCommit begin(List<TrackedRecord> records, @Nullable OutboxBuffer output) {
-		return new CallTransaction(this, records, output);
+	public CallCommit begin(List<TrackedRecord> records, CallWrites writes) {
+		return new CallTransaction(this, records, writes);
 	}
 
 	/** Lets the call commit what is uncommitted. */

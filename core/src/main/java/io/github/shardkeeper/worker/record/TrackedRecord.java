@@ -1,19 +1,20 @@
 package io.github.shardkeeper.worker.record;
 
 import java.time.Instant;
-import java.util.List;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.JournaledState;
+import io.github.shardkeeper.checkpoint.StoredTimer;
 import io.github.shardkeeper.shard.Offset;
-import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.SourceRecord;
 
 /**
- * Record on its way from the source or the retry queue to the checkpoint. Confined to the
- * shard's worker, but for what a call in a transaction reads and writes.
+ * Record on its way from the source or the retry queue to the checkpoint, or a timer that
+ * is due. Confined to the shard's worker, but for what a call in a transaction reads and
+ * writes.
  */
 public final class TrackedRecord {
 
@@ -26,13 +27,19 @@ public final class TrackedRecord {
 	/** {@code null} once it is handled. */
 	private @Nullable SourceRecord source;
 
-	/** Entry of the retry queue, {@code null} for a record from the source. */
+	/** Entry of the retry queue, {@code null} for what is not from there. */
 	private final @Nullable FailedRecord queued;
+
+	/** Timer that it stands for, {@code null} for a record. */
+	private final @Nullable StoredTimer timer;
+
+	/** Whether another call has set or cancelled the timer since. */
+	private volatile boolean replaced;
 
 	private JournaledState.@Nullable Changes changes;
 
-	/** What its call has sent, to be committed with it. */
-	private List<NewRecord> sends = List.of();
+	/** What its call has done besides, to be committed with it. */
+	private CallEffects effects = CallEffects.NONE;
 
 	private boolean handled;
 
@@ -44,20 +51,26 @@ public final class TrackedRecord {
 	private boolean written;
 
 	TrackedRecord(SourceRecord source) {
-		this(source, null);
+		this(source, null, null);
 	}
 
-	private TrackedRecord(SourceRecord source, @Nullable FailedRecord queued) {
+	private TrackedRecord(SourceRecord source, @Nullable FailedRecord queued, @Nullable StoredTimer timer) {
 		this.source = source;
 		this.offset = source.offset();
 		this.identity = source.identity();
 		this.position = source.position();
 		this.queued = queued;
+		this.timer = timer;
 	}
 
 	public static TrackedRecord ofQueue(FailedRecord queued) {
 		return new TrackedRecord(new SourceRecord(queued.offset(), queued.key(), queued.payload(), queued.headers(),
-				queued.timestamp().toEpochMilli()), queued);
+				queued.timestamp().toEpochMilli()), queued, null);
+	}
+
+	/** Returns a timer that is due, in the form of a record. */
+	public static TrackedRecord ofTimer(StoredTimer timer, SourceRecord source) {
+		return new TrackedRecord(source, null, timer);
 	}
 
 	public Offset offset() {
@@ -84,6 +97,25 @@ public final class TrackedRecord {
 
 	public boolean isOfQueue() {
 		return this.queued != null;
+	}
+
+	/** Returns whether it is a timer that comes from the timers of the shard. */
+	public boolean isTimer() {
+		return this.timer != null;
+	}
+
+	public StoredTimer timer() {
+		return Objects.requireNonNull(this.timer, "not a timer");
+	}
+
+	/** Marks a timer as set or cancelled by another call. On any thread. */
+	public void replaced() {
+		this.replaced = true;
+	}
+
+	/** Returns whether it is a timer that must not fire any more. */
+	public boolean isReplaced() {
+		return this.replaced;
 	}
 
 	/** Returns the number of times that it was put into the retry queue. */
@@ -137,15 +169,15 @@ public final class TrackedRecord {
 		return (taken != null) ? taken : JournaledState.Changes.NONE;
 	}
 
-	/** Sets what its call has sent; that waits until it is done. */
-	public void sends(List<NewRecord> records) {
-		this.sends = records;
+	/** Sets what its call has done besides; that waits until it is done. */
+	public void effects(CallEffects done) {
+		this.effects = done;
 	}
 
-	/** Returns what its call has sent once, nothing after that. */
-	public List<NewRecord> takeSends() {
-		List<NewRecord> taken = this.sends;
-		this.sends = List.of();
+	/** Returns what its call has done besides once, nothing after that. */
+	public CallEffects takeEffects() {
+		CallEffects taken = this.effects;
+		this.effects = CallEffects.NONE;
 		return taken;
 	}
 

@@ -117,6 +117,11 @@ final class ParkedQueue implements RetryQueue {
 	}
 
 	@Override
+	public long releasedKeys() {
+		return this.keys.released();
+	}
+
+	@Override
 	public boolean isEmpty() {
 		return !this.compareDue && this.keys.isEmpty();
 	}

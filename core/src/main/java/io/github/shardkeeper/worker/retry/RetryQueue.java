@@ -86,6 +86,11 @@ public sealed interface RetryQueue permits DueQueue, ParkedQueue {
 		return 0;
 	}
 
+	/** Returns how many keys have ceased to wait so far, 0 if it does not know them. */
+	default long releasedKeys() {
+		return 0;
+	}
+
 	/** Returns the number of records that wait, 0 if it does not know them. */
 	default int records() {
 		return 0;

@@ -154,6 +154,36 @@ public record ConsumerSettings(Commits commits, Ordering ordering, int concurren
 		}
 	}
 
+	/**
+	 * Checks that timers can be part of the calls of a handler.
+	 * @param broadcast whether every instance consumes the topic
+	 * @param keepsTimers whether the checkpoints of the topic have timers
+	 * @throws ShardkeeperConfigurationException if they cannot
+	 */
+	public void checkTimers(ShardHandler handler, boolean broadcast, boolean keepsTimers) {
+		if (handler.takesTimers() && !handler.hasTimers()) {
+			throw new ShardkeeperConfigurationException(
+					"The @ShardConsumer method %s takes a ShardTimers, but its bean has no @OnShardTimer method: nothing would be called for a timer."
+						.formatted(handler.name()),
+					"Add a method with @OnShardTimer to the bean, or remove the parameter.");
+		}
+		if (!handler.hasTimers()) {
+			return;
+		}
+		if (broadcast) {
+			throw new ShardkeeperConfigurationException(
+					"The bean of the @ShardConsumer method %s has an @OnShardTimer method, but 'shardkeeper.topics.%s.mode' is 'broadcast': every instance would fire each timer."
+						.formatted(handler.name(), handler.topic()),
+					"Set the mode to 'coordinated', or remove the method.");
+		}
+		if (!keepsTimers) {
+			throw new ShardkeeperConfigurationException(
+					"The bean of the @ShardConsumer method %s has an @OnShardTimer method, but the checkpoints of the topic '%s' are in a store without timers."
+						.formatted(handler.name(), handler.topic()),
+					"Remove the CheckpointStore bean of the application, or implement its methods keepsTimers, timers and countTimers.");
+		}
+	}
+
 	private static ShardkeeperConfigurationException refused(ShardHandler handler, String what, String instead) {
 		return new ShardkeeperConfigurationException(
 				"The @ShardConsumer method %s %s (for topic '%s').".formatted(handler.name(), what, handler.topic()),

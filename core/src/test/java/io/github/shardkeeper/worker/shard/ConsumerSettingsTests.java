@@ -13,10 +13,13 @@ import tools.jackson.databind.json.JsonMapper;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 
 import io.github.shardkeeper.Acknowledgment;
+import io.github.shardkeeper.OnShardTimer;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.ShardTimer;
+import io.github.shardkeeper.ShardTimers;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -84,6 +87,29 @@ class ConsumerSettingsTests {
 			.satisfies((ex) -> assertThat(ex.getDescription()).contains("every instance would send each record"));
 	}
 
+	@Test
+	void handlerWithTimersNeedsAMethodForThemAStoreAndOneOwner() {
+		ConsumerSettings settings = new TestSettings().get();
+		settings.checkTimers(handler("Reminding"), false, true);
+		settings.checkTimers(handler("Plain"), true, false);
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> settings.checkTimers(handler("WithoutTimerMethod"), false, true))
+			.satisfies((ex) -> {
+				assertThat(ex.getDescription()).contains("WithoutTimerMethod.handle(", "takes a ShardTimers",
+						"no @OnShardTimer method");
+				assertThat(ex.getAction()).contains("@OnShardTimer", "remove the parameter");
+			});
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> settings.checkTimers(handler("Reminding"), false, false))
+			.satisfies((ex) -> {
+				assertThat(ex.getDescription()).contains("Reminding.handle(", "'orders'", "store without timers");
+				assertThat(ex.getAction()).contains("Remove the CheckpointStore bean");
+			});
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> settings.checkTimers(handler("Reminding"), true, true))
+			.satisfies((ex) -> assertThat(ex.getDescription()).contains("every instance would fire each timer"));
+	}
+
 	@ParameterizedTest
 	@EnumSource(CommitMode.class)
 	void acknowledgmentInATransactionIsToBeRemovedWhateverTheMode(CommitMode mode) {
@@ -123,6 +149,8 @@ class ConsumerSettingsTests {
 			case "AcknowledgingBatch" -> new AcknowledgingBatch();
 			case "Loop" -> new Loop();
 			case "Sending" -> new Sending();
+			case "Reminding" -> new Reminding();
+			case "WithoutTimerMethod" -> new WithoutTimerMethod();
 			default -> throw new IllegalArgumentException(name);
 		};
 	}
@@ -139,6 +167,26 @@ class ConsumerSettingsTests {
 
 		@ShardConsumer("orders")
 		void handle(String payload, ShardOutput output) {
+		}
+
+	}
+
+	static class Reminding {
+
+		@ShardConsumer("orders")
+		void handle(String payload, ShardTimers timers) {
+		}
+
+		@OnShardTimer
+		void due(ShardTimer timer) {
+		}
+
+	}
+
+	static class WithoutTimerMethod {
+
+		@ShardConsumer("orders")
+		void handle(String payload, ShardTimers timers) {
 		}
 
 	}
