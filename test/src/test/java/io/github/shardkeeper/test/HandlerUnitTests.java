@@ -1,6 +1,7 @@
 package io.github.shardkeeper.test;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 
 import org.junit.jupiter.api.Test;
@@ -10,6 +11,7 @@ import tools.jackson.databind.json.JsonMapper;
 import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardTemplate.Outgoing;
+import io.github.shardkeeper.ShardTimer;
 import io.github.shardkeeper.test.RecordingOutput.Sent;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -36,6 +38,26 @@ class HandlerUnitTests {
 
 	private static void handle(Order order, ShardState state, ShardOutput output) {
 		output.send("totals", order.customer(), state.increment(order.customer(), order.amount()));
+	}
+
+	@Test
+	void timersAreDueWhenTheTestSaysSo() {
+		MemoryShardTimers timers = new MemoryShardTimers();
+		Instant noon = Instant.parse("2026-11-29T12:00:00Z");
+		timers.set("ann", "remind", noon.plusSeconds(600));
+		timers.set("bob", "remind", noon.plusSeconds(60));
+		timers.set("eve", "remind", noon.plusSeconds(90));
+		timers.set("bob", "remind", noon.plusSeconds(120).plusNanos(1));
+		timers.cancel("eve", "remind");
+		ShardTimer first = new ShardTimer("bob", "remind", noon.plusSeconds(120).plusMillis(1));
+		ShardTimer second = new ShardTimer("ann", "remind", noon.plusSeconds(600));
+
+		assertThat(timers.waiting()).containsExactly(first, second);
+		assertThat(timers.takeDue(noon.plusSeconds(120))).isEmpty();
+		assertThat(timers.takeDue(noon.plusSeconds(599))).containsExactly(first);
+		assertThat(timers.takeDue(noon.plusSeconds(600))).containsExactly(second);
+		assertThat(timers.waiting()).isEmpty();
+		assertThatIllegalArgumentException().isThrownBy(() -> timers.set("", "remind", noon));
 	}
 
 	@Test
