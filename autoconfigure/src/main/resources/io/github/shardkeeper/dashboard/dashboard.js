@@ -470,6 +470,12 @@ function outboxText(outbox) {
 			outbox.since ? time(outbox.since) : null);
 }
 
+function timersText(timers) {
+	const next = timers.next[0];
+	return element("span", "", number(timers.waiting), next ? " · next " : null, next ? time(next.dueAt) : null,
+			next ? `: ${next.name} of ${next.key}` : null);
+}
+
 function showShard(of, details, history) {
 	const shard = details.shard;
 	of.shard = shard;
@@ -485,6 +491,7 @@ function showShard(of, details, history) {
 	fact(list, "Dead letters", details.deadLetters === null ? null : number(details.deadLetters));
 	fact(list, "Retry queue", details.retries === null ? null : number(details.retries));
 	fact(list, "Outbox", details.outbox ? outboxText(details.outbox) : null);
+	fact(list, "Timers", details.timers ? timersText(details.timers) : null);
 	fact(list, "State entries", details.stateEntries === null ? null : number(details.stateEntries));
 	fact(list, "Offset", shard.offset ?? "none committed");
 	fact(list, "Token", String(shard.token));

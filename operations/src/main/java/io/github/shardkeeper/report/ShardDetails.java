@@ -18,6 +18,7 @@ import io.github.shardkeeper.shard.OutboxReport;
  * @param retries the number of records in its retry queue
  * @param outbox what its calls have sent and its targets do not have yet; {@code null} if
  * it has never sent anything
+ * @param timers the timers that wait; {@code null} if there are none
  * @param stateEntries the number of entries of its committed state
  * @param moves its last moves, the newest first, at most ten, and among the last of the
  * group only
@@ -25,7 +26,7 @@ import io.github.shardkeeper.shard.OutboxReport;
  * that are {@code null} because of that
  */
 public record ShardDetails(String group, ShardReport shard, @Nullable LagReport lag, @Nullable Long deadLetters,
-		@Nullable Long retries, @Nullable OutboxReport outbox, @Nullable Long stateEntries,
-		@Nullable List<MoveReport> moves, Map<String, String> unreadable) {
+		@Nullable Long retries, @Nullable OutboxReport outbox, @Nullable TimersReport timers,
+		@Nullable Long stateEntries, @Nullable List<MoveReport> moves, Map<String, String> unreadable) {
 
 }

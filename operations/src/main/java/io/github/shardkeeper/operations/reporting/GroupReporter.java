@@ -38,6 +38,7 @@ import io.github.shardkeeper.report.RestartingInstanceReport;
 import io.github.shardkeeper.report.RunReport;
 import io.github.shardkeeper.report.ShardDetails;
 import io.github.shardkeeper.report.ShardReport;
+import io.github.shardkeeper.report.TimersReport;
 import io.github.shardkeeper.report.TopicReport;
 import io.github.shardkeeper.schedule.RunPosition;
 import io.github.shardkeeper.shard.ApplicationVersion;
@@ -57,6 +58,8 @@ import io.github.shardkeeper.time.MonotonicClock;
 public final class GroupReporter {
 
 	private static final int MOST_NAMED = 10;
+
+	private static final int NEXT_TIMERS = 10;
 
 	private final ShardCoordinator coordinator;
 
@@ -357,6 +360,7 @@ public final class GroupReporter {
 				(letters != null)
 						? attempt("retries", unreadable, () -> letters.countRetries(List.of(shard)).get(shard)) : null,
 				attempt("outbox", unreadable, () -> outbox(ownership)),
+				attempt("timers", unreadable, () -> timers(shard)),
 				attempt("stateEntries", unreadable, () -> this.checkpointStore.countStateEntries(shard)),
 				attempt("moves", unreadable, () -> this.moves.apply(shard)), unreadable);
 	}
@@ -382,6 +386,17 @@ public final class GroupReporter {
 		}
 		Long records = this.checkpointStore.countOutbox(shard);
 		return (records != null) ? new OutboxReport(records, null, null) : null;
+	}
+
+	private @Nullable TimersReport timers(ShardId shard) {
+		Long waiting = this.checkpointStore.countTimers(shard);
+		return (waiting == null || waiting == 0) ? null
+				: new TimersReport(waiting,
+						this.checkpointStore.timers(shard, null, NEXT_TIMERS)
+							.stream()
+							.map((timer) -> new TimersReport.Next(printable(timer.id().key()),
+									printable(timer.id().name()), timer.due()))
+							.toList());
 	}
 
 	private boolean isOwn(Ownership ownership) {

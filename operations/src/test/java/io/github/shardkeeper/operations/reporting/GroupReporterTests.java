@@ -22,6 +22,7 @@ import io.github.shardkeeper.assignment.Reason;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.Outbox;
+import io.github.shardkeeper.checkpoint.TimerId;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
 import io.github.shardkeeper.coordination.ShardCoordinator;
@@ -47,6 +48,7 @@ import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.MemberReport;
 import io.github.shardkeeper.report.MoveReport;
 import io.github.shardkeeper.report.ShardDetails;
+import io.github.shardkeeper.report.TimersReport;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.report.TopicReport;
 import io.github.shardkeeper.shard.ApplicationVersion;
@@ -420,6 +422,28 @@ class GroupReporterTests {
 		ShardDetails details = this.reporter.shard(ofTwo).orElseThrow();
 		assertThat(details.outbox()).isNull();
 		assertThat(details.unreadable()).containsExactly(Map.entry("outbox", "Redis: NOPERM"));
+	}
+
+	@Test
+	void timersAreCountedAndTheNextOnesNamed() {
+		ShardId shard = ShardId.of("orders", 2);
+		Token token = ownership(shard).token();
+		this.checkpoints.acquireNow(shard, token);
+		assertThat(this.reporter.shard(shard).orElseThrow().timers()).isNull();
+		Map<TimerId, Instant> timers = new HashMap<>();
+		for (int i = 0; i < 12; i++) {
+			timers.put(new TimerId("key " + (char) ('a' + i), "remind"), Instant.ofEpochSecond(100 - i));
+		}
+		this.checkpoints
+			.commit(shard, token,
+					Commit.of(Commit.CommitNumber.ofWhole(1), new Offset("2"), Map.of()).withTimers(timers))
+			.join();
+
+		assertThat(this.reporter.shard(shard).orElseThrow().timers()).satisfies((report) -> {
+			assertThat(report.waiting()).isEqualTo(12);
+			assertThat(report.next()).hasSize(10)
+				.startsWith(new TimersReport.Next("key l", "remind", Instant.ofEpochSecond(89)));
+		});
 	}
 
 	private OutboxReport outbox(ShardId shard) {

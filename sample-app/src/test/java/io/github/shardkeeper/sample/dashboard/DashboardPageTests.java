@@ -202,6 +202,21 @@ class DashboardPageTests {
 
 	@Test
 	@Tag("proof")
+	void timersOfAShardAreCountedAndTheNextIsShown() {
+		this.group.shards.get(1)
+			.put("timers", Map.of("waiting", 1200, "next",
+					List.of(Map.of("key", "ann", "name", "remind", "dueAt", "2026-11-21T04:16:43.791Z"))));
+		open();
+
+		browser.awaitCount("#cells li", 4);
+		browser.script("document.querySelector('#cells li:nth-child(2) button').click()");
+		browser.awaitText("#shard-body", "1,200 · next 21/11/2026");
+		assertThat(browser.text("#shard-body")).contains("Timers", "remind of ann");
+		browser.assertNoErrors();
+	}
+
+	@Test
+	@Tag("proof")
 	void dropOfManyShardsIsAnActOnTheirTopic() {
 		shards(8);
 		this.group.shards.forEach((shard) -> shard.put("deadLetters", 3));
