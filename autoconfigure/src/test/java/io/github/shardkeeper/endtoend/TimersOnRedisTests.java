@@ -26,11 +26,13 @@ import io.github.shardkeeper.ShardTimer;
 import io.github.shardkeeper.ShardTimers;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.test.EmbeddedGroup;
+import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Timers that an instance has set fire on another one, after the first was killed. */
 @Timeout(120)
+@Promise("Timers fire once")
 class TimersOnRedisTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);

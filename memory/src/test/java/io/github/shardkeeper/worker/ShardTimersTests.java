@@ -30,6 +30,7 @@ import io.github.shardkeeper.output.TestTargets;
 import io.github.shardkeeper.schedule.TopicSchedule;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.AfterDelays;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
@@ -43,6 +44,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * {@code a set 10} sets the timer of the record's key to a second, {@code a cancel}
  * cancels it.
  */
+@Promise("Timers fire once")
 class ShardTimersTests {
 
 	private static final Duration SECOND = Duration.ofSeconds(1);
@@ -523,9 +525,8 @@ class ShardTimersTests {
 		ConsumingShard shard = ConsumingShard.withWallClock(new Plain(), new TestSettings(), this.wall, (created) -> {
 			created.checkpoints().acquireNow(ConsumingShard.SHARD, new Token(1));
 			created.checkpoints()
-				.commit(ConsumingShard.SHARD, new Token(1),
-						Commit.of(CommitNumber.ofWhole(1), null, Map.of())
-							.withTimers(Map.of(new TimerId("a", "remind"), Instant.EPOCH.plusSeconds(10))));
+				.commit(ConsumingShard.SHARD, new Token(1), Commit.of(CommitNumber.ofWhole(1), null, Map.of())
+					.withTimers(Map.of(new TimerId("a", "remind"), Instant.EPOCH.plusSeconds(10))));
 		});
 		this.wall.shard = shard;
 		shard.pass(MINUTE);

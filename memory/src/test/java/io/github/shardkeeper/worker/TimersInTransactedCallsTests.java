@@ -16,6 +16,7 @@ import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardTimer;
 import io.github.shardkeeper.ShardTimers;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.worker.TransactedCallsTests.Outcome;
 import io.github.shardkeeper.worker.TransactedCallsTests.Transactions;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
@@ -27,6 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Timers that handlers set and cancel in transactions of their calls: they change with
  * the rows of the call, and a timer is removed by the transaction of its own.
  */
+@Promise("Timers fire once")
 class TimersInTransactedCallsTests {
 
 	private static final Duration SECOND = Duration.ofSeconds(1);

@@ -46,6 +46,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.testsupport.MoreInProof;
+import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.testsupport.Schedules;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.testsupport.SilentLogs;
@@ -68,6 +69,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * own. Each rule that keeps it so is broken on purpose once, and that is found.
  */
 @MoreInProof
+@Promise("Timers fire once")
 class TimersSimulationTests {
 
 	private static final int SCHEDULES = Schedules.count("shardkeeper.timers.schedules", 200, 1_500);
