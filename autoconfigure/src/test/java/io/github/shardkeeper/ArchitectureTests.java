@@ -119,8 +119,8 @@ class ArchitectureTests {
 				Set.of("worker.retry", "worker.record", "worker.shard", "handler", "checkpoint", "time", API, "shard"));
 		plan.put("worker.commit", Set.of("worker.timer", "worker.retry", "worker.shard", "worker.record", "handler",
 				"output", "checkpoint", "source", "protocol.member", "loop", "time", API, "shard", "text"));
-		plan.put("worker.call", Set.of("worker.commit", "worker.shard", "worker.record", "handler", "output",
-				"checkpoint", "source", "protocol", "loop", "time", API));
+		plan.put("worker.call", Set.of("worker.commit", "worker.shard", "worker.record", "handler", "checkpoint",
+				"source", "protocol", "loop", "time", API));
 		plan.put("worker.failure", Set.of("worker.record", "worker.shard", "worker.retry", "worker.commit",
 				"worker.call", "handler", "checkpoint", "source", "schedule", "loop", "time", API, "shard", "text"));
 		plan.put("worker",

@@ -137,8 +137,8 @@ public final class ShardHandlerDetector {
 					RunRules rules = new RunRulesReader(signature, topic, records, this.schedules.apply(topic)).read(
 							resolved(consumer.interval(), "interval", signature),
 							resolved(consumer.cron(), "cron", signature), resolved(consumer.zone(), "zone", signature));
-					handlers.add(new ShardHandler(topic, bean, signature, callbacks, this.converter, this.observer, rules,
-							!records));
+					handlers.add(new ShardHandler(topic, bean, signature, callbacks, this.converter, this.observer,
+							rules, !records));
 				}
 			}
 			requireCallable(signature, "@ShardConsumer", type, bean.get());

@@ -98,13 +98,6 @@ final class ConsumingShard {
 		});
 	}
 
-	/** The same, for those that need it while it starts. */
-	static ConsumingShard withWallClock(Object bean, TestSettings settings, InstantSource wallClock,
-			Consumer<ConsumingShard> created) {
-		return new ConsumingShard(bean, settings, new BufferBudget(Long.MAX_VALUE), created, true, TopicSchedule.NONE,
-				wallClock);
-	}
-
 	/** The same, for beans that need it while it starts. */
 	static ConsumingShard withWallClock(Object bean, TestSettings settings, InstantSource wallClock,
 			Consumer<ConsumingShard> created) {
