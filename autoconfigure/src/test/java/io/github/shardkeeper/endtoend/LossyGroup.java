@@ -101,16 +101,19 @@ final class LossyGroup implements AutoCloseable {
 
 	/** Freezes an instance until others own its shards, and something has happened. */
 	void freeze(String instance, Runnable meanwhile) {
-		long begin = Trace.nowMicros();
+		long before = Trace.nowMicros();
 		this.instances.signal(instance, "STOP");
+		long frozen = Trace.nowMicros();
 		try {
 			meanwhile.run();
 			awaitNothingOwnedBy(instance);
 		}
 		finally {
+			// A signal takes a while to send: calls may begin and return meanwhile.
+			long stillFrozen = Trace.nowMicros();
 			this.instances.signal(instance, "CONT");
-			this.deaths.add(new Death(instance, begin));
-			this.freezes.add(new Freeze(instance, begin, Trace.nowMicros()));
+			this.deaths.add(new Death(instance, before));
+			this.freezes.add(new Freeze(instance, frozen, stillFrozen));
 		}
 	}
 

@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.OnShardTimer;
@@ -443,6 +444,21 @@ class ShardTimersTests {
 		assertThat(waiting(shard)).isEmpty();
 	}
 
+	/** More than the owner keeps in memory, before the store has any of them. */
+	@Test
+	@Timeout(30)
+	void callMaySetThousandsOfTimersOfOneTime() {
+		ConsumingShard shard = start(new TestSettings());
+		offer(shard, "a many 100", "b many 100");
+		shard.pass(SECOND.multipliedBy(10));
+		assertThat(shard.checkpoints().countTimers(ConsumingShard.SHARD)).isEqualTo(2 * Reminders.MANY);
+		shard.pass(SECOND.multipliedBy(100));
+		shard.pass(SECOND.multipliedBy(10));
+
+		assertThat(this.bean.fired).hasSize(2 * Reminders.MANY).doesNotHaveDuplicates();
+		assertThat(waiting(shard)).isEmpty();
+	}
+
 	@Test
 	void timersThatTheStoreHasLostAreWrittenBack() {
 		ConsumingShard shard = start(new TestSettings());
@@ -676,6 +692,8 @@ class ShardTimersTests {
 
 	static final class Reminders {
 
+		private static final int MANY = 3_000;
+
 		private final List<String> events = new ArrayList<>();
 
 		/** Timers of calls that have returned. */
@@ -701,6 +719,10 @@ class ShardTimersTests {
 			String[] words = payload.split(" ");
 			switch (words[1]) {
 				case "set" -> timers.set(words[0], "remind", Instant.EPOCH.plusSeconds(Long.parseLong(words[2])));
+				case "many" -> {
+					Instant time = Instant.EPOCH.plusSeconds(Long.parseLong(words[2]));
+					IntStream.range(0, MANY).forEach((i) -> timers.set(words[0] + i, "remind", time));
+				}
 				case "exact" -> timers.set(words[0], "remind", this.at);
 				case "cancel" -> timers.cancel(words[0], "remind");
 				case "cancels" -> timers.cancel(words[2], "remind");

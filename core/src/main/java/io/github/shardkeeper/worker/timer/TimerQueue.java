@@ -153,16 +153,25 @@ public final class TimerQueue implements CommitPart {
 
 	/** Returns the next timer, due or not, and reads the store if it is not known. */
 	private @Nullable StoredTimer first() {
+		if (this.window.needsReading()) {
+			readStore();
+		}
+		return this.window.first();
+	}
+
+	private void readStore() {
+		StoredTimer after = this.window.beginReading();
 		while (this.window.needsReading()) {
-			this.window.read(this.checkpoints.timers(this.shard, this.window.readUpTo(), PAGE), this::isNewer);
+			List<StoredTimer> page = this.checkpoints.timers(this.shard, after, PAGE);
+			this.window.read(page, this::isNewer);
 			this.changes.forEach((id, due) -> {
 				if (due != null && !isTaken(id)) {
-					this.window.put(new StoredTimer(id, due));
+					this.window.putUncommitted(new StoredTimer(id, due));
 				}
 			});
 			takeWritten();
+			after = page.isEmpty() ? this.window.beginReading() : page.get(page.size() - 1);
 		}
-		return this.window.first();
 	}
 
 	private boolean isNewer(TimerId id) {

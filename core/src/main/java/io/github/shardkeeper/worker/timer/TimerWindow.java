@@ -15,33 +15,37 @@ import io.github.shardkeeper.checkpoint.StoredTimer;
 import io.github.shardkeeper.checkpoint.TimerId;
 
 /**
- * The earliest timers of a shard that nobody has taken. It has all up to its horizon:
- * others that are due later are in the store, or in a commit that is to be made. Full, it
- * drops the latest and moves the horizon to before them. Confined to the shard's worker.
+ * The earliest timers of a shard that nobody has taken. It has all that are due before
+ * its horizon; of the others some may be in the store alone, or in a commit that is to be
+ * made. Full, it drops the latest one, and has the horizon there. Confined to the shard's
+ * worker.
  */
 final class TimerWindow {
 
 	private static final int MAX_TIMERS = 2_000;
 
-	/** Number that a full window keeps at most. */
-	private static final int KEPT = 1_000;
-
 	private static final Comparator<StoredTimer> BY_DUE = Comparator.comparing(StoredTimer::due)
 		.thenComparing((timer) -> timer.id().key())
 		.thenComparing((timer) -> timer.id().name());
 
-	/** Where the reading begins again after the horizon was moved; no such one exists. */
+	/** Where the reading begins again at the horizon; no such one exists. */
 	private static final TimerId BOUND = new TimerId("-", "-");
 
 	private final NavigableSet<StoredTimer> timers = new TreeSet<>(BY_DUE);
 
 	private final Map<TimerId, StoredTimer> byId = new HashMap<>();
 
-	/** Time up to which all timers are known. */
+	/** Time before which all timers are known. */
 	private Instant horizon = Instant.MIN;
 
-	/** Timer after which the store is read, {@code null} to begin. */
-	private @Nullable StoredTimer readUpTo;
+	/** Last timer that was read, {@code null} to begin at the horizon. */
+	private @Nullable StoredTimer lastRead;
+
+	/** Whether timers were not kept since the reading has begun at the horizon. */
+	private boolean hasLeftOut;
+
+	/** Whether that was in this reading, of timers that the store may have. */
+	private boolean hasMissed;
 
 	/** Returns whether the store has no timer that is not known here. */
 	boolean isComplete() {
@@ -51,12 +55,13 @@ final class TimerWindow {
 	/** Processes that the store has none. */
 	void complete() {
 		this.horizon = Instant.MAX;
+		this.lastRead = null;
 	}
 
 	/** Reads the store from its first timer again. */
 	void readAgain() {
 		this.horizon = Instant.MIN;
-		this.readUpTo = null;
+		this.lastRead = null;
 	}
 
 	boolean isEmpty() {
@@ -81,16 +86,36 @@ final class TimerWindow {
 		return this.timers;
 	}
 
-	/** Adds a timer, or replaces it; it is not kept if it is due after the horizon. */
+	/** Adds a timer, or replaces it; it is not kept if it is due at the horizon or after. */
 	void put(StoredTimer timer) {
-		remove(timer.id());
-		if (timer.due().isAfter(this.horizon)) {
-			return;
+		if (!putUncommitted(timer)) {
+			this.hasMissed = true;
 		}
+	}
+
+	/** Does the same for one that the store does not have yet; returns whether it is. */
+	boolean putUncommitted(StoredTimer timer) {
+		remove(timer.id());
+		boolean kept = timer.due().isBefore(this.horizon);
+		if (kept) {
+			add(timer);
+		}
+		else {
+			this.hasLeftOut = true;
+		}
+		return kept;
+	}
+
+	private void add(StoredTimer timer) {
 		this.timers.add(timer);
 		this.byId.put(timer.id(), timer);
 		if (this.timers.size() > MAX_TIMERS) {
-			dropLatest();
+			StoredTimer latest = this.timers.last();
+			remove(latest.id());
+			this.hasLeftOut = true;
+			if (latest.due().isBefore(this.horizon)) {
+				this.horizon = latest.due();
+			}
 		}
 	}
 
@@ -101,38 +126,40 @@ final class TimerWindow {
 		}
 	}
 
-	/** All of a time are dropped together: the store has an order of its own for them. */
-	private void dropLatest() {
-		Instant cut = this.timers.stream().skip(KEPT).findFirst().orElseThrow().due();
-		while (!this.timers.isEmpty() && !this.timers.last().due().isBefore(cut)) {
-			this.byId.remove(this.timers.pollLast().id());
+	/**
+	 * Begins a reading. It goes on after the last one, unless timers were not kept since:
+	 * the store has an order of its own among those of a time, so they may be before.
+	 * @return the timer after which to read, {@code null} for the first one
+	 */
+	@Nullable StoredTimer beginReading() {
+		if (this.hasLeftOut) {
+			this.lastRead = null;
 		}
-		if (!this.horizon.isBefore(cut)) {
-			this.horizon = cut.minusMillis(1);
-			this.readUpTo = new StoredTimer(BOUND, this.horizon);
+		this.hasLeftOut = false;
+		this.hasMissed = false;
+		if (this.lastRead == null && this.horizon.isAfter(Instant.MIN)) {
+			return new StoredTimer(BOUND, this.horizon.minusMillis(1));
 		}
-	}
-
-	/** Returns the timer after which to read, {@code null} to begin. */
-	@Nullable StoredTimer readUpTo() {
-		return this.readUpTo;
+		return this.lastRead;
 	}
 
 	/**
-	 * Adds what was read after {@link #readUpTo()}; nothing if the store has no more.
+	 * Adds what was read next. Without any, all are known, unless some were missed: then
+	 * the reading begins again.
 	 * @param isNewer whether more is known of a timer than the store has
 	 */
 	void read(List<StoredTimer> page, Predicate<TimerId> isNewer) {
 		if (page.isEmpty()) {
-			complete();
+			if (!this.hasMissed) {
+				complete();
+			}
 			return;
 		}
-		StoredTimer last = page.get(page.size() - 1);
-		this.readUpTo = last;
-		this.horizon = last.due();
+		this.lastRead = page.get(page.size() - 1);
+		this.horizon = this.lastRead.due();
 		for (StoredTimer stored : page) {
 			if (!contains(stored.id()) && !isNewer.test(stored.id())) {
-				put(stored);
+				add(stored);
 			}
 		}
 	}

@@ -19,14 +19,14 @@ class TimerWindowTests {
 	@Test
 	void knowsNothingBeforeItHasReadAndAllOnceTheStoreHasNoMore() {
 		assertThat(this.window.needsReading()).isTrue();
-		assertThat(this.window.readUpTo()).isNull();
+		assertThat(this.window.beginReading()).isNull();
 		read(timer("a", 10), timer("b", 20));
 		assertThat(this.window.needsReading()).isFalse();
 		assertThat(this.window.isComplete()).isFalse();
 		this.window.remove(id("a"));
 		this.window.remove(id("b"));
 		assertThat(this.window.needsReading()).isTrue();
-		assertThat(this.window.readUpTo()).isEqualTo(timer("b", 20));
+		assertThat(this.window.beginReading()).isEqualTo(timer("b", 20));
 		read();
 
 		assertThat(this.window.isComplete()).isTrue();
@@ -35,13 +35,13 @@ class TimerWindowTests {
 	}
 
 	@Test
-	void keepsOnlyWhatIsDueUpToItsHorizon() {
+	void keepsOnlyWhatIsDueBeforeItsHorizon() {
 		read(timer("a", 10), timer("b", 20));
-		this.window.put(timer("c", 20));
-		this.window.put(timer("d", 21));
+		this.window.put(timer("c", 19));
+		this.window.put(timer("d", 20));
 		this.window.put(timer("e", 5));
 
-		assertThat(this.window.all()).containsExactly(timer("e", 5), timer("a", 10), timer("b", 20), timer("c", 20));
+		assertThat(this.window.all()).containsExactly(timer("e", 5), timer("a", 10), timer("c", 19), timer("b", 20));
 	}
 
 	@Test
@@ -67,33 +67,50 @@ class TimerWindowTests {
 	@Test
 	void fullWindowDropsTheLatestAndReadsThemAgainLater() {
 		read();
-		IntStream.range(0, 2_001).forEach((i) -> this.window.put(timer("t" + i, 10_000 - i)));
+		IntStream.range(0, 2_002).forEach((i) -> this.window.put(timer("t" + i, 10_000 - i)));
 		List<StoredTimer> kept = all();
-		assertThat(kept).hasSize(1_000);
-		assertThat(kept.get(0)).isEqualTo(timer("t2000", 8_000));
+		assertThat(kept).hasSize(2_000);
+		assertThat(kept.get(0)).isEqualTo(timer("t2001", 7_999));
 		assertThat(this.window.isComplete()).isFalse();
-		StoredTimer last = kept.get(999);
-		this.window.put(timer("late", last.due().getEpochSecond() + 2));
-		assertThat(all()).doesNotContain(timer("late", last.due().getEpochSecond() + 2));
+		StoredTimer last = kept.get(1_999);
+		assertThat(last).isEqualTo(timer("t2", 9_998));
+		this.window.put(timer("late", 9_999));
+		assertThat(all()).doesNotContain(timer("late", 9_999));
 
 		kept.forEach((timer) -> this.window.remove(timer.id()));
 		assertThat(this.window.needsReading()).isTrue();
-		assertThat(this.window.readUpTo()).isNotNull()
-			.satisfies((after) -> assertThat(after.due()).isBetween(last.due(), last.due().plusSeconds(1)));
+		assertThat(this.window.beginReading()).isNotNull()
+			.satisfies((after) -> assertThat(after.due()).isAfterOrEqualTo(last.due())
+				.isBefore(Instant.ofEpochSecond(9_999)));
 	}
 
-	/**
-	 * The store has an order of its own for them, so it could not be asked for the rest.
-	 */
 	@Test
-	void timersOfOneTimeAreDroppedTogether() {
+	void fullWindowHasTimersOfOneTimeAndReadsTheOthersOnceTheseAreDone() {
 		read();
-		this.window.put(timer("first", 5));
-		IntStream.range(0, 2_000).forEach((i) -> this.window.put(timer("t" + i, 10)));
+		IntStream.range(0, 2_500).forEach((i) -> this.window.put(timer("t" + i, 10)));
+		assertThat(all()).hasSize(2_000);
+		assertThat(this.window.needsReading()).isFalse();
+		all().forEach((timer) -> this.window.remove(timer.id()));
 
-		assertThat(all()).containsExactly(timer("first", 5));
-		assertThat(this.window.readUpTo()).isNotNull()
+		assertThat(this.window.needsReading()).isTrue();
+		assertThat(this.window.beginReading()).isNotNull()
 			.satisfies((after) -> assertThat(after.due()).isBefore(Instant.ofEpochSecond(10)));
+	}
+
+	/** It may be before the last one that was read, in the order of the store. */
+	@Test
+	void readingBeginsAgainIfOneWasNotKeptMeanwhile() {
+		read(timer("a", 10), timer("b", 20));
+		this.window.put(timer("c", 20));
+		assertThat(this.window.beginReading()).isNotNull()
+			.satisfies((after) -> assertThat(after.due()).isBefore(Instant.ofEpochSecond(20)));
+		this.window.put(timer("d", 20));
+		read();
+		assertThat(this.window.isComplete()).isFalse();
+		this.window.beginReading();
+		read();
+
+		assertThat(this.window.isComplete()).isTrue();
 	}
 
 	/** The store may have earlier ones than before. */
@@ -102,7 +119,7 @@ class TimerWindowTests {
 		read(timer("a", 10), timer("b", 20));
 		this.window.readAgain();
 		assertThat(this.window.needsReading()).isTrue();
-		assertThat(this.window.readUpTo()).isNull();
+		assertThat(this.window.beginReading()).isNull();
 		read(timer("c", 5), timer("b", 20));
 
 		assertThat(this.window.needsReading()).isFalse();
