@@ -86,7 +86,9 @@ final class TimerWindow {
 		return this.timers;
 	}
 
-	/** Adds a timer, or replaces it; it is not kept if it is due at the horizon or after. */
+	/**
+	 * Adds a timer, or replaces it; it is not kept if it is due at the horizon or after.
+	 */
 	void put(StoredTimer timer) {
 		if (!putUncommitted(timer)) {
 			this.hasMissed = true;
