@@ -17,7 +17,6 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.endtoend.LineageChecker.Death;
-import io.github.shardkeeper.endtoend.TraceChecker.Freeze;
 import io.github.shardkeeper.endtoend.TraceChecker.State;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
@@ -63,7 +62,7 @@ final class LossyGroup implements AutoCloseable {
 
 	private final List<Death> deaths = new ArrayList<>();
 
-	private final List<Freeze> freezes = new ArrayList<>();
+	private final List<Stillness> freezes = new ArrayList<>();
 
 	/**
 	 * Creates a group without instances.
@@ -113,7 +112,7 @@ final class LossyGroup implements AutoCloseable {
 			long stillFrozen = Trace.nowMicros();
 			this.instances.signal(instance, "CONT");
 			this.deaths.add(new Death(instance, before));
-			this.freezes.add(new Freeze(instance, frozen, stillFrozen));
+			this.freezes.add(new Stillness(instance, frozen, stillFrozen));
 		}
 	}
 
@@ -205,7 +204,7 @@ final class LossyGroup implements AutoCloseable {
 	}
 
 	/** Its commit was refused: another instance has owned the shard meanwhile. */
-	private static boolean spans(Trace.Line line, Freeze freeze) {
+	private static boolean spans(Trace.Line line, Stillness freeze) {
 		return line.instance().equals(freeze.instance()) && line.beginMicros() <= freeze.beginMicros()
 				&& line.endMicros() >= freeze.endMicros();
 	}
@@ -237,6 +236,11 @@ final class LossyGroup implements AutoCloseable {
 		this.store.close();
 		this.checkpoints.close();
 		this.connections.destroy();
+	}
+
+	/** From after a process was stopped until before it was continued. */
+	private record Stillness(String instance, long beginMicros, long endMicros) {
+
 	}
 
 }
