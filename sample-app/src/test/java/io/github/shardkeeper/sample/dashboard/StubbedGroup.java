@@ -231,6 +231,7 @@ final class StubbedGroup implements AutoCloseable {
 		details.put("deadLetters", found.getOrDefault("deadLetters", 0));
 		details.put("retries", 0);
 		details.put("outbox", found.get("outbox"));
+		details.put("timers", found.get("timers"));
 		details.put("stateEntries", 7);
 		details.put("unreadable", Map.of());
 		return details;
