@@ -7,26 +7,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
-import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperFailureAnalyzer;
-import io.github.shardkeeper.test.EmbeddedRedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 class InvalidSettingsTests {
 
-	private final ApplicationContextRunner redis = new ApplicationContextRunner()
-		.withConfiguration(
-				AutoConfigurations.of(ShardkeeperAutoConfiguration.class, ShardkeeperActuatorAutoConfiguration.class,
-						DataRedisAutoConfiguration.class, JacksonAutoConfiguration.class))
-		.withPropertyValues("shardkeeper.group=orders", "shardkeeper.topics.orders.shards=2",
-				"management.endpoints.web.exposure.include=shards",
-				"spring.data.redis.port=" + EmbeddedRedis.shared().port());
+	private final ApplicationContextRunner redis = ShardkeeperAutoConfigurationTests.onRedis();
 
 	private final ApplicationContextRunner memory = this.redis.withPropertyValues("shardkeeper.store=memory");
 

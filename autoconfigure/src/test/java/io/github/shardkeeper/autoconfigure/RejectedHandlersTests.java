@@ -4,9 +4,6 @@ import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
-import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -14,18 +11,11 @@ import org.springframework.context.annotation.Configuration;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardState;
-import io.github.shardkeeper.test.EmbeddedRedis;
 import io.github.shardkeeper.testsupport.Promise;
 
 class RejectedHandlersTests {
 
-	private final ApplicationContextRunner redis = new ApplicationContextRunner()
-		.withConfiguration(
-				AutoConfigurations.of(ShardkeeperAutoConfiguration.class, ShardkeeperActuatorAutoConfiguration.class,
-						DataRedisAutoConfiguration.class, JacksonAutoConfiguration.class))
-		.withPropertyValues("shardkeeper.group=orders", "shardkeeper.topics.orders.shards=2",
-				"management.endpoints.web.exposure.include=shards",
-				"spring.data.redis.port=" + EmbeddedRedis.shared().port());
+	private final ApplicationContextRunner redis = ShardkeeperAutoConfigurationTests.onRedis();
 
 	private final ApplicationContextRunner memory = this.redis.withPropertyValues("shardkeeper.store=memory");
 

@@ -53,15 +53,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 class ShardkeeperAutoConfigurationTests {
 
-	private final ApplicationContextRunner redis = new ApplicationContextRunner()
-		.withConfiguration(
-				AutoConfigurations.of(ShardkeeperAutoConfiguration.class, ShardkeeperActuatorAutoConfiguration.class,
-						DataRedisAutoConfiguration.class, JacksonAutoConfiguration.class))
-		.withPropertyValues("shardkeeper.group=orders", "shardkeeper.topics.orders.shards=2",
-				"management.endpoints.web.exposure.include=shards",
-				"spring.data.redis.port=" + EmbeddedRedis.shared().port());
+	private final ApplicationContextRunner redis = onRedis();
 
 	private final ApplicationContextRunner memory = this.redis.withPropertyValues("shardkeeper.store=memory");
+
+	/** Returns an application with two shards of a topic on the shared Redis. */
+	static ApplicationContextRunner onRedis() {
+		return new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(ShardkeeperAutoConfiguration.class,
+					ShardkeeperActuatorAutoConfiguration.class, DataRedisAutoConfiguration.class,
+					JacksonAutoConfiguration.class))
+			.withPropertyValues("shardkeeper.group=orders", "shardkeeper.topics.orders.shards=2",
+					"management.endpoints.web.exposure.include=shards",
+					"spring.data.redis.port=" + EmbeddedRedis.shared().port());
+	}
 
 	@Test
 	void wiresEverythingOnRedis() {

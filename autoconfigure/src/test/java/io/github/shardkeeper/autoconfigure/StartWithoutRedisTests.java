@@ -6,11 +6,8 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
-import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
@@ -28,13 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class StartWithoutRedisTests {
 
-	private final ApplicationContextRunner redis = new ApplicationContextRunner()
-		.withConfiguration(
-				AutoConfigurations.of(ShardkeeperAutoConfiguration.class, ShardkeeperActuatorAutoConfiguration.class,
-						DataRedisAutoConfiguration.class, JacksonAutoConfiguration.class))
-		.withPropertyValues("shardkeeper.group=orders", "shardkeeper.topics.orders.shards=2",
-				"management.endpoints.web.exposure.include=shards",
-				"spring.data.redis.port=" + EmbeddedRedis.shared().port());
+	private final ApplicationContextRunner redis = ShardkeeperAutoConfigurationTests.onRedis();
 
 	@Test
 	@Promise("Clear errors")

@@ -75,7 +75,7 @@ class TimerHandlersTests {
 		assertThat(bean.calls).containsExactly(List.of("payload"), "ann");
 	}
 
-	/** Whoever sends a record chooses its headers, but not its offset. */
+	/** The sender of a record chooses its headers, but not its offset. */
 	@Test
 	void recordWithTheHeaderOfATimerIsNone() throws Throwable {
 		Reminders bean = new Reminders();
