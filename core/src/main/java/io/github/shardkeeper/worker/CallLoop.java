@@ -14,6 +14,7 @@ import io.github.shardkeeper.schedule.RunRules;
 import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.time.Backoff;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.call.HandlerCalls;
 import io.github.shardkeeper.worker.commit.CallWrites;
@@ -52,7 +53,7 @@ final class CallLoop implements ShardOwnership.Loop {
 
 	private final WakeTimer callTimer;
 
-	private final ShardProblems.BackOff backOff = new ShardProblems.BackOff();
+	private final Backoff backoff = ShardProblems.retryPauses();
 
 	private @Nullable MonotonicTime nextCall;
 
@@ -174,7 +175,7 @@ final class CallLoop implements ShardOwnership.Loop {
 			this.progress.stateChanged((changes != null) ? changes : JournaledState.Changes.NONE, begun);
 		}
 		this.progress.add(writes.effects(), begun);
-		this.backOff.reset();
+		this.backoff.reset();
 		if (!this.timers.isFailing()) {
 			this.problems.callSucceeded();
 		}
@@ -193,7 +194,7 @@ final class CallLoop implements ShardOwnership.Loop {
 			}
 			return;
 		}
-		Duration pause = this.backOff.next();
+		Duration pause = this.backoff.next();
 		this.owned.meters().count((meters) -> meters.failed(begun.until(now), failure));
 		UnreadableStateException unreadable = FailurePolicy.unreadableState(failure);
 		if (unreadable != null) {

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.UnreadableStateException;
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.handler.ShardHandler;
+import io.github.shardkeeper.time.Backoff;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.call.HandlerCalls;
 import io.github.shardkeeper.worker.commit.CallWrites;
@@ -39,7 +40,7 @@ final class LoopTimers {
 
 	private final ShardProgress progress;
 
-	private final ShardProblems.BackOff backOff = new ShardProblems.BackOff();
+	private final Backoff backoff = ShardProblems.retryPauses();
 
 	/** Timer that has failed, {@code null} for none. */
 	private @Nullable TrackedRecord failing;
@@ -108,7 +109,7 @@ final class LoopTimers {
 		this.progress.done(timer, begun);
 		this.failing = null;
 		this.nextAttempt = null;
-		this.backOff.reset();
+		this.backoff.reset();
 		this.problems.callSucceeded();
 		MonotonicTime now = this.owned.context().clock().now();
 		this.owned.meters().count((meters) -> meters.handled(0, begun.until(now)));
@@ -126,7 +127,7 @@ final class LoopTimers {
 			this.problems.haltedByState("", unreadable, failure);
 			return;
 		}
-		Duration pause = this.backOff.next();
+		Duration pause = this.backoff.next();
 		this.nextAttempt = now.plus(pause);
 		this.problems.callFailed(this.handler.name(), "", failure, pause);
 	}

@@ -11,9 +11,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.event.Level;
 
-import org.springframework.util.backoff.BackOffExecution;
-import org.springframework.util.backoff.ExponentialBackOff;
-
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.UnreadableStateException;
 import io.github.shardkeeper.handler.ShardHandler;
@@ -24,6 +21,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.PayloadConversionException;
 import io.github.shardkeeper.text.FailureText;
 import io.github.shardkeeper.text.PrintableLogger;
+import io.github.shardkeeper.time.Backoff;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.call.HandlerCalls;
 import io.github.shardkeeper.worker.call.ShardTurns;
@@ -76,7 +74,7 @@ public final class ShardProblems {
 
 	private final boolean showsMessages;
 
-	private final BackOff backOff = new BackOff();
+	private final Backoff backoff = retryPauses();
 
 	/** Problem of a call; ends when a call succeeds. */
 	private volatile @Nullable CallProblem callProblem;
@@ -114,6 +112,13 @@ public final class ShardProblems {
 		this.timer = new WakeTimer(this.context.timer(), owned::wake);
 		this.longCall = owned.settings().longCall();
 		this.showsMessages = owned.settings().showExceptionMessages();
+	}
+
+	/**
+	 * Returns the pauses between attempts of a shard: they double from 200 ms to 30 s.
+	 */
+	public static Backoff retryPauses() {
+		return new Backoff(Duration.ofMillis(200), Duration.ofSeconds(30));
 	}
 
 	public @Nullable ShardProblem current() {
@@ -258,14 +263,14 @@ public final class ShardProblems {
 	}
 
 	public void callSucceeded() {
-		this.backOff.reset();
+		this.backoff.reset();
 		if (this.callProblem != null) {
 			this.callProblem = null;
 		}
 	}
 
 	public void callbackFailed(String what, Throwable failure) {
-		Duration pause = this.backOff.next();
+		Duration pause = this.backoff.next();
 		logRetry(what, what, failure, pause);
 		blockedBy("%s keeps failing: %s".formatted(what, shown(failure)));
 		retryAfter(pause);
@@ -423,7 +428,7 @@ public final class ShardProblems {
 			this.turnProblem = new TurnProblem("Unexpected failure: " + shown(FailureLog.printable(failure)), null);
 		}
 		finally {
-			retryAfter(this.backOff.next());
+			retryAfter(this.backoff.next());
 		}
 	}
 
@@ -491,26 +496,6 @@ public final class ShardProblems {
 
 	/** Problem of a call, with the time of its first failure if it is retried. */
 	private record CallProblem(String text, @Nullable MonotonicTime retriedSince) {
-
-	}
-
-	/** Pauses that double from 200 ms to 30 s. Confined to the shard's worker. */
-	public static final class BackOff {
-
-		private static final ExponentialBackOff BACK_OFF = new ExponentialBackOff(200, 2);
-
-		private @Nullable BackOffExecution execution;
-
-		public Duration next() {
-			if (this.execution == null) {
-				this.execution = BACK_OFF.start();
-			}
-			return Duration.ofMillis(this.execution.nextBackOff());
-		}
-
-		public void reset() {
-			this.execution = null;
-		}
 
 	}
 
