@@ -70,10 +70,11 @@ public final class TestReport {
 	/** One module. Files from before the build are those of an earlier one. */
 	private void judge(Path target, Instant start, Duration limit, boolean selected) throws Exception {
 		for (Path file : reports(target, 2)) {
-			if (!Files.getLastModifiedTime(file).toInstant().isBefore(start)) {
+			if (isFrom(start, file)) {
 				this.classes.add(TestClass.read(file));
 			}
 		}
+		notEnded(target, start);
 		if (this.classes.isEmpty()) {
 			noTests(target, selected);
 			return;
@@ -96,6 +97,22 @@ public final class TestReport {
 				line("ERROR", "%s took %.1f s. A class of the ordinary run may take %d s%s: make it faster, or move what takes "
 						+ "long to a class with @Tag(\"proof\").", each.name, each.seconds, limit.toSeconds(),
 						(waits > 1) ? ", %.1f times as long on this busy machine".formatted(waits) : "");
+			}
+		}
+	}
+
+	private static boolean isFrom(Instant start, Path file) throws IOException {
+		return !Files.getLastModifiedTime(file).toInstant().isBefore(start);
+	}
+
+	/** Classes that have printed something, but have no report: their JVM was ended. */
+	private void notEnded(Path target, Instant start) throws IOException {
+		for (Path log : files(target, 2, ".*Tests-output\\.txt")) {
+			String name = log.getFileName().toString().replace("-output.txt", "");
+			if (isFrom(start, log) && Files.notExists(log.resolveSibling("TEST-" + name + ".xml"))) {
+				this.failed = true;
+				line("ERROR", "%s has not ended", name);
+				lastLines(log);
 			}
 		}
 	}
@@ -179,11 +196,15 @@ public final class TestReport {
 		failure.trace.lines().limit(TRACE_LINES).forEach((each) -> line("ERROR", "    %s", each));
 		Path log = testClass.file.resolveSibling(testClass.name + "-output.txt");
 		if (Files.exists(log)) {
-			List<String> lines = new String(Files.readAllBytes(log), StandardCharsets.UTF_8).lines().toList();
-			line("ERROR", "  The last lines of %s:", log);
-			lines.subList(Math.max(0, lines.size() - LOG_LINES), lines.size())
-				.forEach((each) -> line("ERROR", "    %s", each.substring(0, Math.min(each.length(), LINE_LENGTH))));
+			lastLines(log);
 		}
+	}
+
+	private void lastLines(Path log) throws IOException {
+		List<String> lines = new String(Files.readAllBytes(log), StandardCharsets.UTF_8).lines().toList();
+		line("ERROR", "  The last lines of %s:", log);
+		lines.subList(Math.max(0, lines.size() - LOG_LINES), lines.size())
+			.forEach((each) -> line("ERROR", "    %s", each.substring(0, Math.min(each.length(), LINE_LENGTH))));
 	}
 
 	private void line(String level, String format, Object... args) {
@@ -191,11 +212,15 @@ public final class TestReport {
 	}
 
 	private static List<Path> reports(Path directory, int depth) throws IOException {
+		return files(directory, depth, "TEST-.*\\.xml");
+	}
+
+	private static List<Path> files(Path directory, int depth, String name) throws IOException {
 		if (!Files.exists(directory)) {
 			return List.of();
 		}
 		try (Stream<Path> files = Files.walk(directory, depth)) {
-			return files.filter((file) -> file.getFileName().toString().matches("TEST-.*\\.xml"))
+			return files.filter((file) -> file.getFileName().toString().matches(name))
 				.filter((file) -> file.getParent().getFileName().toString().startsWith("surefire-reports"))
 				.sorted()
 				.toList();
