@@ -20,6 +20,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
+import io.github.shardkeeper.checkpoint.CheckpointStore.CompletionReply;
 import io.github.shardkeeper.checkpoint.CheckpointStore.DueRecords;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit;
@@ -76,10 +77,11 @@ final class RandomDataOperations {
 				readDue(shard);
 			}
 			else if (choice < 15) {
+				commit(shard);
 				complete(shard);
 			}
 			else if (choice < 18) {
-				sendBack(shard);
+				sendBack(shard, choice(shard));
 			}
 			else if (choice < 20) {
 				drop(shard);
@@ -177,11 +179,15 @@ final class RandomDataOperations {
 		Token token = token(shard);
 		int acknowledged = this.random.nextInt(3);
 		this.log.accept("complete " + shard + " " + token + " " + acknowledged);
-		this.outcome.accept("completion " + this.stores.data((store) -> store.complete(shard, token, acknowledged, 0)));
+		CompletionReply reply = this.stores.data((store) -> store.complete(shard, token, acknowledged, 0));
+		this.outcome.accept("completion " + reply);
+		if (reply == CompletionReply.COMPLETED) {
+			// Seldom by chance.
+			sendBack(shard, (store) -> store.list(shard, null, 100));
+		}
 	}
 
-	private void sendBack(ShardId shard) {
-		Function<DeadLetterStore, List<StoredDeadLetter>> choice = choice(shard);
+	private void sendBack(ShardId shard, Function<DeadLetterStore, List<StoredDeadLetter>> choice) {
 		this.log.accept("send letters of " + shard + " back");
 		int moved = this.stores.letters((store) -> store.sendBack(shard, choice.apply(store)));
 		this.outcome
