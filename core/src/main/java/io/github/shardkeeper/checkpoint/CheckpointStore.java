@@ -91,6 +91,31 @@ public interface CheckpointStore extends AutoCloseable {
 	}
 
 	/**
+	 * Returns whether the store implements {@link #acquireWithoutState},
+	 * {@link #ownedEntries}, {@link #ownedKeys} and {@link #expiredKeys}, without which
+	 * the state of a topic cannot be read when it is used.
+	 * @param topic the topic
+	 * @return whether it does
+	 */
+	default boolean readsStateOnUse(String topic) {
+		return false;
+	}
+
+	/**
+	 * Does what {@link #acquire} does, for an owner that reads entries of the state when
+	 * it uses them: the checkpoint has none, and the time that this takes does not depend
+	 * on their number. A commit of this owner is {@link CommitReply#STALE} after one
+	 * under the same token that it does not know, of a worker before it: it may have read
+	 * what that one has changed before, or after. By default all are read.
+	 * @param shard the shard
+	 * @param token the new owner's token
+	 * @return the checkpoint without its state, or that a newer token exists
+	 */
+	default CompletableFuture<Acquisition> acquireWithoutState(ShardId shard, Token token) {
+		return acquire(shard, token);
+	}
+
+	/**
 	 * Leaves a shard to another store, because its topic's checkpoints are there from now
 	 * on. The one of the two that was consumed last has the checkpoint. If it is this
 	 * one, nothing happens: the caller acquires the shard here, writes the
@@ -233,6 +258,56 @@ public interface CheckpointStore extends AutoCloseable {
 		Map<String, String> entries = new HashMap<>(read(shard).state());
 		entries.keySet().retainAll(Set.copyOf(keys));
 		return entries;
+	}
+
+	/**
+	 * Reads some entries of a state for the owner of the shard. In a transaction of a
+	 * call it is part of that transaction, and fails as a statement of the call does.
+	 * @param shard the shard
+	 * @param basis the commits of the owner
+	 * @param keys the keys; none to learn only whether the state is there
+	 * @return the values as JSON by key, without keys that have no value; {@code null} if
+	 * the state is not the one that these commits have made: the shard has a newer owner,
+	 * or the store has lost writes
+	 * @throws UnsupportedOperationException if the store cannot read single entries
+	 */
+	default @Nullable Map<String, String> ownedEntries(ShardId shard, CommitBasis basis, Collection<String> keys) {
+		throw readsWhole("ownedEntries");
+	}
+
+	/**
+	 * Reads the keys of a state for the owner of the shard. The cost grows with the
+	 * number of entries, but no step is long.
+	 * @param shard the shard
+	 * @param basis the commits of the owner
+	 * @param nowMillis the time at which values must not have expired, in milliseconds
+	 * since 1970
+	 * @return the keys that had such a value; {@code null} like {@link #ownedEntries}
+	 * @throws UnsupportedOperationException if the store cannot read single entries
+	 */
+	default @Nullable Set<String> ownedKeys(ShardId shard, CommitBasis basis, long nowMillis) {
+		throw readsWhole("ownedKeys");
+	}
+
+	/**
+	 * Searches a part of a state for expired values, for the owner of the shard. One that
+	 * is there during a whole search, from the first part to the last, is found, unless
+	 * the store fails over meanwhile.
+	 * @param shard the shard
+	 * @param basis the commits of the owner
+	 * @param after where the last part has ended, {@code null} to begin
+	 * @param nowMillis the time, in milliseconds since 1970
+	 * @return the keys of expired values; {@code null} like {@link #ownedEntries}
+	 * @throws UnsupportedOperationException if the store cannot read single entries
+	 */
+	default @Nullable ExpiredKeys expiredKeys(ShardId shard, CommitBasis basis, @Nullable String after,
+			long nowMillis) {
+		throw readsWhole("expiredKeys");
+	}
+
+	private UnsupportedOperationException readsWhole(String method) {
+		return new UnsupportedOperationException(
+				"%s cannot read single entries of a state: implement %s(…)".formatted(getClass().getName(), method));
 	}
 
 	/**
@@ -466,6 +541,32 @@ public interface CheckpointStore extends AutoCloseable {
 
 	}
 
+	/**
+	 * What the state rests on that an owner sees: the acquisition and the commits whose
+	 * replies it has. Immutable.
+	 *
+	 * @param token the token under which the shard was acquired
+	 * @param acknowledged the number of the last answered commit under it, 0 for none
+	 * @param acquisition the {@link Acquisition.Acquired#acquisition()} of the owner, 0
+	 * for none
+	 */
+	record CommitBasis(Token token, long acknowledged, long acquisition) {
+
+	}
+
+	/**
+	 * Keys of expired values in a part of a state. Immutable.
+	 *
+	 * @param next where the part has ended; {@code null} if it was the last one
+	 */
+	record ExpiredKeys(List<String> keys, @Nullable String next) {
+
+		public ExpiredKeys {
+			keys = List.copyOf(keys);
+		}
+
+	}
+
 	/** The reply to an acquisition. */
 	sealed interface Acquisition {
 
@@ -518,7 +619,11 @@ public interface CheckpointStore extends AutoCloseable {
 		/** Everything was written. */
 		COMMITTED,
 
-		/** Nothing was written: a newer token or a later commit exists. */
+		/**
+		 * Nothing was written: a newer token or a later commit exists, or, after an
+		 * {@linkplain CheckpointStore#acquireWithoutState acquisition without state}, one
+		 * that the owner does not know.
+		 */
 		STALE,
 
 		/**

@@ -31,10 +31,12 @@ import io.github.shardkeeper.shard.Offset;
  * @param outbox the changes of the outbox
  * @param timers when timers are due, in milliseconds (fractions are dropped), with
  * {@code null} for those to remove
+ * @param clearsState whether all entries of the state that it does not change are
+ * removed, because the owner has carried out a seek that removes the state
  */
 public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> ahead,
 		Map<String, @Nullable String> changes, List<Retry> retries, Set<Offset> taken, List<FailedRecord> deadLetters,
-		long seek, Outbox.Changes outbox, Map<TimerId, @Nullable Instant> timers) {
+		long seek, Outbox.Changes outbox, Map<TimerId, @Nullable Instant> timers, boolean clearsState) {
 
 	public Commit {
 		ahead = copy(ahead);
@@ -43,6 +45,13 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 		taken = copy(taken);
 		deadLetters = List.copyOf(deadLetters);
 		timers = copy(timers);
+	}
+
+	/** Creates a commit that keeps the entries of the state that it does not change. */
+	public Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> ahead,
+			Map<String, @Nullable String> changes, List<Retry> retries, Set<Offset> taken,
+			List<FailedRecord> deadLetters, long seek, Outbox.Changes outbox, Map<TimerId, @Nullable Instant> timers) {
+		this(number, offset, ahead, changes, retries, taken, deadLetters, seek, outbox, timers, false);
 	}
 
 	/** Creates a commit that leaves the timers as they are. */
@@ -83,19 +92,19 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 	/** Returns a copy under another number. */
 	public Commit withNumber(CommitNumber other) {
 		return new Commit(other, this.offset, this.ahead, this.changes, this.retries, this.taken, this.deadLetters,
-				this.seek, this.outbox, this.timers);
+				this.seek, this.outbox, this.timers, this.clearsState);
 	}
 
 	/** Returns a copy with changes of the outbox. */
 	public Commit withOutbox(Outbox.Changes changed) {
 		return new Commit(this.number, this.offset, this.ahead, this.changes, this.retries, this.taken,
-				this.deadLetters, this.seek, changed, this.timers);
+				this.deadLetters, this.seek, changed, this.timers, this.clearsState);
 	}
 
 	/** Returns a copy with changes of the timers. */
 	public Commit withTimers(Map<TimerId, @Nullable Instant> changed) {
 		return new Commit(this.number, this.offset, this.ahead, this.changes, this.retries, this.taken,
-				this.deadLetters, this.seek, this.outbox, changed);
+				this.deadLetters, this.seek, this.outbox, changed, this.clearsState);
 	}
 
 	/**
@@ -124,6 +133,8 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 		private Outbox.Changes outbox = Outbox.Changes.NONE;
 
 		private Map<TimerId, @Nullable Instant> timers = Map.of();
+
+		private boolean clearsState;
 
 		/** Creates a builder of a commit that changes the position only. */
 		public Builder(CommitNumber number, @Nullable Offset offset, Set<Offset> ahead) {
@@ -174,10 +185,16 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 			return this;
 		}
 
+		/** Has all entries of the state removed that it does not change. */
+		public Builder clearState() {
+			this.clearsState = true;
+			return this;
+		}
+
 		/** Returns the commit. */
 		public Commit build() {
 			return new Commit(this.number, this.offset, this.ahead, this.changes, this.retries, this.taken,
-					this.deadLetters, this.seek, this.outbox, this.timers);
+					this.deadLetters, this.seek, this.outbox, this.timers, this.clearsState);
 		}
 
 	}

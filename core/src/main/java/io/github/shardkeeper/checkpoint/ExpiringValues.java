@@ -53,7 +53,7 @@ public final class ExpiringValues {
 	}
 
 	/** Returns when a stored value expires, {@link #NEVER} if it does not. */
-	static long expiresAt(String stored) {
+	public static long expiresAt(String stored) {
 		int end = end(stored);
 		return (end > 0) ? Long.parseLong(stored, 1, end, 10) : NEVER;
 	}

@@ -44,6 +44,16 @@ public final class RoutingCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
+	public boolean readsStateOnUse(String topic) {
+		return this.parts.of(topic).readsStateOnUse(topic);
+	}
+
+	@Override
+	public CompletableFuture<Acquisition> acquireWithoutState(ShardId shard, Token token) {
+		return this.parts.of(shard).acquireWithoutState(shard, token);
+	}
+
+	@Override
 	public boolean leave(ShardId shard, Token token, @Nullable Token there, boolean consumedThere, long sought) {
 		return this.parts.of(shard).leave(shard, token, there, consumedThere, sought);
 	}
@@ -91,6 +101,21 @@ public final class RoutingCheckpointStore implements CheckpointStore {
 	@Override
 	public Map<String, String> stateEntries(ShardId shard, Collection<String> keys) {
 		return this.parts.of(shard).stateEntries(shard, keys);
+	}
+
+	@Override
+	public @Nullable Map<String, String> ownedEntries(ShardId shard, CommitBasis basis, Collection<String> keys) {
+		return this.parts.of(shard).ownedEntries(shard, basis, keys);
+	}
+
+	@Override
+	public @Nullable Set<String> ownedKeys(ShardId shard, CommitBasis basis, long nowMillis) {
+		return this.parts.of(shard).ownedKeys(shard, basis, nowMillis);
+	}
+
+	@Override
+	public @Nullable ExpiredKeys expiredKeys(ShardId shard, CommitBasis basis, @Nullable String after, long nowMillis) {
+		return this.parts.of(shard).expiredKeys(shard, basis, after, nowMillis);
 	}
 
 	@Override

@@ -22,6 +22,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -126,15 +127,25 @@ final class JdbcCheckpointStore implements CheckpointStore {
 
 	@Override
 	public CompletableFuture<Acquisition> acquire(ShardId shard, Token token) {
-		return onOwnThread(() -> acquireHere(shard, token));
+		return onOwnThread(() -> acquireHere(shard, token, this.contents::state));
 	}
 
-	private Acquisition acquireHere(ShardId shard, Token token) {
+	@Override
+	public boolean readsStateOnUse(String topic) {
+		return true;
+	}
+
+	@Override
+	public CompletableFuture<Acquisition> acquireWithoutState(ShardId shard, Token token) {
+		return onOwnThread(() -> acquireHere(shard, token, (unread) -> Map.of()));
+	}
+
+	private Acquisition acquireHere(ShardId shard, Token token, Function<ShardId, Map<String, String>> state) {
 		Acquisition.@Nullable Refused refused = (this.takeOver != null) ? this.takeOver.complete(shard, token) : null;
-		return (refused != null) ? refused : raiseAndRead(shard, token);
+		return (refused != null) ? refused : raiseAndRead(shard, token, state);
 	}
 
-	private Acquisition raiseAndRead(ShardId shard, Token token) {
+	private Acquisition raiseAndRead(ShardId shard, Token token, Function<ShardId, Map<String, String>> state) {
 		String what = "acquire " + shard;
 		boolean raised = this.steps.run(what, () -> this.shards.raise(shard, token, this.database.clock().millis()));
 		if (!raised) {
@@ -148,7 +159,7 @@ final class JdbcCheckpointStore implements CheckpointStore {
 					throw CarriedCheckpoint.lost(shard);
 				}
 				insert(shard);
-				return raiseAndRead(shard, token);
+				return raiseAndRead(shard, token, state);
 			}
 		}
 		boolean mayHaveSent = this.outbox.exist();
@@ -156,14 +167,15 @@ final class JdbcCheckpointStore implements CheckpointStore {
 		return this.steps.run(what, () -> {
 			ShardRow row = Objects.requireNonNull(this.shards.read(shard));
 			return !row.token().equals(token) ? new Acquisition.Refused(row.token())
-					: new Acquisition.Acquired(checkpoint(shard, row), row.seeks(), row.lastCommit(), row.before(),
-							row.acquired(), mayHaveSent ? this.outbox.read(shard) : Outbox.EMPTY);
+					: new Acquisition.Acquired(checkpoint(shard, row, state.apply(shard)), row.seeks(),
+							row.lastCommit(), row.before(), row.acquired(),
+							mayHaveSent ? this.outbox.read(shard) : Outbox.EMPTY);
 		});
 	}
 
-	private Checkpoint checkpoint(ShardId shard, ShardRow row) {
+	private Checkpoint checkpoint(ShardId shard, ShardRow row, Map<String, String> state) {
 		Long first = this.contents.firstRetry(shard);
-		return new Checkpoint(row.offset(), row.ahead(), this.contents.state(shard),
+		return new Checkpoint(row.offset(), row.ahead(), state,
 				(first != null) ? Duration.ofMillis(Math.max(0, first - this.database.clock().millis())) : null);
 	}
 
@@ -234,7 +246,7 @@ final class JdbcCheckpointStore implements CheckpointStore {
 		}
 		long nowMillis = this.database.clock().millis();
 		this.shards.write(shard, row, commit, nowMillis);
-		if (row.seeks().clearsState(commit.seek())) {
+		if (commit.clearsState() || row.seeks().clearsState(commit.seek())) {
 			this.contents.deleteTimers(shard);
 		}
 		this.contents.write(shard, commit, row.lastLetter(), nowMillis);
@@ -315,12 +327,46 @@ final class JdbcCheckpointStore implements CheckpointStore {
 				if (before == null) {
 					return Optional.empty();
 				}
-				Checkpoint checkpoint = checkpoint(shard, before);
+				Checkpoint checkpoint = checkpoint(shard, before, this.contents.state(shard));
 				if (reads == CONSISTENT_READS || before.equals(this.shards.read(shard))) {
 					return Optional.of(checkpoint);
 				}
 			}
 		});
+	}
+
+	@Override
+	public Map<String, String> stateEntries(ShardId shard, Collection<String> keys) {
+		Optional<Map<String, String>> here = this.steps.run("read the state of " + shard,
+				() -> Optional.ofNullable(this.shards.read(shard)).map((row) -> this.contents.state(shard, keys)));
+		return here.orElseGet(() -> (this.earlier != null) ? this.earlier.stateEntries(shard, keys) : Map.of());
+	}
+
+	@Override
+	public @Nullable Map<String, String> ownedEntries(ShardId shard, CommitBasis basis, Collection<String> keys) {
+		return owned(shard, basis, () -> this.contents.state(shard, keys));
+	}
+
+	@Override
+	public @Nullable Set<String> ownedKeys(ShardId shard, CommitBasis basis, long nowMillis) {
+		return owned(shard, basis, () -> this.contents.stateKeys(shard, nowMillis));
+	}
+
+	@Override
+	public @Nullable ExpiredKeys expiredKeys(ShardId shard, CommitBasis basis, @Nullable String after, long nowMillis) {
+		return owned(shard, basis, () -> this.contents.expiredKeys(shard, after, nowMillis));
+	}
+
+	/** In a call its commit finds out whether the state was lost. */
+	private <T> @Nullable T owned(ShardId shard, CommitBasis basis, Supplier<T> read) {
+		if (this.steps.isInCall()) {
+			return read.get();
+		}
+		return this.steps.<Optional<T>>run("read the state of " + shard, () -> {
+			ShardRow row = this.shards.read(shard);
+			return (row == null || !row.token().equals(basis.token()) || row.lastCommit() < basis.acknowledged()
+					|| !restsOn(row, basis.acquisition())) ? Optional.empty() : Optional.of(read.get());
+		}).orElse(null);
 	}
 
 	@Override

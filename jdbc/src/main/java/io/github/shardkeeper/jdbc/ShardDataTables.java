@@ -4,10 +4,14 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -17,8 +21,10 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.github.shardkeeper.checkpoint.CheckpointJson;
 import io.github.shardkeeper.checkpoint.CheckpointStore.DueRecords;
+import io.github.shardkeeper.checkpoint.CheckpointStore.ExpiredKeys;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
+import io.github.shardkeeper.checkpoint.ExpiringValues;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.StoredTimer;
 import io.github.shardkeeper.checkpoint.WaitingRecord;
@@ -38,6 +44,12 @@ final class ShardDataTables {
 	private static final int BYTES_AT_ONCE = 1_000_000;
 
 	private static final int EXPIRED_AT_ONCE = 500;
+
+	/** Where the expiry of a value ends at most. */
+	private static final int EXPIRY_LENGTH = 20;
+
+	/** As many parameters as every database takes. */
+	private static final int KEYS_AT_ONCE = 500;
 
 	private static final String LETTER_SUFFIX = "-0";
 
@@ -83,6 +95,56 @@ final class ShardDataTables {
 		return entries;
 	}
 
+	/** Returns some entries, without keys that have no value. */
+	Map<String, String> state(ShardId shard, Collection<String> keys) {
+		Map<String, String> entries = new HashMap<>();
+		List<String> hashes = keys.stream().map(StoredText::hash).distinct().toList();
+		for (int from = 0; from < hashes.size(); from += KEYS_AT_ONCE) {
+			List<String> some = hashes.subList(from, Math.min(from + KEYS_AT_ONCE, hashes.size()));
+			String places = String.join(", ", Collections.nCopies(some.size(), "?"));
+			this.jdbc.query("select entry_key, entry_value from %s where %s and key_hash in (%s)".formatted(this.state,
+					KEY, places), (row) -> {
+						entries.put(RowOperations.text(row, 1), RowOperations.text(row, 2));
+					}, this.shards.key(shard, some.toArray()));
+		}
+		return entries;
+	}
+
+	/** Returns the keys of values that have not expired; reads a few at a time. */
+	Set<String> stateKeys(ShardId shard, long nowMillis) {
+		Set<String> keys = new HashSet<>();
+		stateKeys(shard, "", RowOperations.NO_LIMIT, (hash, key, expiresAt) -> {
+			if (nowMillis < expiresAt) {
+				keys.add(key);
+			}
+		});
+		return keys;
+	}
+
+	/** Returns the keys of expired values among the next ones, in the order of hashes. */
+	ExpiredKeys expiredKeys(ShardId shard, @Nullable String after, long nowMillis) {
+		List<String> hashes = new ArrayList<>();
+		List<String> expired = new ArrayList<>();
+		stateKeys(shard, (after != null) ? after : "", KEYS_AT_ONCE, (hash, key, expiresAt) -> {
+			hashes.add(hash);
+			if (expiresAt <= nowMillis) {
+				expired.add(key);
+			}
+		});
+		return new ExpiredKeys(expired, (hashes.size() == KEYS_AT_ONCE) ? hashes.get(KEYS_AT_ONCE - 1) : null);
+	}
+
+	private void stateKeys(ShardId shard, String afterHash, int limit, KeyReader reader) {
+		this.rows.query(
+				"select key_hash, entry_key, substring(entry_value, 1, %d) from %s where %s and key_hash > ? order by key_hash"
+					.formatted(EXPIRY_LENGTH, this.state, KEY),
+				limit, (row) -> {
+					reader.read(Objects.requireNonNull(row.getString(1)), RowOperations.text(row, 2),
+							ExpiringValues.expiresAt(Objects.requireNonNull(row.getString(3))));
+					return true;
+				}, this.shards.key(shard, afterHash));
+	}
+
 	long countState(ShardId shard) {
 		return count(this.state, shard);
 	}
@@ -95,6 +157,9 @@ final class ShardDataTables {
 
 	/** Writes what a commit changes beside the shard's row. */
 	void write(ShardId shard, Commit commit, long lastLetter, long nowMillis) {
+		if (commit.clearsState()) {
+			this.writes.update("delete from %s where %s".formatted(this.state, KEY), this.shards.key(shard));
+		}
 		if (!commit.changes().isEmpty()) {
 			writeState(shard, commit.changes());
 		}
@@ -352,6 +417,13 @@ final class ShardDataTables {
 
 	private void delete(String table, ShardId shard) {
 		this.jdbc.update("delete from %s where %s".formatted(table, KEY), this.shards.key(shard));
+	}
+
+	@FunctionalInterface
+	private interface KeyReader {
+
+		void read(String hash, String key, long expiresAt);
+
 	}
 
 	private record Waiting(Offset offset, long dueMillis, long size) {

@@ -145,6 +145,11 @@ final class StoreTransactions {
 		return runNow(what, step);
 	}
 
+	/** Returns whether this thread is in a transaction of a call. */
+	boolean isInCall() {
+		return TransactionSynchronizationManager.hasResource(this.dataSource);
+	}
+
 	/**
 	 * Makes a step and takes it back: whether the database works is found out by what it
 	 * does, not by the failure of somebody else's statement.

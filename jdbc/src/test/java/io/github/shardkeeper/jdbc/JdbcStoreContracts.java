@@ -13,6 +13,7 @@ import io.github.shardkeeper.checkpoint.CommitHistoryContract;
 import io.github.shardkeeper.checkpoint.DeadLetterContract;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.OutboxContract;
+import io.github.shardkeeper.checkpoint.OwnedStateContract;
 import io.github.shardkeeper.checkpoint.RemovalContract;
 import io.github.shardkeeper.checkpoint.RetryQueueContract;
 import io.github.shardkeeper.checkpoint.SeekContract;
@@ -114,6 +115,21 @@ abstract class JdbcStoreContracts {
 
 	@Nested
 	class Timers extends TimersContract {
+
+		@Override
+		protected StoreServer createServer() {
+			return open();
+		}
+
+		@Override
+		protected CheckpointStore createStore(StoreServer created) {
+			return ((DatabaseServer) created).store();
+		}
+
+	}
+
+	@Nested
+	class States extends OwnedStateContract {
 
 		@Override
 		protected StoreServer createServer() {

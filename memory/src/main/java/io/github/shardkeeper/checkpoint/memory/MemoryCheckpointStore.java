@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitHistory;
+import io.github.shardkeeper.checkpoint.ExpiringValues;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.Seeks;
@@ -69,13 +71,27 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
-	public synchronized CompletableFuture<Acquisition> acquire(ShardId shard, Token token) {
+	public CompletableFuture<Acquisition> acquire(ShardId shard, Token token) {
+		return acquire(shard, token, false);
+	}
+
+	@Override
+	public boolean readsStateOnUse(String topic) {
+		return true;
+	}
+
+	@Override
+	public CompletableFuture<Acquisition> acquireWithoutState(ShardId shard, Token token) {
+		return acquire(shard, token, true);
+	}
+
+	private synchronized CompletableFuture<Acquisition> acquire(ShardId shard, Token token, boolean readsOnUse) {
 		ShardData entry = this.entries.computeIfAbsent(shard, (id) -> new ShardData());
 		if (entry.isFencedAgainst(token)) {
 			return CompletableFuture.completedFuture(new Acquisition.Refused(entry.fence()));
 		}
-		entry.raiseFence(token, this.clock.millis());
-		return CompletableFuture.completedFuture(new Acquisition.Acquired(entry.toCheckpoint(this.clock.millis()),
+		entry.raiseFence(token, readsOnUse, this.clock.millis());
+		return CompletableFuture.completedFuture(new Acquisition.Acquired(entry.toAcquired(this.clock.millis()),
 				entry.seeks(), entry.lastCommit(), entry.before(), entry.acquired(), entry.outbox()));
 	}
 
@@ -122,6 +138,40 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	public synchronized Checkpoint read(ShardId shard) {
 		ShardData entry = this.entries.get(shard);
 		return (entry != null) ? entry.toCheckpoint(this.clock.millis()) : new Checkpoint(null, Map.of());
+	}
+
+	@Override
+	public synchronized @Nullable Map<String, String> ownedEntries(ShardId shard, CommitBasis basis,
+			Collection<String> keys) {
+		SortedMap<String, String> state = with(shard, (data, nowMillis) -> data.state(basis));
+		if (state == null) {
+			return null;
+		}
+		Map<String, String> entries = new HashMap<>();
+		keys.forEach((key) -> {
+			String value = state.get(key);
+			if (value != null) {
+				entries.put(key, value);
+			}
+		});
+		return entries;
+	}
+
+	@Override
+	public synchronized @Nullable Set<String> ownedKeys(ShardId shard, CommitBasis basis, long nowMillis) {
+		SortedMap<String, String> state = with(shard, (data, storeMillis) -> data.state(basis));
+		return (state != null) ? ExpiringValues.present(state, nowMillis).keySet() : null;
+	}
+
+	@Override
+	public synchronized @Nullable ExpiredKeys expiredKeys(ShardId shard, CommitBasis basis, @Nullable String after,
+			long nowMillis) {
+		SortedMap<String, String> state = with(shard, (data, storeMillis) -> data.state(basis));
+		return (state != null) ? new ExpiredKeys(state.entrySet()
+			.stream()
+			.filter((entry) -> ExpiringValues.expiresAt(entry.getValue()) <= nowMillis)
+			.map(Map.Entry::getKey)
+			.toList(), null) : null;
 	}
 
 	@Override

@@ -15,6 +15,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
+import io.github.shardkeeper.checkpoint.CheckpointStore.CommitBasis;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CompletionReply;
 import io.github.shardkeeper.checkpoint.CheckpointStore.DueRecords;
@@ -61,6 +62,9 @@ public final class ShardData {
 	/** Time in milliseconds at which the fence was raised: identifies the acquisition. */
 	private long acquired;
 
+	/** Whether the owner reads entries of the state when it uses them. */
+	private boolean readsOnUse;
+
 	private @Nullable Offset offset;
 
 	private Set<Offset> ahead = Set.of();
@@ -94,6 +98,7 @@ public final class ShardData {
 		this.lastCommit = other.lastCommit;
 		this.before = other.before;
 		this.acquired = other.acquired;
+		this.readsOnUse = other.readsOnUse;
 		this.offset = other.offset;
 		this.ahead = other.ahead;
 		this.seeks = other.seeks;
@@ -112,7 +117,8 @@ public final class ShardData {
 		return this.fence;
 	}
 
-	void raiseFence(Token token, long nowMillis) {
+	void raiseFence(Token token, boolean ownerReadsOnUse, long nowMillis) {
+		this.readsOnUse = ownerReadsOnUse;
 		if (this.fence.compareTo(token) < 0) {
 			this.before = new LastCommit(this.fence, this.lastCommit);
 			this.fence = token;
@@ -145,6 +151,14 @@ public final class ShardData {
 		if (this.lastCommit < commit.number().acknowledged()) {
 			return CommitReply.GONE;
 		}
+		if (this.readsOnUse && this.lastCommit > commit.number().acknowledged() && commit.number().acquisition() != 0) {
+			// Of an earlier worker under the same token: this one may have read what it
+			// has changed before, or after.
+			return CommitReply.STALE;
+		}
+		if (commit.clearsState()) {
+			this.state.clear();
+		}
 		this.lastCommit = commit.number().attempt();
 		if (commit.offset() != null) {
 			this.offset = commit.offset();
@@ -159,10 +173,10 @@ public final class ShardData {
 			this.deadLetters.put(++this.lastDeadLetter, letter);
 			this.deadLettersStored.put(this.lastDeadLetter, nowMillis);
 		});
+		if (commit.clearsState() || this.seeks.clearsState(commit.seek())) {
+			this.timers.clear();
+		}
 		if (commit.seek() != 0) {
-			if (this.seeks.clearsState(commit.seek())) {
-				this.timers.clear();
-			}
 			this.seeks = new Seeks(commit.seek(), this.seeks.pendingAfter(commit.seek()));
 		}
 		commit.timers().forEach(this.timers::change);
@@ -223,8 +237,22 @@ public final class ShardData {
 	}
 
 	Checkpoint toCheckpoint(long nowMillis) {
-		return new Checkpoint(this.offset, this.ahead, Collections.unmodifiableMap(new TreeMap<>(this.state)),
-				due(0, 0, Set.of(), nowMillis).nextIn());
+		return toCheckpoint(Collections.unmodifiableMap(new TreeMap<>(this.state)), nowMillis);
+	}
+
+	/** Returns the checkpoint, with the state unless the owner reads it on use. */
+	Checkpoint toAcquired(long nowMillis) {
+		return this.readsOnUse ? toCheckpoint(Map.of(), nowMillis) : toCheckpoint(nowMillis);
+	}
+
+	private Checkpoint toCheckpoint(Map<String, String> entries, long nowMillis) {
+		return new Checkpoint(this.offset, this.ahead, entries, due(0, 0, Set.of(), nowMillis).nextIn());
+	}
+
+	/** Returns the state, {@code null} if an owner's commits have not made it. */
+	@Nullable SortedMap<String, String> state(CommitBasis basis) {
+		return (this.fence.equals(basis.token()) && this.lastCommit >= basis.acknowledged()
+				&& restsOn(basis.acquisition())) ? this.state : null;
 	}
 
 	public DueRecords due(int limit, long bytes, Set<Offset> except, long nowMillis) {

@@ -32,7 +32,7 @@ final class CommitArguments {
 		to.add(commit.number().acquisition());
 		to.add((commit.offset() != null) ? commit.offset().value() : "");
 		to.add(CheckpointJson.offsets(commit.ahead()));
-		to.add(commit.seek());
+		to.add(commit.clearsState() ? commit.seek() + " clears" : Long.toString(commit.seek()));
 		to.add(puts);
 		to.add(commit.changes().size() - puts);
 		to.add(commit.taken().size());

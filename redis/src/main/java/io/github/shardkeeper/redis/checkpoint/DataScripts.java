@@ -12,7 +12,7 @@ record DataScripts(LuaScript acquireShard, LuaScript commit, LuaScript readDueRe
 		LuaScript sendBackDeadLetters, LuaScript recordConsumedSince, LuaScript readCheckpoint, LuaScript readStatePage,
 		LuaScript requestSeek, LuaScript listDeadLetters, LuaScript removeShard, LuaScript expireDeadLetters,
 		LuaScript readOutbox, LuaScript listWaiting, LuaScript readRetries, LuaScript changeWaiting,
-		LuaScript leaveShard, LuaScript readTimers) {
+		LuaScript leaveShard, LuaScript readTimers, LuaScript readEntries, LuaScript readKeys) {
 
 	static final DataScripts STANDARD = load();
 
@@ -35,7 +35,9 @@ record DataScripts(LuaScript acquireShard, LuaScript commit, LuaScript readDueRe
 				script(ScriptOutputType.MULTI, "read-retries.lua", preludes),
 				script(ScriptOutputType.INTEGER, "change-waiting.lua", preludes),
 				script(ScriptOutputType.INTEGER, "leave-shard.lua", preludes),
-				script(ScriptOutputType.MULTI, "read-timers.lua", preludes));
+				script(ScriptOutputType.MULTI, "read-timers.lua", preludes),
+				script(ScriptOutputType.MULTI, "read-entries.lua", preludes),
+				script(ScriptOutputType.MULTI, "read-keys.lua", preludes));
 	}
 
 	private static LuaScript script(ScriptOutputType output, String file, String... preludes) {

@@ -86,6 +86,10 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	private static final byte[] CARRIES_BACK = bytes("carries back");
 
+	private static final byte[] STATE = bytes("state");
+
+	private static final byte[] NO_STATE = bytes("no state");
+
 	private static final int READING_ATTEMPTS = 3;
 
 	private static final Pattern BEFORE = Pattern.compile("(\\d{1,18}) (\\d{1,18}) (\\d{1,18})");
@@ -108,6 +112,8 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	private final DataScripts scripts;
 
 	private final ShardKeys keys;
+
+	private final OwnedState owned;
 
 	/** Returns whether the checkpoints of a topic belong here, not into a database. */
 	private volatile Predicate<String> here = (topic) -> true;
@@ -134,6 +140,7 @@ public final class RedisCheckpointStore implements CheckpointStore {
 		this.link = connector.dataLink(timeout);
 		this.fences = new ReplicatedLink<>(connector, this.link, timeout, wait);
 		this.keys = new ShardKeys(keyPrefix, group);
+		this.owned = new OwnedState(this.link, scripts, this.keys);
 	}
 
 	/**
@@ -150,17 +157,28 @@ public final class RedisCheckpointStore implements CheckpointStore {
 
 	@Override
 	public CompletableFuture<Acquisition> acquire(ShardId shard, Token token) {
-		return acquire(shard, token, READS, 1);
+		return acquire(shard, token, READS, STATE, 1);
+	}
+
+	@Override
+	public boolean readsStateOnUse(String topic) {
+		return true;
+	}
+
+	@Override
+	public CompletableFuture<Acquisition> acquireWithoutState(ShardId shard, Token token) {
+		return acquire(shard, token, READS, NO_STATE, 1);
 	}
 
 	@Override
 	public Acquisition acquireToWriteBack(ShardId shard, Token token) {
-		return Replies.await(acquire(shard, token, WRITES_BACK, 1));
+		return Replies.await(acquire(shard, token, WRITES_BACK, STATE, 1));
 	}
 
-	private CompletableFuture<Acquisition> acquire(ShardId shard, Token token, byte[] purpose, int attempt) {
+	private CompletableFuture<Acquisition> acquire(ShardId shard, Token token, byte[] purpose, byte[] state,
+			int attempt) {
 		CompletableFuture<List<Object>> acquired = this.fences.send(this.scripts.acquireShard(), this.keys.all(shard),
-				List.of(bytes(token.toString()), purpose));
+				List.of(bytes(token.toString()), purpose, state));
 		return acquired.thenCompose((reply) -> {
 			if (text(reply.get(0)).equals("REFUSED")) {
 				return CompletableFuture
@@ -171,15 +189,15 @@ public final class RedisCheckpointStore implements CheckpointStore {
 				return CompletableFuture.failedFuture(CarriedCheckpoint.interrupted(shard));
 			}
 			if (text(reply.get(0)).equals("ELSEWHERE")) {
-				return CompletableFuture.supplyAsync(() -> carryBack(shard, token), this.carrying);
+				return CompletableFuture.supplyAsync(() -> carryBack(shard, token, state), this.carrying);
 			}
 			return readRemaining(shard, reply.subList(1, reply.size()))
-				.thenCompose((checkpoint) -> acquired(shard, token, purpose, attempt, reply, checkpoint));
+				.thenCompose((checkpoint) -> acquired(shard, token, purpose, state, attempt, reply, checkpoint));
 		});
 	}
 
-	private CompletableFuture<Acquisition> acquired(ShardId shard, Token token, byte[] purpose, int attempt,
-			List<Object> reply, Optional<Checkpoint> checkpoint) {
+	private CompletableFuture<Acquisition> acquired(ShardId shard, Token token, byte[] purpose, byte[] state,
+			int attempt, List<Object> reply, Optional<Checkpoint> checkpoint) {
 		if (checkpoint.isPresent()) {
 			return CompletableFuture.completedFuture(new Acquisition.Acquired(checkpoint.get(),
 					CheckpointFormat.seeks((byte[]) reply.get(9), (byte[]) reply.get(10)),
@@ -191,7 +209,7 @@ public final class RedisCheckpointStore implements CheckpointStore {
 			// A newer owner has it, or there was a failover: acquire again. Not on the
 			// connection's thread, because it waits for replicas.
 			return CompletableFuture
-				.supplyAsync(() -> acquire(shard, token, purpose, attempt + 1), this.link.background())
+				.supplyAsync(() -> acquire(shard, token, purpose, state, attempt + 1), this.link.background())
 				.thenCompose(Function.identity());
 		}
 		String problem = "the state of " + shard + " did not stay the same while it was read";
@@ -204,7 +222,7 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	 * counts here once it is written; what is left in the database then has the same
 	 * token as here or a lower one, and is ignored.
 	 */
-	private Acquisition carryBack(ShardId shard, Token token) {
+	private Acquisition carryBack(ShardId shard, Token token, byte[] state) {
 		CheckpointStore source = databaseOf(shard);
 		if (source == null) {
 			throw elsewhere(shard);
@@ -216,7 +234,7 @@ public final class RedisCheckpointStore implements CheckpointStore {
 		}
 		CarriedCheckpoint carried = CarriedCheckpoint.of(source, shard, found,
 				CarriedCheckpoint.Direction.OUT_OF_DATABASE);
-		Acquisition reply = Replies.await(acquire(shard, token, CARRIES_BACK, 1));
+		Acquisition reply = Replies.await(acquire(shard, token, CARRIES_BACK, STATE, 1));
 		if (!(reply instanceof Acquisition.Acquired before)) {
 			return reply;
 		}
@@ -230,7 +248,7 @@ public final class RedisCheckpointStore implements CheckpointStore {
 		if (summary != null) {
 			logger.info(summary);
 		}
-		return acquireNow(shard, token);
+		return Replies.await(acquire(shard, token, READS, state, 1));
 	}
 
 	/** For a seek that came while the shard was carried over. */
@@ -394,6 +412,21 @@ public final class RedisCheckpointStore implements CheckpointStore {
 			}
 		}
 		return entries;
+	}
+
+	@Override
+	public @Nullable Map<String, String> ownedEntries(ShardId shard, CommitBasis basis, Collection<String> entries) {
+		return this.owned.entries(shard, basis, List.copyOf(entries));
+	}
+
+	@Override
+	public @Nullable Set<String> ownedKeys(ShardId shard, CommitBasis basis, long nowMillis) {
+		return this.owned.keys(shard, basis, nowMillis);
+	}
+
+	@Override
+	public @Nullable ExpiredKeys expiredKeys(ShardId shard, CommitBasis basis, @Nullable String after, long nowMillis) {
+		return this.owned.expired(shard, basis, after, nowMillis);
 	}
 
 	@Override

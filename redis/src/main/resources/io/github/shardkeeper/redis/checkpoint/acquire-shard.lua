@@ -2,7 +2,8 @@
 -- member can change the state any more, and read-state-page.lua reads the rest.
 --
 -- ARGV     1 token; under 0 nothing is raised or written, 2 'reads' what is there, 'writes back' what the caller has in
---          memory, or 'carries back' what it has in the database
+--          memory, or 'carries back' what it has in the database, 3 'state', or 'no state' for an owner that reads entries
+--          when it uses them
 -- result   {'ACQUIRED', fence, number of the last commit, offset or '', ahead or '', millis until the first retry is
 --          due or '', number of the state's entries, cursor, {key, value, …}, pending seek or '', number of the last
 --          seek that was carried out or '', what was before the fence or '', `acquired` or '0', {field, value, …} of the
@@ -12,7 +13,7 @@
 -- keeps    the fence never falls; nobody consumes from a part of the data, or from what it was before it was carried into
 --          the database. A seek that removes the state does without either
 -- memory   accepted at `maxmemory`: a hash per shard
--- cost     O(a page of the state + targets)
+-- cost     O(a page of the state + targets); without the state O(targets)
 
 writeBeforeWait(ARGV[1] ~= '0' and CHECKPOINT)
 
@@ -60,7 +61,12 @@ if fence < tonumber(ARGV[1]) then
   raiseFence(ARGV[1], fence)
   redis.call('HDEL', CHECKPOINT, 'copy', 'copied')
 end
-local reply = {'ACQUIRED', unpack(readCheckpoint())}
+if ARGV[1] ~= '0' and ARGV[3] == 'no state' then
+  redis.call('HSET', CHECKPOINT, 'reads', 1)
+elseif ARGV[1] ~= '0' then
+  redis.call('HDEL', CHECKPOINT, 'reads')
+end
+local reply = {'ACQUIRED', unpack(readCheckpoint(ARGV[3] == 'state'))}
 reply[#reply + 1] = redis.call('HGET', CHECKPOINT, 'acquired') or '0'
 reply[#reply + 1] = redis.call('HGETALL', SEQUENCES)
 reply[#reply + 1] = text(redis.call('XLEN', OUTBOX))

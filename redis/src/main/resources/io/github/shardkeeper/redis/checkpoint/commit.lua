@@ -2,17 +2,18 @@
 --
 -- ARGV     1 token, 2 number of the commit under that token, 3 number of the last answered one, 0 for none, 4
 --          acquisition that it is based on, 0 for none; without both it writes back all that the owner has, 5 offset or
---          '' to leave it, 6 offsets done ahead of it or '', 7 number of the seek that it carries out or 0, then the
---          numbers of: 8 state entries to put, 9 state entries to remove, 10 records taken from the retry queue, 11
+--          '' to leave it, 6 offsets done ahead of it or '', 7 number of the seek that it carries out or 0, with
+--          ' clears' behind it if all entries of the state are removed that it does not put; then the numbers of: 8 state entries to put, 9 state entries to remove, 10 records taken from the retry queue, 11
 --          records to retry, 12 dead letters, 13 timers to set, 14 timers to remove; then for each to put key, value; to
 --          remove key; taken offset; to retry offset, delay (millis), about, payload; dead letter offset, about, payload;
 --          timer to set member, millis when it is due; timer to remove member. If the outbox changes, then follow: '1' to
 --          replace all of it or '0', era, place of the last record, the numbers of: targets, records to remove, records to
 --          add; then for each target topic/id, number of the last record; to remove place; to add place, topic/id, about,
 --          payload
--- result   'COMMITTED'; 'STALE' if a newer token or a later commit was there before; or 'GONE' if Redis has lost what
---          the commit is based on: the checkpoint, the acquisition under the token, the answered commit, or entries of
---          the state or the outbox; an error if memory or a right is missing
+-- result   'COMMITTED'; 'STALE' if a newer token, a later commit, or, if the owner reads the state on use, one that it does
+--          not know was there before; or 'GONE' if Redis has lost what the commit is based on: the checkpoint, the
+--          acquisition under the token, the answered commit, or entries of the state or the outbox; an error if memory or a
+--          right is missing
 -- keeps    all of it is written or nothing, also if the user lacks a right; a commit that arrives after its successor
 --          writes nothing; one that arrives twice is written once. One that writes all back makes this the checkpoint
 --          again if the database had it. A seek that removes the state removes all timers but those that it sets
@@ -20,7 +21,7 @@
 --          roomAtMaxmemory(), or do not grow
 -- cost     O(changes), for each retry, record taken or timer times log of their sorted set
 
-local checkpoint = redis.call('HMGET', CHECKPOINT, 'fence', 'commit', 'acquired', 'seek', 'sizes', 'elsewhere')
+local checkpoint = redis.call('HMGET', CHECKPOINT, 'fence', 'commit', 'acquired', 'seek', 'sizes', 'elsewhere', 'reads')
 local fence, last = tonumber(checkpoint[1] or '0'), tonumber(checkpoint[2] or '0')
 local token, number, answered = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 if not checkpoint[1] or fence < token then
@@ -43,10 +44,16 @@ end
 if last < answered then
   return 'GONE'
 end
+if last > answered and ARGV[4] ~= '0' and checkpoint[7] then
+  -- Of an earlier worker under the same token: this one may have read what it has changed before, or after.
+  return 'STALE'
+end
 
 -- A newer seek stays.
-local sought = ARGV[7] ~= '0' and checkpoint[4] and seekNumber(checkpoint[4]) <= tonumber(ARGV[7])
-local clears = sought and clearsState(checkpoint[4])
+local seek, clears = seekNumber(ARGV[7]), string.find(ARGV[7], ' clears', 1, true)
+local sought = seek > 0 and checkpoint[4] and seekNumber(checkpoint[4]) <= seek
+-- A later seek may be pending by now, in place of the one that is carried out.
+local clearsTimers = clears or sought and clearsState(checkpoint[4])
 local before = countEntries()
 local recorded = recordedSizes(checkpoint[5], before)
 -- Retry queue and timers are not in the owner's memory: what is missing there is found by those who read them.
@@ -55,7 +62,7 @@ local returns = whole and checkpoint[6]
 if whole then
   recorded.state, recorded.outbox = before.state, before.outbox
 end
-if clears then
+if clearsTimers then
   recorded.state, recorded.timers = before.state, before.timers
 end
 if before.state < recorded.state or before.outbox < recorded.outbox then
@@ -143,6 +150,10 @@ end
 if removes > 0 or taken > 0 or sought or returns then
   redis.call('HDEL', CHECKPOINT, '')
 end
+if clears then
+  -- A key that nobody writes.
+  redis.call('UNLINK', STATE .. ':')
+end
 if taken > 0 then
   redis.call('ZREM', RETRY, '')
 end
@@ -152,10 +163,10 @@ end
 if timersSet > 0 then
   redis.call('ZADD', TIMERS, 'XX', 0, '')
 end
-if timersRemoved > 0 or clears then
+if timersRemoved > 0 or clearsTimers then
   redis.call('ZREM', TIMERS, '')
 end
-if clears then
+if clearsTimers then
   redis.call('ZRANGE', TIMERS, 0, 0)
 end
 local replaces = sends and ARGV[timersEnd + 1] == '1'
@@ -174,6 +185,9 @@ end
 for i = retriesEnd + 1, deadEnd, 3 do
   redis.call('XADD', DEAD, '*', 'offset', ARGV[i], 'about', ARGV[i + 1], 'payload', ARGV[i + 2])
 end
+if clears then
+  redis.call('UNLINK', STATE)
+end
 for i = 15, putsEnd, 2 do
   redis.call('HSET', STATE, ARGV[i], ARGV[i + 1])
 end
@@ -189,7 +203,7 @@ for i = takenEnd + 1, retriesEnd, 4 do
   redis.call('ZADD', RETRY, text(nowMillis + tonumber(ARGV[i + 1])), ARGV[i])
   redis.call('HSET', RETRIED, ARGV[i], ARGV[i + 2] .. '\n' .. ARGV[i + 3])
 end
-while clears and redis.call('ZCARD', TIMERS) > 0 do
+while clearsTimers and redis.call('ZCARD', TIMERS) > 0 do
   local waiting = redis.call('ZRANGE', TIMERS, 0, 999)
   redis.call('ZREM', TIMERS, unpack(waiting))
 end
@@ -225,8 +239,8 @@ local fields = {'commit', ARGV[2], 'committed', text(nowMillis), 'ahead', ARGV[6
 if ARGV[5] ~= '' then
   fields[#fields + 1], fields[#fields + 2] = 'offset', ARGV[5]
 end
-if ARGV[7] ~= '0' then
-  fields[#fields + 1], fields[#fields + 2] = 'sought', ARGV[7]
+if seek > 0 then
+  fields[#fields + 1], fields[#fields + 2] = 'sought', text(seek)
 end
 redis.call('HSET', CHECKPOINT, unpack(fields))
 return 'COMMITTED'

@@ -8,7 +8,8 @@
 --            with spaces between them); sizes (numbers of entries in state, retry queue, outbox and timers that the
 --            scripts have left there, with spaces between them); elsewhere (1 if the shard's checkpoint is in the application's
 --            database, and what is here was before); copy (the offset there, for trimming); copied (token and number of
---            the commit that the copy is of, with a space between them)
+--            the commit that the copy is of, with a space between them); reads (1 if the owner has no entries of the state
+--            in memory but those that it has used)
 --          2 state: hash
 --          3 retry queue: sorted set, offset -> millis when it is due
 --          4 its records: hash, offset -> about .. newline .. payload
@@ -85,10 +86,10 @@ local function checkLengths()
 end
 
 -- Returns fence, commit, offset, ahead, millis until the first retry is due, number of the state's entries, cursor, the
--- first page, seek, sought, before.
-local function readCheckpoint()
+-- first page, seek, sought, before. Without the state the page is empty and the last one.
+local function readCheckpoint(withState)
   local fields = redis.call('HMGET', CHECKPOINT, 'fence', 'commit', 'offset', 'ahead', 'seek', 'sought', 'before')
-  local page = statePage('0')
+  local page = withState and statePage('0') or {'0', {}}
   return {fields[1] or '0', fields[2] or '0', fields[3] or '', fields[4] or '', dueIn(0),
     text(redis.call('HLEN', STATE)), page[1], page[2], fields[5] or '', fields[6] or '', fields[7] or ''}
 end
@@ -140,4 +141,12 @@ local function missingEntries(part)
       recorded[part] .. ' that were left there, because Redis has evicted them or somebody has removed them, so the ' ..
       'shard is not consumed; restore the key, or accept the loss with HDEL ' .. CHECKPOINT .. ' sizes')
   end
+end
+
+-- Returns whether the state is the one that an owner's commits have made: the fence is at its token, and Redis has lost
+-- neither the acquisition that they are based on, nor the last answered one, nor entries of the state.
+local function isStateOf(token, answered, acquisition)
+  local checkpoint = redis.call('HMGET', CHECKPOINT, 'fence', 'commit', 'acquired')
+  return checkpoint[1] == token and tonumber(checkpoint[2] or '0') >= tonumber(answered) and
+    (acquisition == '0' or acquisition == checkpoint[3]) and not missingEntries('state')
 end

@@ -14,7 +14,7 @@ local missing = missingEntries('state')
 if missing then
   return missing
 end
-local read = readCheckpoint()
+local read = readCheckpoint(true)
 if ARGV[1] == 'whole' then
   read[7], read[8] = '0', redis.call('HGETALL', STATE)
 end

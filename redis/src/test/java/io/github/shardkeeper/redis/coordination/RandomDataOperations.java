@@ -20,6 +20,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
+import io.github.shardkeeper.checkpoint.CheckpointStore.CommitBasis;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CompletionReply;
 import io.github.shardkeeper.checkpoint.CheckpointStore.DueRecords;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
@@ -55,6 +56,8 @@ final class RandomDataOperations {
 	private final Map<ShardId, Token> owners = new HashMap<>();
 
 	private final Map<ShardId, Integer> commits = new HashMap<>();
+
+	private final Map<ShardId, Long> acquisitions = new HashMap<>();
 
 	RandomDataOperations(Random random, StorePair stores, Consumer<String> log, Consumer<String> outcome) {
 		this.random = random;
@@ -101,6 +104,12 @@ final class RandomDataOperations {
 		this.stores.data((store) -> store.seeks(List.of(shard)));
 		this.stores.data((store) -> store.timers(shard, null, 100));
 		this.stores.data((store) -> store.countTimers(shard));
+		CommitBasis basis = new CommitBasis(token(shard), this.random.nextInt(3), acquisition(shard));
+		List<String> keys = List.of("k0", "k2", "k" + this.random.nextInt(9));
+		this.log.accept("read " + keys + " of " + shard + " " + basis);
+		this.outcome.accept((this.stores.data((store) -> store.ownedEntries(shard, basis, keys)) != null) ? "state read"
+				: "state lost");
+		this.stores.data((store) -> store.ownedKeys(shard, basis, 0));
 		this.stores.letters((store) -> records(store.list(shard, null, 100)));
 		this.stores.letters((store) -> store.countDeadLetters(List.of(shard)));
 		this.stores.letters((store) -> store.countRetries(List.of(shard)));
@@ -109,14 +118,19 @@ final class RandomDataOperations {
 	private void acquire(ShardId shard) {
 		Token token = token(shard);
 		this.log.accept("acquire " + shard + " " + token);
-		Acquisition reply = this.stores.data((store) -> store.acquireNow(shard, token));
+		boolean withState = this.random.nextBoolean();
+		Acquisition reply = this.stores.data(
+				(store) -> withState ? store.acquireNow(shard, token) : store.acquireWithoutState(shard, token).join());
 		this.outcome.accept(reply.getClass().getSimpleName());
 		acquired(shard, token, reply);
 	}
 
 	private void acquired(ShardId shard, Token token, Acquisition reply) {
-		if (reply instanceof Acquisition.Acquired && !token.equals(this.owners.put(shard, token))) {
-			this.commits.put(shard, 0);
+		if (reply instanceof Acquisition.Acquired acquired) {
+			this.acquisitions.put(shard, acquired.acquisition());
+			if (!token.equals(this.owners.put(shard, token))) {
+				this.commits.put(shard, 0);
+			}
 		}
 	}
 
@@ -253,7 +267,11 @@ final class RandomDataOperations {
 			return CommitNumber.ofWhole(this.commits.merge(shard, 1, Integer::sum));
 		}
 		int attempt = 1 + this.random.nextInt(9);
-		return new CommitNumber(attempt, this.random.nextInt(attempt), 0);
+		return new CommitNumber(attempt, this.random.nextInt(attempt), acquisition(shard));
+	}
+
+	private long acquisition(ShardId shard) {
+		return this.random.nextBoolean() ? this.acquisitions.getOrDefault(shard, 0L) : 0;
 	}
 
 }

@@ -59,7 +59,8 @@ class StoreDifferentialTests {
 						"no timers", "not forgotten", "not forgotten yet", "not sent back: completed", "not subscribed",
 						"nothing due", "nudged", "phase COMPLETED", "phase FREE", "phase OWNED", "phase QUIET",
 						"phase REVOKING", "published", "release RELEASED", "release STALE", "seek requested",
-						"sent back", "slow", "something due", "claim period", "timed out", "timers", "writes lost");
+						"sent back", "slow", "something due", "state lost", "state read", "claim period", "timed out",
+						"timers", "writes lost");
 			}
 		}
 	}
