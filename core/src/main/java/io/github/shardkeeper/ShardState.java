@@ -1,6 +1,7 @@
 package io.github.shardkeeper;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Optional;
 import java.util.Set;
 
@@ -9,7 +10,10 @@ import tools.jackson.core.type.TypeReference;
 /**
  * State that a handler keeps for one shard: values by key, stored as JSON. The state
  * moves with the shard and is committed in one atomic write with the offset, under the
- * fencing token. The whole state of an owned shard is held in memory.
+ * fencing token. The whole state of an owned shard is held in memory, unless
+ * {@code shardkeeper.consumer.state.read} is {@code on-use}: then entries are read from
+ * the store when a call first uses them, and a call that cannot read one because the
+ * store is away is repeated, whatever it has made of the exception.
  * <p>
  * Reads see all changes by earlier calls and by this one, committed or not. If a call
  * throws, its changes are undone. With the orderings {@code key} and {@code none}, a call
@@ -47,6 +51,15 @@ public interface ShardState {
 	 * @throws UnreadableStateException like {@link #get(String, Class)}
 	 */
 	<T> Optional<T> get(String key, TypeReference<T> type);
+
+	/**
+	 * Reads several entries at once that the call is going to use. With
+	 * {@code shardkeeper.consumer.state.read: on-use} this is one request to the store
+	 * for those that are not in memory, in place of one for each; otherwise all are in
+	 * memory, and nothing happens.
+	 * @param keys the keys, none empty; they need not have values
+	 */
+	void prefetch(Collection<String> keys);
 
 	/**
 	 * Stores a value until it is removed, or for the topic's
@@ -94,7 +107,8 @@ public interface ShardState {
 	long increment(String key, long delta);
 
 	/**
-	 * Returns the keys that have a value.
+	 * Returns the keys that have a value. If entries are read when they are used, this
+	 * reads the keys of all entries from the store, in steps, and holds them in memory.
 	 * @return an immutable copy
 	 */
 	Set<String> keys();

@@ -296,7 +296,8 @@ public final class ShardkeeperAutoConfiguration {
 		return new ShardConsumerRunner(coordinator, agreement, detector, sources, startPositions,
 				broadcast.over(checkpoints), lease, runtime, threads,
 				new ShardConsumerRunner.Settings(settings.consumers(), consumer.buffer().totalSize().toBytes(),
-						settings.broadcastTopics(), consumer.startup() == ShardkeeperProperties.Startup.WITH_CONTEXT),
+						consumer.state().cacheSize().toBytes(), settings.broadcastTopics(),
+						consumer.startup() == ShardkeeperProperties.Startup.WITH_CONTEXT),
 				stateValues, meters.getIfAvailable(() -> ConsumerMeters.NONE), events,
 				outputs.getIfAvailable(() -> OutboxSettings.NONE), settings.leaveTimeout());
 	}

@@ -37,6 +37,7 @@ class InvalidSettingsTests {
 					shardkeeper.consumer.threads=0                 | shardkeeper.consumer.threads            | from 1 to 10000
 					shardkeeper.consumer.threads=100000            | shardkeeper.consumer.threads            | from 1 to 10000
 					shardkeeper.consumer.buffer.total-size=0B      | shardkeeper.consumer.buffer.total-size  | 1 or more
+					shardkeeper.consumer.state.cache-size=1023KB   | shardkeeper.consumer.state.cache-size   | 1048576 or more
 					management.endpoint.shards.roles=              | management.endpoint.shards.roles        | at least one role
 					shardkeeper.session.lease=1s                   | shardkeeper.session.heartbeat-interval  | at least 1500ms, or the heartbeat interval to at most 333ms.
 					shardkeeper.session.lease=20ms                 | shardkeeper.session.lease' is 20ms      | Set the lease to at least 1500ms.

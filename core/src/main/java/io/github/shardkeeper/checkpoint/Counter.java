@@ -20,6 +20,11 @@ final class Counter {
 		this.key = key;
 	}
 
+	void set(long number, long expiry) {
+		this.value = number;
+		this.expiresAt = expiry;
+	}
+
 	String key() {
 		return this.key;
 	}

@@ -20,11 +20,11 @@ import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 
 /**
- * State of one owned shard: all entries, and the changes to commit. A handler call gets a
- * {@link StateView}, which keeps its writes to itself; when the call has returned, they
- * are added here, all or none. Later calls see them at once. They become committable
- * together with their record. Confined to the shard's worker; if calls run at the same
- * time, views read the entries on other threads.
+ * State of one owned shard: its {@link StateEntries}, and the changes to commit. A
+ * handler call gets a {@link StateView}, which keeps its writes to itself; when the call
+ * has returned, they are added here, all or none. Later calls see them at once. They
+ * become committable together with their record. Confined to the shard's worker; if calls
+ * run at the same time, views read the entries on other threads.
  */
 @Internal
 public final class JournaledState implements CommitPart {
@@ -42,13 +42,7 @@ public final class JournaledState implements CommitPart {
 	/** Time to live of what is put without one, {@code null} for no limit. */
 	private final @Nullable Duration ttl;
 
-	/**
-	 * What is stored, or a {@link Counter} unless calls run at the same time, by key.
-	 * What has expired is here until it is removed.
-	 */
-	private final Map<String, Object> entries;
-
-	private final ExpiryIndex expiries = new ExpiryIndex();
+	private final StateEntries entries;
 
 	/** Views of calls that run at the same time. */
 	private final Set<StateView> open = ConcurrentHashMap.newKeySet();
@@ -64,6 +58,9 @@ public final class JournaledState implements CommitPart {
 	/** Counters that were uncommitted; some may have been replaced since. */
 	private final List<Counter> changedCounters = new ArrayList<>();
 
+	/** Whether the next commit removes all entries but the changed ones. */
+	private boolean clearsStore;
+
 	/** Size of these changes, as if every character were one byte. */
 	private long uncommittedBytes;
 
@@ -71,18 +68,34 @@ public final class JournaledState implements CommitPart {
 	private final Deque<Changes> uncommittable = new ArrayDeque<>(1);
 
 	/**
-	 * Creates the state of a shard.
+	 * Creates a state that is in memory.
 	 * @param entries what is stored, by key
 	 * @param ttl the time to live of what is put without one, {@code null} for no limit
 	 * @param shared whether calls run at the same time
 	 */
 	public JournaledState(Map<String, String> entries, StateValues values, @Nullable Duration ttl, boolean shared) {
+		this(new StateInMemory(entries, shared), values, ttl, shared);
+	}
+
+	private JournaledState(StateEntries entries, StateValues values, @Nullable Duration ttl, boolean shared) {
 		this.shared = shared;
-		this.entries = shared ? new ConcurrentHashMap<>(entries) : new HashMap<>(entries);
+		this.entries = entries;
 		this.values = values;
 		this.ttl = ttl;
-		entries.forEach(
-				(key, stored) -> this.expiries.changed(key, ExpiringValues.NEVER, ExpiringValues.expiresAt(stored)));
+	}
+
+	/**
+	 * Creates a state whose entries are read when calls use them.
+	 * @param cache the cache of the instance
+	 * @param source the store of the state
+	 * @param readsSnapshots whether calls may read what was committed when they began, as
+	 * in a transaction
+	 * @param ttl the time to live of what is put without one, {@code null} for no limit
+	 * @param shared whether calls run at the same time
+	 */
+	public static JournaledState onUse(StateCache cache, StateSource source, boolean readsSnapshots, StateValues values,
+			@Nullable Duration ttl, boolean shared) {
+		return new JournaledState(new StateOnUse(cache, source, readsSnapshots), values, ttl, shared);
 	}
 
 	/**
@@ -104,7 +117,7 @@ public final class JournaledState implements CommitPart {
 		}
 	}
 
-	Map<String, Object> entries() {
+	StateEntries entries() {
 		return this.entries;
 	}
 
@@ -134,13 +147,19 @@ public final class JournaledState implements CommitPart {
 	 * @return the changes; {@code null} if the call has to be repeated
 	 */
 	@Nullable public Changes add(StateView view) {
+		try {
+			return isOutdated(view) ? null : addWrites(view);
+		}
+		finally {
+			view.release();
+		}
+	}
+
+	private Changes addWrites(StateView view) {
 		if (view.isUntouched()) {
 			return Changes.NONE;
 		}
-		if (isOutdated(view)) {
-			return null;
-		}
-		Changes changes = new Changes(new HashMap<>(), new HashMap<>());
+		Changes changes = new Changes(new HashMap<>(), new HashMap<>(), this.entries.writes());
 		for (StateView.Write each = view.writes(); each != null; each = each.before()) {
 			String stored = each.stored();
 			String before = write(each.key(), stored);
@@ -162,49 +181,52 @@ public final class JournaledState implements CommitPart {
 	 * @return {@link Changes#NONE}; {@code null} if the call has to be repeated
 	 */
 	@Nullable public Changes addCommittable(StateView view) {
-		if (view.isUntouched()) {
+		try {
+			if (isOutdated(view)) {
+				return null;
+			}
+			for (StateView.Write each = view.writes(); each != null; each = each.before()) {
+				if (each.isNumber()) {
+					count(each.key(), each.number(), each.expiresAt());
+					continue;
+				}
+				String stored = each.stored();
+				if (!Objects.equals(write(each.key(), stored), stored)) {
+					addUncommitted(each.key(), stored);
+				}
+			}
 			return Changes.NONE;
 		}
-		if (isOutdated(view)) {
-			return null;
+		finally {
+			view.release();
 		}
-		for (StateView.Write each = view.writes(); each != null; each = each.before()) {
-			if (each.isNumber()) {
-				count(each.key(), each.number(), each.expiresAt());
-				continue;
-			}
-			String stored = each.stored();
-			if (!Objects.equals(write(each.key(), stored), stored)) {
-				addUncommitted(each.key(), stored);
-			}
-		}
-		return Changes.NONE;
 	}
 
 	/** Sets an entry to a number with the next commit. */
 	private void count(String key, long number, long expiresAt) {
-		Object before = this.entries.get(key);
-		Counter counter;
+		Object before = this.entries.known(key);
 		if (before instanceof Counter known) {
 			if (known.value == number && known.expiresAt == expiresAt) {
 				return;
 			}
-			counter = known;
+			long expiredBefore = known.expiresAt;
+			known.set(number, expiresAt);
+			this.entries.changed(known, expiredBefore);
+			countUncommitted(known);
 		}
-		else {
-			if (before != null && before.equals(ExpiringValues.stored(Long.toString(number), expiresAt))) {
-				return;
-			}
-			counter = new Counter(key);
+		else if (before == null || !before.equals(ExpiringValues.stored(Long.toString(number), expiresAt))) {
+			Counter counter = new Counter(key);
+			counter.set(number, expiresAt);
 			this.entries.put(key, counter);
+			countUncommitted(counter);
 		}
-		this.expiries.changed(key, expiresAt(before), expiresAt);
-		counter.value = number;
-		counter.expiresAt = expiresAt;
+	}
+
+	private void countUncommitted(Counter counter) {
 		if (!counter.uncommitted) {
 			counter.uncommitted = true;
 			this.changedCounters.add(counter);
-			this.uncommittedBytes += key.length() + MAX_NUMBER_LENGTH;
+			this.uncommittedBytes += counter.key().length() + MAX_NUMBER_LENGTH;
 		}
 	}
 
@@ -213,39 +235,45 @@ public final class JournaledState implements CommitPart {
 	 * @return the changes; {@code null} if another call has changed what it has read
 	 */
 	public @Nullable Map<String, @Nullable String> changes(StateView view) {
-		if (view.isUntouched()) {
-			return Map.of();
-		}
-		if (isOutdated(view)) {
-			return null;
-		}
-		Map<String, @Nullable String> changes = new HashMap<>();
-		for (StateView.Write each = view.writes(); each != null; each = each.before()) {
-			String stored = each.stored();
-			if (!Objects.equals(stored(this.entries.get(each.key())), stored)) {
-				changes.put(each.key(), stored);
+		try {
+			if (isOutdated(view)) {
+				return null;
 			}
+			if (view.isUntouched()) {
+				return Map.of();
+			}
+			Map<String, @Nullable String> changes = new HashMap<>();
+			for (StateView.Write each = view.writes(); each != null; each = each.before()) {
+				String stored = each.stored();
+				if (!Objects.equals(stored(this.entries.known(each.key())), stored)) {
+					changes.put(each.key(), stored);
+				}
+			}
+			return changes;
 		}
-		return changes;
+		finally {
+			view.release();
+		}
 	}
 
 	/** Makes changes that are committed already. */
 	public void committed(Map<String, @Nullable String> changes) {
 		changes.forEach(this::write);
+		if (!hasUncommitted()) {
+			this.entries.committed(this.entries.writes());
+		}
 	}
 
 	private boolean isOutdated(StateView view) {
-		return this.shared && !view.isCurrent();
+		return this.shared && !view.isUntouched() && !view.isCurrent();
 	}
 
 	private @Nullable String write(String key, @Nullable String stored) {
-		Object before = (stored != null) ? this.entries.put(key, stored) : this.entries.remove(key);
-		long expiredBefore = expiresAt(before);
-		long expires = expiresAt(stored);
-		if (this.shared && ((before == null) != (stored == null) || expiredBefore != expires)) {
+		Object before = this.entries.put(key, stored);
+		if (this.shared && (StateEntries.UNREAD.equals(before) || (before == null) != (stored == null)
+				|| expiresAt(before) != expiresAt(stored))) {
 			this.keyChanges++;
 		}
-		this.expiries.changed(key, expiredBefore, expires);
 		if (before instanceof Counter counter) {
 			freeze(counter);
 		}
@@ -257,9 +285,23 @@ public final class JournaledState implements CommitPart {
 		return !expired(nowMillis, 1).isEmpty();
 	}
 
+	/** Returns whether all entries are in memory. */
+	public boolean isInMemory() {
+		return this.entries.isInMemory();
+	}
+
+	/**
+	 * Searches the next part of the store for expired entries; returns whether more parts
+	 * follow.
+	 * @throws io.github.shardkeeper.StoreUnavailableException if it cannot be read now
+	 */
+	public boolean searchExpired(long nowMillis) {
+		return this.entries.readExpired(nowMillis);
+	}
+
 	/** Returns when the next entries can be removed, {@code Long.MAX_VALUE} for never. */
 	public long nextExpiry() {
-		return this.expiries.next();
+		return this.entries.nextExpiry();
 	}
 
 	/**
@@ -283,7 +325,7 @@ public final class JournaledState implements CommitPart {
 	 * that no change waits for which the next commit leaves out.
 	 */
 	private List<String> expired(long nowMillis, int max) {
-		if (nowMillis < this.expiries.next()) {
+		if (nowMillis < this.entries.nextExpiry()) {
 			return List.of();
 		}
 		long earliest = nowMillis;
@@ -292,7 +334,7 @@ public final class JournaledState implements CommitPart {
 		}
 		Set<String> waiting = new HashSet<>();
 		this.uncommittable.forEach((changes) -> waiting.addAll(changes.writes.keySet()));
-		return this.expiries.expired(earliest, (key) -> !waiting.contains(key), max);
+		return this.entries.expired(earliest, (key) -> !waiting.contains(key), max);
 	}
 
 	/** Keeps what the next commit writes of a counter that is replaced. */
@@ -335,16 +377,33 @@ public final class JournaledState implements CommitPart {
 		return !this.uncommittable.isEmpty();
 	}
 
-	/** Removes all entries with the next commit. Only before the first call. */
+	/**
+	 * Removes all entries; the next commit removes them from the store. Only before the
+	 * first call.
+	 */
 	public void clear() {
-		this.entries.keySet().forEach((key) -> addUncommitted(key, null));
 		this.entries.clear();
-		this.expiries.clear();
+		this.clearsStore = true;
+	}
+
+	/** Returns whether the store has lost what the owner's commits have made. */
+	public boolean isLost() {
+		return this.entries.isLost();
+	}
+
+	/** Returns the number of entries in memory. */
+	public int size() {
+		return this.entries.size();
+	}
+
+	/** Forgets all entries: no call follows. */
+	public void close() {
+		this.entries.close();
 	}
 
 	/** Returns whether there are changes for the next commit. */
 	boolean hasUncommitted() {
-		return !this.uncommitted.isEmpty() || !this.changedCounters.isEmpty();
+		return this.clearsStore || !this.uncommitted.isEmpty() || !this.changedCounters.isEmpty();
 	}
 
 	@Override
@@ -360,8 +419,21 @@ public final class JournaledState implements CommitPart {
 	/** If it is not written, everything is: see {@link #addAllTo}. */
 	@Override
 	public Added addTo(Commit.Builder commit) {
+		Changes excluded = this.uncommittable.peek();
+		long last = (excluded != null) ? excluded.since : this.entries.writes();
 		commit.changes(takeUncommitted());
-		return Added.NOTHING;
+		if (this.clearsStore) {
+			commit.clearState();
+			this.clearsStore = false;
+		}
+		return new Added() {
+
+			@Override
+			public void committed() {
+				JournaledState.this.entries.committed(last);
+			}
+
+		};
 	}
 
 	@Override
@@ -406,10 +478,9 @@ public final class JournaledState implements CommitPart {
 		return taken;
 	}
 
-	/** Returns all committable entries, committed or not. */
+	/** Returns all committable entries, committed or not, of a state in memory. */
 	public Map<String, String> committableEntries() {
-		Map<String, String> committable = new HashMap<>();
-		this.entries.forEach((key, entry) -> committable.put(key, Objects.requireNonNull(stored(entry))));
+		Map<String, String> committable = this.entries.all();
 		for (Iterator<Changes> newestFirst = this.uncommittable.descendingIterator(); newestFirst.hasNext();) {
 			newestFirst.next().before.forEach((key, before) -> {
 				if (before != null) {
@@ -423,10 +494,14 @@ public final class JournaledState implements CommitPart {
 		return committable;
 	}
 
-	/** Changes of one call by key; removed and missing entries are {@code null}. */
-	public record Changes(Map<String, @Nullable String> writes, Map<String, @Nullable String> before) {
+	/**
+	 * Changes of one call by key; removed and missing entries are {@code null}.
+	 *
+	 * @param since the number of the last write of the entries before these
+	 */
+	public record Changes(Map<String, @Nullable String> writes, Map<String, @Nullable String> before, long since) {
 
-		public static final Changes NONE = new Changes(Map.of(), Map.of());
+		public static final Changes NONE = new Changes(Map.of(), Map.of(), 0);
 
 		/** Compares by identity: equal changes of two calls are different ones. */
 		@Override

@@ -3,6 +3,7 @@ package io.github.shardkeeper.checkpoint;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.HashMap;
@@ -20,6 +21,7 @@ import tools.jackson.core.type.TypeReference;
 
 import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.UnreadableStateException;
 import io.github.shardkeeper.text.DurationText;
 import io.github.shardkeeper.text.EncodableText;
@@ -48,8 +50,7 @@ public final class StateView implements ShardState, AutoCloseable {
 
 	private final JournaledState state;
 
-	/** What is stored, or a {@link Counter}, by key. */
-	private final Map<String, Object> entries;
+	private final StateEntries entries;
 
 	private final StateValues values;
 
@@ -62,6 +63,9 @@ public final class StateView implements ShardState, AutoCloseable {
 	private final boolean recordsReads;
 
 	private final long keyChanges;
+
+	/** Number of the last write of the entries before the call. */
+	private final long opened;
 
 	private final Thread thread;
 
@@ -82,6 +86,12 @@ public final class StateView implements ShardState, AutoCloseable {
 	/** Keys that had a value when the call asked for them; only with other calls. */
 	private @Nullable Set<String> keysRead;
 
+	/** Keys of entries that stay in memory until the call is processed. */
+	private @Nullable Set<String> held;
+
+	/** Why an entry could not be read, {@code null} if all could. */
+	private @Nullable StoreUnavailableException unavailable;
+
 	/** Length of the changes, keys and new values, in characters. */
 	private long written;
 
@@ -97,6 +107,7 @@ public final class StateView implements ShardState, AutoCloseable {
 		this.kept = state.kept();
 		this.recordsReads = state.isShared();
 		this.keyChanges = state.keyChanges();
+		this.opened = this.entries.writes();
 		this.nowMillis = nowMillis;
 		this.thread = Thread.currentThread();
 	}
@@ -141,8 +152,53 @@ public final class StateView implements ShardState, AutoCloseable {
 
 	/** Returns an entry that has not expired, {@code null} for none. */
 	private @Nullable Object entry(String key) {
-		Object entry = this.entries.get(key);
+		if (this.recordsReads) {
+			hold(key);
+		}
+		Object entry = fromStore(() -> this.entries.read(key, this.opened));
 		return isPresent(entry) ? entry : null;
+	}
+
+	/** Returns it as far as it is in memory now, for the shard's worker. */
+	private @Nullable Object currentEntry(String key) {
+		Object entry = this.entries.known(key);
+		return isPresent(entry) ? entry : null;
+	}
+
+	private void hold(String key) {
+		Set<String> already = (this.held != null) ? this.held : new HashSet<>();
+		this.held = already;
+		if (already.add(key)) {
+			this.entries.hold(key);
+		}
+	}
+
+	/** Lets the entries go that the call has read. */
+	public void release() {
+		Set<String> left = this.held;
+		if (left != null) {
+			this.held = null;
+			this.entries.release(left);
+		}
+	}
+
+	/** Remembers that the store was away: the call may hide that. */
+	private <T extends @Nullable Object> T fromStore(Supplier<T> read) {
+		try {
+			return read.get();
+		}
+		catch (StoreUnavailableException ex) {
+			this.unavailable = ex;
+			throw ex;
+		}
+	}
+
+	/**
+	 * Returns why an entry could not be read: then the call has to be repeated, whatever
+	 * it has made of that. {@code null} if all could be read.
+	 */
+	public @Nullable StoreUnavailableException unavailable() {
+		return this.unavailable;
 	}
 
 	private boolean isPresent(@Nullable Object entry) {
@@ -295,6 +351,20 @@ public final class StateView implements ShardState, AutoCloseable {
 	}
 
 	@Override
+	public void prefetch(Collection<String> keys) {
+		Objects.requireNonNull(keys, "keys must not be null");
+		check("-");
+		keys.forEach(this::check);
+		if (this.recordsReads) {
+			keys.forEach(this::hold);
+		}
+		fromStore(() -> {
+			this.entries.prefetch(keys, this.opened);
+			return keys;
+		});
+	}
+
+	@Override
 	public Set<String> keys() {
 		check("-");
 		Set<String> keys = new TreeSet<>(this.recordsReads ? readKeys() : presentKeys());
@@ -320,13 +390,7 @@ public final class StateView implements ShardState, AutoCloseable {
 	}
 
 	private Set<String> presentKeys() {
-		Set<String> keys = new HashSet<>();
-		this.entries.forEach((key, entry) -> {
-			if (isPresent(entry)) {
-				keys.add(key);
-			}
-		});
-		return keys;
+		return fromStore(() -> this.entries.keys(this.nowMillis));
 	}
 
 	/** Returns what is stored of a value, {@code null} for none. */
@@ -536,19 +600,26 @@ public final class StateView implements ShardState, AutoCloseable {
 	 */
 	boolean isCurrent() {
 		if (this.keysRead != null && this.keyChanges != this.state.keyChanges()
-				&& !this.keysRead.equals(presentKeys())) {
+				&& !this.entries.hasKeys(this.keysRead, this.nowMillis)) {
+			return false;
+		}
+		if (this.sums != null && this.sums.keySet().stream().anyMatch(this::isUnread)) {
 			return false;
 		}
 		return this.reads == null || this.reads.entrySet()
 			.stream()
-			.allMatch((read) -> Objects.equals(entry(read.getKey()), read.getValue()));
+			.allMatch((read) -> Objects.equals(currentEntry(read.getKey()), read.getValue()));
+	}
+
+	private boolean isUnread(String key) {
+		return StateEntries.UNREAD.equals(this.entries.known(key));
 	}
 
 	/** Returns the last of the writes to apply to the current entries. */
 	@Nullable Write writes() {
 		if (this.sums != null) {
 			this.sums.forEach((key, added) -> {
-				Object entry = entry(key);
+				Object entry = currentEntry(key);
 				long sum = Math.addExact(number(key, entry), added);
 				Write write = find(key);
 				((write != null) ? write : addWrite(key)).stored = ExpiringValues.stored(Long.toString(sum),

@@ -24,6 +24,7 @@ import org.springframework.context.SmartLifecycle;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.StateCache;
 import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.coordination.SettingsAgreement;
 import io.github.shardkeeper.coordination.ShardCoordinator;
@@ -247,7 +248,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 				new WorkerContext.Stores(this.checkpoints, readers, this.outputs),
 				new WorkerContext.Runtime(this.runtime.clock(), InstantSource.system(), executor, startTimer()),
 				new WorkerContext.Topics(this.settings.consumers(), new BufferBudget(this.settings.totalBufferBytes()),
-						this.stateValues),
+						new StateCache(this.settings.stateCacheBytes()), this.stateValues),
 				new WorkerContext.Observers(this.meters, this.events, this.coordinator.consumptionListener(),
 						this.coordinator.measuresLoads()),
 				this.lease);
@@ -619,11 +620,13 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	 * Settings of consumption.
 	 *
 	 * @param totalBufferBytes the limit of what all shards together read ahead
+	 * @param stateCacheBytes the limit of what is in memory of all states that are read
+	 * when they are used
 	 * @param broadcastTopics the topics of which every instance consumes every shard
 	 * @param startsWithContext whether the context starts the runner; otherwise somebody
 	 * starts it later
 	 */
-	public record Settings(Function<String, ConsumerSettings> consumers, long totalBufferBytes,
+	public record Settings(Function<String, ConsumerSettings> consumers, long totalBufferBytes, long stateCacheBytes,
 			Set<String> broadcastTopics, boolean startsWithContext) {
 
 		public Settings {

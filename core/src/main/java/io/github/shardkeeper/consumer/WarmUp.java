@@ -166,7 +166,8 @@ final class WarmUp {
 		return new WorkerContext(context.group(),
 				new WorkerContext.Stores(this.backend, this.backend, OutboxSettings.NONE),
 				new WorkerContext.Runtime(context.clock(), context.wallClock(), this.turns::add, context.timer()),
-				new WorkerContext.Topics((topic) -> settings, new BufferBudget(Long.MAX_VALUE), context.stateValues()),
+				new WorkerContext.Topics((topic) -> settings, new BufferBudget(Long.MAX_VALUE), context.stateCache(),
+						context.stateValues()),
 				new WorkerContext.Observers(ConsumerMeters.NONE, ConsumerEvents.NONE,
 						(shard, token, fence, completed) -> this.ended = true, context.measuresWork()),
 				Lease.unlimited());

@@ -6,6 +6,7 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.UnreadableStateException;
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.handler.ShardHandler;
@@ -193,6 +194,13 @@ final class CallLoop implements ShardOwnership.Loop {
 				this.runs.interrupted(now);
 			}
 			return;
+		}
+		StoreUnavailableException unavailable = result.unavailable();
+		if (unavailable != null) {
+			if (this.runs != null) {
+				this.runs.failed(now);
+			}
+			throw unavailable;
 		}
 		Duration pause = this.backoff.next();
 		this.owned.meters().count((meters) -> meters.failed(begun.until(now), failure));

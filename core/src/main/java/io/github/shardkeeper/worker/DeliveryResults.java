@@ -7,6 +7,7 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.event.Level;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.shard.MovePhase;
@@ -228,6 +229,11 @@ final class DeliveryResults implements CallResults {
 			logger.debug("{} was interrupted {}", this.owned, delivery.where(), failure);
 			this.order.retry(delivery);
 			return;
+		}
+		StoreUnavailableException unavailable = call.unavailable();
+		if (unavailable != null) {
+			this.order.retry(delivery);
+			throw unavailable;
 		}
 		this.owned.meters().count((meters) -> meters.failed(result.begun().until(result.ended()), failure));
 		delivery.failed(failure);

@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.UnreadableStateException;
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.handler.ShardHandler;
@@ -118,6 +119,10 @@ final class LoopTimers {
 	private void failed(HandlerCalls.Result result, Throwable failure, MonotonicTime begun) {
 		if (!this.owned.isHeld() || result.interrupted()) {
 			return;
+		}
+		StoreUnavailableException unavailable = result.unavailable();
+		if (unavailable != null) {
+			throw unavailable;
 		}
 		MonotonicTime now = this.owned.context().clock().now();
 		this.owned.meters().count((meters) -> meters.failed(begun.until(now), failure));

@@ -8,6 +8,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.Replies;
 import io.github.shardkeeper.worker.shard.AcquisitionPermits;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.StateRead;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 
 /**
@@ -46,7 +47,7 @@ final class ShardAcquisition {
 				return null;
 			}
 			try {
-				sent = this.checkpoints.acquire(this.owned.shard(), this.owned.token());
+				sent = send();
 			}
 			catch (RuntimeException | Error ex) {
 				this.permit.release();
@@ -62,6 +63,12 @@ final class ShardAcquisition {
 		}
 		cancel();
 		return Replies.await(sent);
+	}
+
+	private CompletableFuture<Acquisition> send() {
+		return (this.owned.settings().stateRead() == StateRead.ON_USE)
+				? this.checkpoints.acquireWithoutState(this.owned.shard(), this.owned.token())
+				: this.checkpoints.acquire(this.owned.shard(), this.owned.token());
 	}
 
 	void cancel() {

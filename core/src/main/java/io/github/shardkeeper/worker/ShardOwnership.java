@@ -6,6 +6,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CallTransactions;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.JournaledState;
@@ -19,12 +20,14 @@ import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.worker.call.HandlerCalls;
 import io.github.shardkeeper.worker.call.ShardTurns;
-import io.github.shardkeeper.worker.commit.BackgroundCommitter;
 import io.github.shardkeeper.worker.commit.CommitNumbers;
 import io.github.shardkeeper.worker.commit.Committer;
+import io.github.shardkeeper.worker.commit.ResumingCommitter;
 import io.github.shardkeeper.worker.commit.ShardProgress;
 import io.github.shardkeeper.worker.commit.TransactionalCommitter;
+import io.github.shardkeeper.worker.commit.WriteBackCommitter;
 import io.github.shardkeeper.worker.failure.ShardProblems;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.StateRead;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 import io.github.shardkeeper.worker.shard.WorkerContext;
 
@@ -76,7 +79,6 @@ final class ShardOwnership {
 		this.handlerCalls = handlerCalls;
 		this.problems = problems;
 		this.context = owned.context();
-		this.progress = new ShardProgress(acquired, owned, outbox, handler.hasTimers());
 		CommitNumbers numbers;
 		if (earlier != null) {
 			numbers = earlier.committer.numbers();
@@ -85,13 +87,21 @@ final class ShardOwnership {
 		else {
 			numbers = new CommitNumbers(acquired, this.context.nextOwnership());
 		}
-		CallTransactions transactions = this.context.checkpoints().transactions(owned.shard().topic());
-		this.committer = (transactions != null)
-				? new TransactionalCommitter(transactions, numbers, this.progress, owned)
-				: new BackgroundCommitter(numbers, this.progress, owned, handler.shape());
+		this.progress = new ShardProgress(acquired, owned, outbox, numbers, handler.hasTimers());
+		this.committer = committer(numbers);
 		this.loop = (this.handler.shape() == HandlerShape.LOOP)
 				? new CallLoop(owned, handler, handlerCalls, problems, this.committer)
 				: new RecordLoop(owned, handler, handlerCalls, turns, problems, this.committer);
+	}
+
+	private Committer committer(CommitNumbers numbers) {
+		CallTransactions transactions = this.context.checkpoints().transactions(this.owned.shard().topic());
+		if (transactions != null) {
+			return new TransactionalCommitter(transactions, numbers, this.progress, this.owned);
+		}
+		return (this.owned.settings().stateRead() == StateRead.ON_USE)
+				? new ResumingCommitter(numbers, this.progress, this.owned, this.handler.shape())
+				: new WriteBackCommitter(numbers, this.progress, this.owned, this.handler.shape());
 	}
 
 	ShardProgress progress() {
@@ -123,6 +133,7 @@ final class ShardOwnership {
 		HandlerCalls.Result result = this.handlerCalls.callbackWhileHeld(this.progress.state(),
 				(view) -> this.handler.assigned(this.owned, Objects.requireNonNull(view)));
 		if (result.failure() != null) {
+			throwIfUnavailable(result);
 			if (this.owned.isHeld() && !result.interrupted()) {
 				this.problems.callbackFailed("@OnShardAssigned", result.failure());
 			}
@@ -132,6 +143,14 @@ final class ShardOwnership {
 		this.problems.callSucceeded();
 		this.started = true;
 		return true;
+	}
+
+	/** The callback could not read its state: it is repeated when the store replies. */
+	private void throwIfUnavailable(HandlerCalls.Result result) {
+		StoreUnavailableException unavailable = result.unavailable();
+		if (unavailable != null && !this.owned.isLost()) {
+			throw unavailable;
+		}
 	}
 
 	private void read() {
@@ -182,6 +201,7 @@ final class ShardOwnership {
 					(view) -> this.handler.revoked(this.owned, Objects.requireNonNull(view)));
 			// The callback may have acknowledged records.
 			this.loop.collectResults();
+			throwIfUnavailable(result);
 			if (!result.interrupted() || this.owned.isLost() || this.revocationRepeated && this.owned.isHeld()) {
 				this.revoked = true;
 				revocationEnded(result);
@@ -222,6 +242,7 @@ final class ShardOwnership {
 
 	/** Reports the revocation if the assignment was reported. */
 	void end() {
+		this.progress.state().close();
 		this.progress.queue().end();
 		if (this.reading && !this.endReported) {
 			this.endReported = true;

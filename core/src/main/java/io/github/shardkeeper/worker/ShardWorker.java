@@ -465,7 +465,7 @@ public final class ShardWorker {
 
 	private void fenced(Token newer) {
 		ShardOwnership current = this.ownership;
-		if (current != null && current.committer().acceptedByDatabase() != null && !this.lossReported) {
+		if (current != null && current.committer().resumesFromStore() && !this.lossReported) {
 			this.lossReported = current.committer().reportLostCommits();
 		}
 		if (!this.lossReported) {

@@ -15,6 +15,7 @@ import io.github.shardkeeper.worker.shard.ConsumerSettings.Commits;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.Parking;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.StateRead;
 
 /**
  * Settings for tests: the defaults, with what a test wants otherwise.
@@ -54,6 +55,8 @@ public final class TestSettings {
 
 	private Parking parking = new Parking(100, 10_000, AfterDelays.REPEAT);
 
+	private StateRead stateRead = StateRead.ON_ACQUISITION;
+
 	private @Nullable Duration stateTtl;
 
 	private Duration longCall = Duration.ofMinutes(5);
@@ -75,6 +78,11 @@ public final class TestSettings {
 
 	public TestSettings showExceptionMessages() {
 		this.showExceptionMessages = true;
+		return this;
+	}
+
+	public TestSettings stateRead(StateRead stateRead) {
+		this.stateRead = stateRead;
 		return this;
 	}
 
@@ -135,6 +143,14 @@ public final class TestSettings {
 		return this;
 	}
 
+	/** Returns settings with another moment at which entries of the state are read. */
+	public static ConsumerSettings with(ConsumerSettings other, StateRead read) {
+		return new ConsumerSettings(other.commits(), other.ordering(), other.concurrency(), other.maxAhead(),
+				other.batchSize(), other.buffer(), other.maxRecordBytes(), other.retry(), other.onFailure(),
+				other.retryDelays(), other.retryMaxAge(), other.parking(), read, other.stateTtl(), other.longCall(),
+				other.maxConversionFailures(), other.showExceptionMessages());
+	}
+
 	public ConsumerSettings get() {
 		RetryPolicy retry = RetryPolicy.builder()
 			.maxRetries(this.maxAttempts - 1L)
@@ -145,7 +161,8 @@ public final class TestSettings {
 			.build();
 		return new ConsumerSettings(this.commits, this.ordering, this.concurrency, this.maxAhead, this.batchSize,
 				this.buffer, this.maxRecordBytes, retry, this.onFailure, this.retryDelays, this.retryMaxAge,
-				this.parking, this.stateTtl, this.longCall, this.maxConversionFailures, this.showExceptionMessages);
+				this.parking, this.stateRead, this.stateTtl, this.longCall, this.maxConversionFailures,
+				this.showExceptionMessages);
 	}
 
 }

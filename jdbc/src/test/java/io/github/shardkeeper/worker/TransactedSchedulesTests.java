@@ -55,6 +55,7 @@ import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitHistory;
 import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.checkpoint.Outbox;
+import io.github.shardkeeper.checkpoint.StateCache;
 import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
@@ -652,7 +653,7 @@ class TransactedSchedulesTests {
 						new WorkerContext.Runtime(this.clock, InstantSource.fixed(Instant.EPOCH), this.threads,
 								this.threads.timer()),
 						new WorkerContext.Topics((topic) -> consumer, new BufferBudget(Long.MAX_VALUE),
-								new StateValues(new JsonMapper(), List.of())),
+								new StateCache(1_000_000), new StateValues(new JsonMapper(), List.of())),
 						new WorkerContext.Observers(ConsumerMeters.NONE, ConsumerEvents.NONE,
 								(shard, token, fence, completed) -> {
 								}, false),

@@ -23,6 +23,7 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import io.github.shardkeeper.OnShardPreparing;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.checkpoint.StateCache;
 import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.directive.Directive;
 import io.github.shardkeeper.directive.Directives;
@@ -229,7 +230,7 @@ class ShardWorkersTests {
 						new WorkerContext.Runtime(this.clock, InstantSource.fixed(Instant.EPOCH), executor,
 								this.threads.timer()),
 						new WorkerContext.Topics((topic) -> new TestSettings().get(), new BufferBudget(Long.MAX_VALUE),
-								new StateValues(mapper, List.of())),
+								new StateCache(1_000_000), new StateValues(mapper, List.of())),
 						new WorkerContext.Observers(ConsumerMeters.NONE, ConsumerEvents.NONE,
 								(shard, token, fence, completed) -> {
 								}, false),

@@ -13,6 +13,7 @@ import tools.jackson.databind.json.JsonMapper;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.StateCache;
 import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.coordination.member.ShardConsumption;
 import io.github.shardkeeper.handler.AnnotatedBeans;
@@ -35,6 +36,9 @@ import io.github.shardkeeper.worker.shard.WorkerContext;
  * Real workers with the handlers of one bean, on threads and clocks of a test's choice.
  */
 public final class SimulatedConsumers {
+
+	/** Room for a few entries only. */
+	private static final int STATE_CACHE_BYTES = 1_500;
 
 	private final JsonMapper mapper = new JsonMapper();
 
@@ -70,7 +74,7 @@ public final class SimulatedConsumers {
 				new WorkerContext("group", new WorkerContext.Stores(checkpoints, reader, OutboxSettings.NONE),
 						new WorkerContext.Runtime(clock, wallClock, executor, timer),
 						new WorkerContext.Topics((topic) -> settings, new BufferBudget(Long.MAX_VALUE),
-								new StateValues(this.mapper, List.of())),
+								new StateCache(STATE_CACHE_BYTES), new StateValues(this.mapper, List.of())),
 						new WorkerContext.Observers(ConsumerMeters.NONE, ConsumerEvents.NONE, listener, false), lease),
 				new SessionWatch(Optional::empty, ConsumerEvents.NONE), executor, null, null);
 	}

@@ -12,6 +12,7 @@ import org.springframework.boot.logging.LogLevel;
 import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.boot.test.system.CapturedOutput;
 
+import io.github.shardkeeper.checkpoint.StateCache;
 import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.output.OutboxSettings;
 import io.github.shardkeeper.shard.ShardId;
@@ -95,8 +96,9 @@ class WarmUpTests {
 					throw new IllegalStateException("No thread of the application is used");
 				}, this.threads.timer()), new WorkerContext.Topics((topic) -> {
 					throw new IllegalStateException("No topic of the application is consumed");
-				}, new BufferBudget(1), new StateValues(new JsonMapper(), List.of())), new WorkerContext.Observers(
-						ConsumerMeters.NONE, ConsumerEvents.NONE, (shard, token, fence, completed) -> {
+				}, new BufferBudget(1), new StateCache(1_000_000), new StateValues(new JsonMapper(), List.of())),
+				new WorkerContext.Observers(ConsumerMeters.NONE, ConsumerEvents.NONE,
+						(shard, token, fence, completed) -> {
 							throw new IllegalStateException("No shard of the application ends");
 						}, true),
 				new Lease(Duration.ZERO, this.clock.now()));

@@ -330,7 +330,7 @@ final class Checker {
 		this.committed.forEach((shard, number) -> {
 			Token token = this.highest.get(shard);
 			SimulatedInstance owner = (token != null) ? this.owners.get(new Tenure(shard, token)) : null;
-			if (owner != null && token.equals(settledToken.apply(shard))) {
+			if (this.settings.restores() && owner != null && token.equals(settledToken.apply(shard))) {
 				this.restorable.putIfAbsent(shard, new Held(number, owner, this.time.now()));
 			}
 		});

@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -24,6 +23,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.CheckpointStore.CommitBasis;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.WaitingRecord;
@@ -82,6 +82,9 @@ class DeliberateFaultsTests {
 				Arguments.of("nobody gives back what an emptied store has lost", new NothingPresented()),
 				Arguments.of("nobody looks when he is asked to", new NudgeIgnored()),
 				Arguments.of("a reset shard keeps its state", new StateKept()),
+				Arguments.of("entries of the state are kept from an earlier ownership",
+						new StateFromEarlierOwnership()),
+				Arguments.of("entries are read from a state that has lost commits", new StateReadAfterLoss()),
 				Arguments.of("the leader takes an outage for the death of others", new OutageJudged()),
 				Arguments.of("children do not wait for their parents", new ParentsForgotten()),
 				Arguments.of("a shard is marked as completed when it moves", new CompletedEarly()),
@@ -386,10 +389,47 @@ class DeliberateFaultsTests {
 			return instead(CheckpointStore.class, store, (method, arguments, next) -> {
 				if (method.getName().equals("commit") && ((Commit) arguments[2]).seek() != 0) {
 					Commit commit = (Commit) arguments[2];
-					Map<String, String> puts = new HashMap<>(commit.changes());
-					puts.values().removeIf(Objects::isNull);
-					arguments[2] = new Commit(commit.number(), commit.offset(), commit.ahead(), puts, commit.retries(),
-							commit.taken(), commit.deadLetters(), commit.seek());
+					arguments[2] = new Commit(commit.number(), commit.offset(), commit.ahead(), commit.changes(),
+							commit.retries(), commit.taken(), commit.deadLetters(), commit.seek());
+				}
+				return next.call(arguments);
+			});
+		}
+
+	}
+
+	/** As if a cache outlived an ownership. */
+	private static final class StateFromEarlierOwnership implements Tampering {
+
+		@Override
+		public CheckpointStore checkpoints(CheckpointStore store) {
+			Map<ShardId, Map<Object, Object>> read = new HashMap<>();
+			return instead(CheckpointStore.class, store, (method, arguments, next) -> {
+				if (method.getName().equals("ownedEntries")) {
+					Map<Object, Object> first = read.computeIfAbsent((ShardId) arguments[0],
+							(shard) -> new HashMap<>());
+					Object known = first.get(arguments[2]);
+					if (known != null) {
+						return known;
+					}
+					Object found = next.call(arguments);
+					first.put(arguments[2], found);
+					return found;
+				}
+				return next.call(arguments);
+			});
+		}
+
+	}
+
+	private static final class StateReadAfterLoss implements Tampering {
+
+		@Override
+		public CheckpointStore checkpoints(CheckpointStore store) {
+			return instead(CheckpointStore.class, store, (method, arguments, next) -> {
+				if (method.getName().equals("ownedEntries")) {
+					CommitBasis basis = (CommitBasis) arguments[1];
+					arguments[1] = new CommitBasis(basis.token(), 0, basis.acquisition());
 				}
 				return next.call(arguments);
 			});

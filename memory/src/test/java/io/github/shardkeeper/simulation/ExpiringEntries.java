@@ -2,6 +2,7 @@ package io.github.shardkeeper.simulation;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 
 import io.github.shardkeeper.ShardState;
@@ -28,6 +29,8 @@ final class ExpiringEntries {
 
 	/** Checks the entry of a key as a call sees it, and puts it again or not. */
 	static void handle(Checker checker, Checker.Call call, String key, long number, ShardState state, Instant now) {
+		// As of one moment, also if they are read on use while others change them.
+		state.prefetch(List.of(TWIN + key, EXPIRING + key));
 		Value twin = state.get(TWIN + key, Value.class).orElse(null);
 		Value found = state.get(EXPIRING + key, Value.class).orElse(null);
 		if (found != null) {

@@ -257,8 +257,14 @@ final class SimulatedGroup {
 		return SimulatedTopic.number(this.memoryCheckpoints.read(shard).offset());
 	}
 
-	/** Returns an entry that its owner should have removed, {@code null} for none. */
+	/**
+	 * Returns an entry that its owner should have removed, {@code null} for none. What is
+	 * not in its memory it searches for once an hour.
+	 */
 	@Nullable String overdueExpiry(ShardId shard) {
+		if (!this.settings.restores()) {
+			return null;
+		}
 		return ExpiringEntries.overdue(this.memoryCheckpoints.read(shard).state(), this.time.wallTime());
 	}
 

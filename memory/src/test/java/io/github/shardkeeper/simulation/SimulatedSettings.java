@@ -9,6 +9,7 @@ import io.github.shardkeeper.worker.shard.ConsumerSettings.AfterDelays;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.StateRead;
 
 /**
  * Consumer settings of the simulated instances.
@@ -25,6 +26,11 @@ record SimulatedSettings(ConsumerSettings consumer, boolean batches, boolean put
 				.maxAttempts(TestSettings.ENDLESS)
 				.get(),
 			false, false, false);
+
+	/** The same with another moment at which entries of the state are read. */
+	SimulatedSettings withState(StateRead read) {
+		return new SimulatedSettings(TestSettings.with(this.consumer, read), this.batches, this.putsAside, this.byHand);
+	}
 
 	static SimulatedSettings any(RandomGenerator random) {
 		TestSettings settings = new TestSettings();
@@ -61,6 +67,11 @@ record SimulatedSettings(ConsumerSettings consumer, boolean batches, boolean put
 
 	Ordering ordering() {
 		return this.consumer.ordering();
+	}
+
+	/** Whether an owner can write everything back that the store has lost. */
+	boolean restores() {
+		return this.consumer.stateRead() == StateRead.ON_ACQUISITION;
 	}
 
 	/** Whether no record is handled before those before it count. */

@@ -17,6 +17,7 @@ import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.StateRead;
 
 /**
  * A simulation of a group with faults. The seed decides everything: when instances start,
@@ -40,6 +41,8 @@ final class Simulation {
 
 	/** Time at which a group without faults is complete. */
 	private static final Duration SETTLED = Duration.ofMillis(4500);
+
+	private static final long STATE_ON_USE = 0x5747_4154_4555_5345L;
 
 	private static final Duration FEEDING = Duration.ofSeconds(9);
 
@@ -93,7 +96,11 @@ final class Simulation {
 		this.restarts = new SplittableRandom(~seed);
 		this.awayTimeout = Duration
 			.ofMillis((!this.harmless && this.restarts.nextInt(3) == 0) ? this.restarts.nextInt(300, 8000) : 0);
-		this.settings = this.random.nextBoolean() ? SimulatedSettings.ORDINARY : SimulatedSettings.any(this.random);
+		SimulatedSettings anySettings = this.random.nextBoolean() ? SimulatedSettings.ORDINARY
+				: SimulatedSettings.any(this.random);
+		// Drawn apart, so that other schedules stay what they were.
+		this.settings = (new SplittableRandom(seed ^ STATE_ON_USE).nextInt(3) == 0)
+				? anySettings.withState(StateRead.ON_USE) : anySettings;
 		this.group = new SimulatedGroup(conditions(), this.random, this.time, tampering, host, this::work);
 		this.acts = new Acts(this, this.group, this.random);
 	}

@@ -15,6 +15,7 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
+import io.github.shardkeeper.checkpoint.StateCache;
 import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
 import io.github.shardkeeper.handler.AnnotatedBeans;
@@ -141,7 +142,7 @@ final class ConsumingShard {
 				new WorkerContext.Stores(this.checkpoints, this.reader,
 						new OutboxSettings(this.targets, MAX_SENT, 1_000_000)),
 				new WorkerContext.Runtime(this.clock, wallClock, this.threads, this.threads.timer()),
-				new WorkerContext.Topics((topic) -> settings.get(), budget,
+				new WorkerContext.Topics((topic) -> settings.get(), budget, new StateCache(1_000_000),
 						new StateValues(new JsonMapper(), List.of())),
 				new WorkerContext.Observers(ConsumerMeters.NONE, ConsumerEvents.NONE,
 						(shard, token, fence, completed) -> this.ended.add(completed ? "completed" : "released"), true),

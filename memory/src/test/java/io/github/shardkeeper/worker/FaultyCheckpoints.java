@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CallTransactions;
@@ -69,6 +70,9 @@ public final class FaultyCheckpoints implements CheckpointStore {
 
 	/** Requests, in order. */
 	private final List<Commit> sent = new ArrayList<>();
+
+	/** Keys of entries of the state that were asked for, by request. */
+	private final List<Set<String>> read = new ArrayList<>();
 
 	public FaultyCheckpoints() {
 		this(InstantSource.system());
@@ -162,6 +166,11 @@ public final class FaultyCheckpoints implements CheckpointStore {
 		return this.store;
 	}
 
+	/** The keys of entries of the state that were asked for, by request. */
+	public List<Set<String>> read() {
+		return this.read;
+	}
+
 	/** All that were sent, also those that were refused. */
 	public List<Commit> sent() {
 		return this.sent;
@@ -207,9 +216,41 @@ public final class FaultyCheckpoints implements CheckpointStore {
 
 	@Override
 	public CompletableFuture<Acquisition> acquire(ShardId shard, Token token) {
+		return acquire(shard, (reached) -> reached.acquire(shard, token));
+	}
+
+	@Override
+	public boolean readsStateOnUse(String topic) {
+		return true;
+	}
+
+	@Override
+	public CompletableFuture<Acquisition> acquireWithoutState(ShardId shard, Token token) {
+		return acquire(shard, (reached) -> reached.acquireWithoutState(shard, token));
+	}
+
+	@Override
+	public Map<String, String> ownedEntries(ShardId shard, CommitBasis basis, Collection<String> keys) {
+		MemoryCheckpointStore reached = reach();
+		this.read.add(Set.copyOf(keys));
+		return reached.ownedEntries(shard, basis, keys);
+	}
+
+	@Override
+	public Set<String> ownedKeys(ShardId shard, CommitBasis basis, long nowMillis) {
+		return reach().ownedKeys(shard, basis, nowMillis);
+	}
+
+	@Override
+	public ExpiredKeys expiredKeys(ShardId shard, CommitBasis basis, String after, long nowMillis) {
+		return reach().expiredKeys(shard, basis, after, nowMillis);
+	}
+
+	private CompletableFuture<Acquisition> acquire(ShardId shard,
+			Function<MemoryCheckpointStore, CompletableFuture<Acquisition>> request) {
 		CompletableFuture<Acquisition> reply;
 		try {
-			reply = reach().acquire(shard, token);
+			reply = request.apply(reach());
 		}
 		catch (StoreUnavailableException ex) {
 			return CompletableFuture.failedFuture(ex);

@@ -22,6 +22,7 @@ import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardTimer;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.StateCache;
 import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.checkpoint.StoredTimer;
 import io.github.shardkeeper.checkpoint.TimerId;
@@ -77,7 +78,7 @@ class ManyTimersTests {
 				new WorkerContext.Runtime(this.clock, InstantSource.fixed(Instant.EPOCH.plusMillis(COUNT)),
 						this.threads, this.threads.timer()),
 				new WorkerContext.Topics((topic) -> settings, new BufferBudget(Long.MAX_VALUE),
-						new StateValues(new JsonMapper(), List.of())),
+						new StateCache(1_000_000), new StateValues(new JsonMapper(), List.of())),
 				new WorkerContext.Observers(ConsumerMeters.NONE, ConsumerEvents.NONE,
 						(shard, token, fence, completed) -> {
 						}, false),

@@ -27,6 +27,7 @@ import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
+import io.github.shardkeeper.checkpoint.StateCache;
 import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.handler.HandlerSignature;
 import io.github.shardkeeper.handler.ShardHandler;
@@ -782,8 +783,10 @@ class RepositioningTests {
 				new WorkerContext.Stores(this.checkpoints, this.reader, OutboxSettings.NONE),
 				new WorkerContext.Runtime(this.clock, InstantSource.fixed(Instant.EPOCH), this.threads,
 						this.threads.timer()),
-				new WorkerContext.Topics((topic) -> this.settings.get(), new BufferBudget(
-						Long.MAX_VALUE), new StateValues(new JsonMapper(), List.of())),
+				new WorkerContext.Topics(
+						(topic) -> this.settings.get(), new BufferBudget(Long.MAX_VALUE), new StateCache(
+								1_000_000),
+						new StateValues(new JsonMapper(), List.of())),
 				new WorkerContext.Observers(ConsumerMeters.NONE, new Events(),
 						(shard, ofToken, fence, completed) -> this.ended.add("%s token %s fence %s%s".formatted(shard,
 								ofToken, fence, completed ? " completed" : "")),

@@ -29,6 +29,7 @@ import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.StateCache;
 import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.handler.AnnotatedBeans;
@@ -282,7 +283,7 @@ class ScheduledRunsSimulationTests {
 						new WorkerContext.Runtime(this.clock, () -> Schedule.this.time.plus(this.ahead), this.threads,
 								this.threads.timer()),
 						new WorkerContext.Topics((topic) -> settings, new BufferBudget(Long.MAX_VALUE),
-								new StateValues(new JsonMapper(), List.of())),
+								new StateCache(1_000_000), new StateValues(new JsonMapper(), List.of())),
 						new WorkerContext.Observers(ConsumerMeters.NONE, ConsumerEvents.NONE,
 								(shard, token, fence, completed) -> {
 								}, false),

@@ -32,6 +32,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
+import io.github.shardkeeper.checkpoint.StateCache;
 import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.handler.HandlerSignature;
 import io.github.shardkeeper.handler.ShardHandler;
@@ -1347,7 +1348,7 @@ class ShardWorkerTests {
 					new WorkerContext.Runtime(this.clock, InstantSource.fixed(Instant.EPOCH), this.threads,
 							this.threads.timer()),
 					new WorkerContext.Topics((topic) -> this.settings.get(), new BufferBudget(Long.MAX_VALUE),
-							new StateValues(new JsonMapper(), List.of())),
+							new StateCache(1_000_000), new StateValues(new JsonMapper(), List.of())),
 					new WorkerContext.Observers((topic) -> new Meters(), new Events(), this::ended, true), this.lease);
 		}
 		return new ShardWorker(SHARD, token, ME, handler, this.context, predecessorEnded);

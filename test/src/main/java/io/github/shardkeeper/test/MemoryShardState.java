@@ -63,6 +63,14 @@ public final class MemoryShardState implements ShardState {
 	}
 
 	@Override
+	public void prefetch(Collection<String> keys) {
+		call((view) -> {
+			view.prefetch(keys);
+			return keys;
+		});
+	}
+
+	@Override
 	public void put(String key, Object value) {
 		call((view) -> {
 			view.put(key, value);

@@ -44,6 +44,9 @@ final class PropertiesValidator {
 	/** Size of the largest value that Redis stores. */
 	private static final DataSize MAX_VALUE_SIZE = DataSize.ofMegabytes(512);
 
+	/** So that the largest entry of a call has room with others. */
+	private static final long MIN_STATE_CACHE = 1_048_576;
+
 	private static final DataSize MAX_SIGNAL_SIZE = DataSize.ofMegabytes(1);
 
 	/** Entries of about 200 bytes. */
@@ -106,6 +109,8 @@ final class PropertiesValidator {
 				ConsumerPropertiesValidator.MAX_CONCURRENCY);
 		this.problems.requireBetween("shardkeeper.consumer.buffer.total-size",
 				this.properties.consumer().buffer().totalSize().toBytes(), 1, Long.MAX_VALUE);
+		this.problems.requireBetween("shardkeeper.consumer.state.cache-size",
+				this.properties.consumer().state().cacheSize().toBytes(), MIN_STATE_CACHE, Long.MAX_VALUE);
 		ConsumerPropertiesValidator.ofAllTopics(this.problems).validate(this.properties.consumer());
 		this.properties.topics().forEach(this::validate);
 		this.properties.parameters().keySet().forEach(this::validateParameter);

@@ -22,6 +22,7 @@ import io.github.shardkeeper.worker.shard.ConsumerSettings.AfterDelays;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.StateRead;
 
 /**
  * Properties of Shardkeeper. Immutable.
@@ -599,13 +600,22 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled,
 	/**
 	 * State of shards.
 	 *
+	 * @param read When entries of the state are read. With on-acquisition the whole state
+	 * of an owned shard is in memory. With on-use an entry is read when a call first uses
+	 * it, so that a move does not take longer the larger the state is; a failover of the
+	 * store that loses commits has their records handled again.
+	 * @param cacheSize Approximate size of the entries in memory of all states of this
+	 * instance that are read on use; changes that are not committed may exceed it. At
+	 * least 1MB.
 	 * @param ttl Time to live of values that handlers put without one. What is stored
 	 * already keeps its own. Without it they stay until they are removed. 1ms to 36500d.
 	 */
-	public record State(@Nullable Duration ttl) {
+	public record State(@DefaultValue("on-acquisition") StateRead read, @DefaultValue("64MB") DataSize cacheSize,
+			@Nullable Duration ttl) {
 
 		private State overriddenBy(TopicState topic) {
-			return new State((topic.ttl() != null) ? topic.ttl() : this.ttl);
+			return new State(or(topic.read(), this.read), this.cacheSize,
+					(topic.ttl() != null) ? topic.ttl() : this.ttl);
 		}
 
 	}
@@ -672,7 +682,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled,
 		static final TopicConsumer NONE = new TopicConsumer(new TopicCommit(null, null, null), null, null, null, null,
 				new TopicBuffer(null, null), new TopicRetry(null, null, null, null, null), null,
 				new TopicRetryQueue(null, null), new TopicParkKey(null, null, null),
-				new TopicDeadLetterLimits(null, null), new TopicState(null), null, null, null, null);
+				new TopicDeadLetterLimits(null, null), new TopicState(null, null), null, null, null, null);
 
 	}
 
@@ -777,10 +787,12 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled,
 	/**
 	 * State of the shards of one topic.
 	 *
+	 * @param read When entries of the state are read: all when the shard is acquired, or
+	 * each when a call first uses it. Defaults to shardkeeper.consumer.state.read.
 	 * @param ttl Time to live of values that handlers put without one. What is stored
 	 * already keeps its own. 1ms to 36500d. Defaults to shardkeeper.consumer.state.ttl.
 	 */
-	public record TopicState(@Nullable Duration ttl) {
+	public record TopicState(@Nullable StateRead read, @Nullable Duration ttl) {
 
 	}
 

@@ -152,8 +152,9 @@ public final class ShardkeeperSettings {
 				consumer.ordering(), consumer.concurrency(), consumer.maxAhead(), consumer.batchSize(),
 				new BufferLimits(buffer.records(), buffer.size().toBytes()), this.properties.maxRecordSize().toBytes(),
 				retryPolicy(consumer.retry()), consumer.onFailure(), consumer.retryQueue().delays(),
-				consumer.retryQueue().maxAge(), parking(consumer.parkKey()), consumer.state().ttl(),
-				consumer.longCall(), consumer.maxConversionFailures(), consumer.showExceptionMessages());
+				consumer.retryQueue().maxAge(), parking(consumer.parkKey()), consumer.state().read(),
+				consumer.state().ttl(), consumer.longCall(), consumer.maxConversionFailures(),
+				consumer.showExceptionMessages());
 	}
 
 	private static Parking parking(ParkKey parkKey) {

@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.checkpoint.StateView;
 import io.github.shardkeeper.handler.HandlerCall;
@@ -113,10 +114,14 @@ public final class HandlerCalls {
 					throw new NotCalledException("The shard was lost before the call");
 				}
 				code.run(view);
+				throwIfUnavailable(view);
 			});
 			return new Result(view, null, false);
 		}
 		catch (Throwable ex) {
+			if (view != null) {
+				view.release();
+			}
 			// Decided here: the lease may be held again when the result is processed.
 			boolean interrupted = call.wasInterrupted() || ex instanceof NotCalledException
 					|| onlyWhileHeld && !this.owned.isHeld();
@@ -126,6 +131,14 @@ public final class HandlerCalls {
 			if (view != null) {
 				view.close();
 			}
+		}
+	}
+
+	/** The call may have hidden that it could not read its state. */
+	private static void throwIfUnavailable(@Nullable StateView view) {
+		StoreUnavailableException unavailable = (view != null) ? view.unavailable() : null;
+		if (unavailable != null) {
+			throw unavailable;
 		}
 	}
 
@@ -214,6 +227,14 @@ public final class HandlerCalls {
 	 * has lost the shard: then a failure is not caused by the record
 	 */
 	public record Result(@Nullable StateView view, @Nullable Throwable failure, boolean interrupted) {
+
+		/**
+		 * Returns why the call could not read its state, {@code null} if it could: then
+		 * it has to be repeated.
+		 */
+		public @Nullable StoreUnavailableException unavailable() {
+			return (this.view != null) ? this.view.unavailable() : null;
+		}
 
 	}
 

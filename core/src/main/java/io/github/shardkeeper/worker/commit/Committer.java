@@ -111,7 +111,10 @@ public abstract sealed class Committer permits BackgroundCommitter, Transactiona
 		return null;
 	}
 
-	/** Writes everything with the next commit, because the store may have lost some. */
+	/**
+	 * Processes that the store may have lost commits: what is in memory is written with
+	 * the next commit, or the store is asked.
+	 */
 	public abstract void requireWriteBack();
 
 	/** Processes that the store has lost the checkpoint. */
@@ -136,6 +139,14 @@ public abstract sealed class Committer permits BackgroundCommitter, Transactiona
 
 	/** Processes that no call runs any more. */
 	public void callsEnded() {
+	}
+
+	/**
+	 * Returns whether nothing is written back after lost commits: the next owner resumes
+	 * from what the store has.
+	 */
+	public boolean resumesFromStore() {
+		return false;
 	}
 
 	/**

@@ -4,15 +4,19 @@ import java.time.Duration;
 import java.time.InstantSource;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitPart;
 import io.github.shardkeeper.checkpoint.JournaledState;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 
 /**
  * Removal of entries of the state that have expired, a limited number with each commit.
- * Until then calls do not see them either, so it can wait for a commit. Confined to the
+ * Until then calls do not see them either, so it can wait for a commit. A state that is
+ * not in memory is searched for them from time to time, in small parts. Confined to the
  * shard's worker.
  */
 final class ExpiredEntries implements CommitPart {
@@ -25,11 +29,21 @@ final class ExpiredEntries implements CommitPart {
 	/** The same, if the clock may be set forward, or if calls have to wait for it. */
 	private static final Duration MAX_PAUSE = Duration.ofMinutes(1);
 
+	/** Time between the beginnings of two searches of the whole state in the store. */
+	private static final Duration SEARCH_INTERVAL = Duration.ofHours(1);
+
+	private static final Logger logger = PrintableLogger.of(ExpiredEntries.class);
+
 	private final JournaledState state;
 
 	private final InstantSource wallClock;
 
 	private MonotonicTime lastLook;
+
+	/** When to search the next part of the store; {@code null} if all is in memory. */
+	private @Nullable MonotonicTime nextPart;
+
+	private MonotonicTime searchBegun;
 
 	/** Whether there was something to remove at the last look. */
 	private boolean due;
@@ -41,6 +55,8 @@ final class ExpiredEntries implements CommitPart {
 		this.state = state;
 		this.wallClock = wallClock;
 		this.lastLook = now;
+		this.searchBegun = now.plus(MAX_PAUSE);
+		this.nextPart = state.isInMemory() ? null : this.searchBegun;
 	}
 
 	/**
@@ -52,6 +68,9 @@ final class ExpiredEntries implements CommitPart {
 			return false;
 		}
 		this.lastLook = now;
+		if (this.nextPart != null && !now.isBefore(this.nextPart)) {
+			this.nextPart = search(now);
+		}
 		this.due = this.state.hasExpired(this.wallClock.millis());
 		// What is left may be kept by a call that still runs.
 		this.full = this.full && this.due;
@@ -60,6 +79,23 @@ final class ExpiredEntries implements CommitPart {
 
 	private Duration pause() {
 		return this.full ? Duration.ZERO : PAUSE;
+	}
+
+	/** Searches a part of the store; returns when to search the next one. */
+	private MonotonicTime search(MonotonicTime now) {
+		MonotonicTime soon = now.plus(PAUSE);
+		try {
+			if (this.state.searchExpired(this.wallClock.millis())) {
+				return soon;
+			}
+		}
+		catch (StoreUnavailableException ex) {
+			logger.debug("The state cannot be searched for expired entries now", ex);
+			return now.plus(MAX_PAUSE);
+		}
+		MonotonicTime next = this.searchBegun.plus(SEARCH_INTERVAL);
+		this.searchBegun = next.isBefore(soon) ? soon : next;
+		return this.searchBegun;
 	}
 
 	/** Returns whether there is more than one commit removes. */
@@ -72,14 +108,18 @@ final class ExpiredEntries implements CommitPart {
 	 * first.
 	 */
 	@Nullable MonotonicTime nextLook(MonotonicTime now) {
+		MonotonicTime next = this.due ? null : MonotonicTime.earliestOf(this.nextPart, nextRemoval(now));
+		MonotonicTime earliest = this.lastLook.plus(pause());
+		return (next != null && next.isBefore(earliest)) ? earliest : next;
+	}
+
+	private @Nullable MonotonicTime nextRemoval(MonotonicTime now) {
 		long expiry = this.state.nextExpiry();
-		if (this.due || expiry == Long.MAX_VALUE) {
+		if (expiry == Long.MAX_VALUE) {
 			return null;
 		}
 		long wait = Math.min(Math.max(0, expiry - this.wallClock.millis()), MAX_PAUSE.toMillis());
-		MonotonicTime then = now.plus(Duration.ofMillis(wait));
-		MonotonicTime earliest = this.lastLook.plus(pause());
-		return then.isBefore(earliest) ? earliest : then;
+		return now.plus(Duration.ofMillis(wait));
 	}
 
 	@Override

@@ -31,6 +31,10 @@ final class LostCommits {
 			+ "their calls have sent may be in its targets twice. Have the database acknowledge a commit once a replica has "
 			+ "it, in PostgreSQL with 'synchronous_standby_names'";
 
+	private static final String LOST_STATE = ", as after a failover to a replica that lacked them. With 'state.read' 'on-use' "
+			+ "they cannot be written back, so the state of the store counts, and the records after that offset are handled "
+			+ "again. Set 'min-replicas-to-write', or 'state.read' to 'on-acquisition'";
+
 	private final OwnedShard owned;
 
 	private final CheckpointStore checkpoints;
@@ -79,7 +83,7 @@ final class LostCommits {
 	}
 
 	private int entries() {
-		return this.progress.state().committableEntries().size();
+		return this.progress.state().size();
 	}
 
 	private String storedOffset() {
@@ -103,6 +107,14 @@ final class LostCommits {
 				"{} has two histories: the commits of this instance, up to offset {} under token {}, are not in the "
 						+ "store, which is at offset {} under token {}. They are lost; nothing is merged. {}",
 				TWO_MASTERS);
+	}
+
+	/** Does the same for a state of which only a part is in memory. */
+	boolean reportByStoreOfState() {
+		return report(
+				"The store has lost commits of {}: this instance has committed it up to offset {} under token {}, and the "
+						+ "store is at offset {} under token {}{}",
+				LOST_STATE);
 	}
 
 	/** Does the same for the application's database. */

@@ -25,6 +25,7 @@ import io.github.shardkeeper.worker.record.RecordBuffer;
 import io.github.shardkeeper.worker.record.TrackedRecord;
 import io.github.shardkeeper.worker.retry.RetryQueue;
 import io.github.shardkeeper.worker.shard.ConsumerSettings;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.StateRead;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 import io.github.shardkeeper.worker.shard.WorkerContext;
 import io.github.shardkeeper.worker.timer.TimerQueue;
@@ -92,7 +93,8 @@ public final class ShardProgress {
 	 * Creates the progress at the checkpoint, or at the position of a pending seek.
 	 * @param hasTimers whether the handler has timers
 	 */
-	public ShardProgress(Acquisition.Acquired acquired, OwnedShard owned, ShardOutbox outbox, boolean hasTimers) {
+	public ShardProgress(Acquisition.Acquired acquired, OwnedShard owned, ShardOutbox outbox, CommitNumbers numbers,
+			boolean hasTimers) {
 		ConsumerSettings consumer = owned.settings();
 		WorkerContext context = owned.context();
 		MonotonicTime now = context.clock().now();
@@ -102,8 +104,7 @@ public final class ShardProgress {
 		this.outbox = outbox;
 		this.begin = (seek != null) ? seek.after() : checkpoint.offset();
 		this.window = new OffsetWindow(consumer.maxAhead(), this.begin, (seek != null) ? Set.of() : checkpoint.ahead());
-		this.state = new JournaledState(checkpoint.state(), context.stateValues(), consumer.stateTtl(),
-				consumer.ordering() != ConsumerSettings.Ordering.SHARD);
+		this.state = state(checkpoint, owned, numbers);
 		this.expired = new ExpiredEntries(this.state, context.wallClock(), now);
 		Duration dueIn = checkpoint.retryDueIn();
 		this.queue = RetryQueue.of(owned, (dueIn != null) ? now.plus(dueIn) : null);
@@ -119,6 +120,18 @@ public final class ShardProgress {
 			}
 			recordSeek(now);
 		}
+	}
+
+	private static JournaledState state(Checkpoint checkpoint, OwnedShard owned, CommitNumbers numbers) {
+		ConsumerSettings settings = owned.settings();
+		WorkerContext context = owned.context();
+		boolean shared = settings.ordering() != ConsumerSettings.Ordering.SHARD;
+		if (settings.stateRead() == StateRead.ON_ACQUISITION) {
+			return new JournaledState(checkpoint.state(), context.stateValues(), settings.stateTtl(), shared);
+		}
+		boolean inTransactions = context.checkpoints().transactions(owned.shard().topic()) != null;
+		return JournaledState.onUse(context.stateCache(), new OwnedStateSource(owned, numbers), inTransactions,
+				context.stateValues(), settings.stateTtl(), shared);
 	}
 
 	public void recordSeek(MonotonicTime now) {

@@ -10,6 +10,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.checkpoint.CommitLock;
+import io.github.shardkeeper.checkpoint.Replies;
 import io.github.shardkeeper.loop.MeterGuard;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.record.TrackedRecord;
@@ -158,7 +159,7 @@ public final class TransactionalCommitter extends Committer {
 
 	/** Finds out in the store what became of a transaction without a reply. */
 	private CallTransactions.Result find(CallTransaction call, CallTransactions.Result.Unknown unknown) {
-		Acquisition reply = this.checkpoints.acquireNow(this.owned.shard(), this.owned.token());
+		Acquisition reply = Replies.await(this.checkpoints.acquireWithoutState(this.owned.shard(), this.owned.token()));
 		if (!(reply instanceof Acquisition.Acquired acquired)) {
 			return new CallTransactions.Result.Stale();
 		}
@@ -202,7 +203,12 @@ public final class TransactionalCommitter extends Committer {
 
 	@Override
 	Outcome checkBefore() {
-		return this.gone ? Outcome.FENCED : Outcome.DONE;
+		return (this.gone || progress().state().isLost()) ? Outcome.FENCED : Outcome.DONE;
+	}
+
+	@Override
+	public boolean resumesFromStore() {
+		return true;
 	}
 
 	@Override

@@ -27,6 +27,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  * @param retryMaxAge the time since its last failure after which a record of the retry
  * queue becomes a dead letter, {@code null} for no limit
  * @param parking the limits of what waits for a failing record of its key
+ * @param stateRead when entries of the state are read
  * @param stateTtl the time to live of values in the state that are put without one,
  * {@code null} for no limit
  * @param longCall the duration from which a call is a problem of its shard
@@ -37,8 +38,8 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  */
 public record ConsumerSettings(Commits commits, Ordering ordering, int concurrency, int maxAhead, int batchSize,
 		BufferLimits buffer, long maxRecordBytes, RetryPolicy retry, OnFailure onFailure, List<Duration> retryDelays,
-		@Nullable Duration retryMaxAge, Parking parking, @Nullable Duration stateTtl, Duration longCall,
-		int maxConversionFailures, boolean showExceptionMessages) {
+		@Nullable Duration retryMaxAge, Parking parking, StateRead stateRead, @Nullable Duration stateTtl,
+		Duration longCall, int maxConversionFailures, boolean showExceptionMessages) {
 
 	public ConsumerSettings {
 		retryDelays = List.copyOf(retryDelays);
@@ -99,6 +100,12 @@ public record ConsumerSettings(Commits commits, Ordering ordering, int concurren
 			throw refused(handler,
 					"has the 'consumer.on-failure' 'park-key', but the CheckpointStore of this application cannot tell what waits in a retry queue",
 					"Implement its methods listsWaiting, waiting, retries and changeWaiting, or set 'on-failure' to 'retry-queue'");
+		}
+		if (this.stateRead == StateRead.ON_USE && handler.takesState()
+				&& !checkpoints.readsStateOnUse(handler.topic())) {
+			throw refused(handler,
+					"has the 'consumer.state.read' 'on-use', but the CheckpointStore of this application cannot read single entries of a state",
+					"Implement its methods readsStateOnUse, acquireWithoutState, ownedEntries, ownedKeys and expiredKeys, or set 'state.read' to 'on-acquisition'");
 		}
 	}
 
@@ -231,6 +238,17 @@ public record ConsumerSettings(Commits commits, Ordering ordering, int concurren
 		KEY,
 
 		NONE
+
+	}
+
+	/** When entries of the state are read from the store. */
+	public enum StateRead {
+
+		/** All, when the shard is acquired: the whole state is in memory. */
+		ON_ACQUISITION,
+
+		/** Each, when a call first uses it. */
+		ON_USE
 
 	}
 

@@ -12,6 +12,7 @@ import org.slf4j.Logger;
 import tools.jackson.databind.json.JsonMapper;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.StateCache;
 import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.coordination.member.ShardConsumption;
 import io.github.shardkeeper.loop.MeterGuard;
@@ -160,6 +161,11 @@ public final class WorkerContext {
 		return this.runtime.timer();
 	}
 
+	/** Returns the cache of the states that are read when they are used. */
+	public StateCache stateCache() {
+		return this.topics.stateCache();
+	}
+
 	public StateValues stateValues() {
 		return this.topics.stateValues();
 	}
@@ -276,9 +282,11 @@ public final class WorkerContext {
 	 *
 	 * @param settings the settings by topic
 	 * @param budget the limit for what all shards together read ahead
-	 * @param mapper converts the values of the state
+	 * @param stateCache the cache of the states that are read when they are used
+	 * @param stateValues converts the values of the state
 	 */
-	public record Topics(Function<String, ConsumerSettings> settings, BufferBudget budget, StateValues stateValues) {
+	public record Topics(Function<String, ConsumerSettings> settings, BufferBudget budget, StateCache stateCache,
+			StateValues stateValues) {
 
 	}
 

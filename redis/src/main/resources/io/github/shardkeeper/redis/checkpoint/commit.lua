@@ -3,7 +3,8 @@
 -- ARGV     1 token, 2 number of the commit under that token, 3 number of the last answered one, 0 for none, 4
 --          acquisition that it is based on, 0 for none; without both it writes back all that the owner has, 5 offset or
 --          '' to leave it, 6 offsets done ahead of it or '', 7 number of the seek that it carries out or 0, with
---          ' clears' behind it if all entries of the state are removed that it does not put; then the numbers of: 8 state entries to put, 9 state entries to remove, 10 records taken from the retry queue, 11
+--          ' clears' behind it if all entries of the state are removed that it does not put; then the
+--          numbers of: 8 state entries to put, 9 state entries to remove, 10 records taken from the retry queue, 11
 --          records to retry, 12 dead letters, 13 timers to set, 14 timers to remove; then for each to put key, value; to
 --          remove key; taken offset; to retry offset, delay (millis), about, payload; dead letter offset, about, payload;
 --          timer to set member, millis when it is due; timer to remove member. If the outbox changes, then follow: '1' to
