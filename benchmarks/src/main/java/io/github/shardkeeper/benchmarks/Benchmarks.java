@@ -15,6 +15,7 @@ import io.github.shardkeeper.benchmarks.records.SendingBenchmark;
 import io.github.shardkeeper.benchmarks.records.TransactionsBenchmark;
 import io.github.shardkeeper.benchmarks.scale.ScaleBenchmark;
 import io.github.shardkeeper.benchmarks.state.StateBenchmark;
+import io.github.shardkeeper.benchmarks.state.StateReadsBenchmark;
 
 /**
  * Runs the benchmark whose name is the first argument; without one, lists them all.
@@ -32,6 +33,7 @@ public final class Benchmarks {
 		ALL.put("sending", new SendingBenchmark());
 		ALL.put("transactions", new TransactionsBenchmark());
 		ALL.put("state", new StateBenchmark());
+		ALL.put("state-reads", new StateReadsBenchmark());
 		ALL.put("scale", new ScaleBenchmark());
 		ALL.put("idle", new IdleBenchmark());
 		ALL.put("startup", new StartupBenchmark());

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
 
@@ -21,6 +22,7 @@ import io.github.shardkeeper.benchmarks.Rounds;
 import io.github.shardkeeper.benchmarks.Samples;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
+import io.github.shardkeeper.checkpoint.CheckpointStore.CommitBasis;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
@@ -31,7 +33,8 @@ import io.github.shardkeeper.test.EmbeddedRedis;
 
 /**
  * A shard with many entries in its state beside one with a single entry: the time to
- * acquire them, and the cost of a commit of one change.
+ * acquire them, with their state and without, to read an entry, and the cost of a commit
+ * of one change.
  */
 public final class StateBenchmark implements Benchmark {
 
@@ -45,7 +48,8 @@ public final class StateBenchmark implements Benchmark {
 	@Override
 	public String description() {
 		return """
-				Acquisitions of shards with a large state, and commits of one change.
+				Acquisitions of shards with a large state, with all of it or to read it on use; reads of
+				one entry; and commits of one change.
 				--entries=1,100000 (of 100 bytes) --commits=2000 --rounds=3
 				The raw figures are left in state.csv.""";
 	}
@@ -71,7 +75,7 @@ public final class StateBenchmark implements Benchmark {
 						Map.of("shardkeeper.group", "states", "shardkeeper.topics.states.shards", 1))) {
 			CheckpointStore store = application.getBean(CheckpointStore.class);
 			ShardId shard = ShardId.of("states", 0);
-			fill(store, shard, state.entries());
+			fill(store, shard, state.entries(), VALUE);
 			Samples acquisitions = new Samples();
 			for (int token = 2; token < 2 + ACQUISITIONS; token++) {
 				long begun = System.nanoTime();
@@ -82,18 +86,34 @@ public final class StateBenchmark implements Benchmark {
 					throw new IllegalStateException("Not acquired with its state: " + shard);
 				}
 			}
+			Samples withoutState = new Samples();
+			CommitBasis basis = acquireWithoutState(store, shard, withoutState);
+			Samples reads = new Samples();
+			for (int read = 0; read < commits; read++) {
+				String key = "entry-" + (read * 7919L % state.entries());
+				long begun = System.nanoTime();
+				Map<String, String> found = store.ownedEntries(shard, basis, List.of(key));
+				reads.add((System.nanoTime() - begun) / 1e6);
+				if (found == null || found.size() != 1) {
+					throw new IllegalStateException("Not read: " + key);
+				}
+			}
 			Samples latencies = new Samples();
 			double bytes = redis.of("stats", "total_net_input_bytes");
 			double scriptMicros = redis.of("commandstats", "cmdstat_evalsha:.*usec");
 			for (long number = 1; number <= commits; number++) {
 				long begun = System.nanoTime();
-				commit(store, shard, 1 + ACQUISITIONS, number, Map.of("entry-0", "\"" + number + "\""));
+				commit(store, shard, basis.token().value(), number, Map.of("entry-0", "\"" + number + "\""));
 				latencies.add((System.nanoTime() - begun) / 1e6);
 			}
 			scriptMicros = redis.of("commandstats", "cmdstat_evalsha:.*usec") - scriptMicros;
 			Map<String, Double> figures = new LinkedHashMap<>();
 			figures.put("acquire, ms (median)", acquisitions.median());
 			figures.put("acquire, ms (longest)", acquisitions.highest());
+			figures.put("acquire on use, ms (median)", withoutState.median());
+			figures.put("acquire on use, ms (longest)", withoutState.highest());
+			figures.put("read of an entry, ms (median)", reads.median());
+			figures.put("read of an entry, ms (99 %)", reads.quantile(0.99));
 			figures.put("commit, ms (median)", latencies.median());
 			figures.put("commit, ms (99 %)", latencies.quantile(0.99));
 			figures.put("commit, bytes to Redis", (redis.of("stats", "total_net_input_bytes") - bytes) / commits);
@@ -102,14 +122,29 @@ public final class StateBenchmark implements Benchmark {
 		}
 	}
 
-	private static void fill(CheckpointStore store, ShardId shard, int entries) {
+	private static CommitBasis acquireWithoutState(CheckpointStore store, ShardId shard, Samples durations) {
+		CommitBasis basis = null;
+		for (int token = 2 + ACQUISITIONS; token < 2 + 2 * ACQUISITIONS; token++) {
+			long begun = System.nanoTime();
+			Acquisition reply = store.acquireWithoutState(shard, new Token(token)).join();
+			durations.add((System.nanoTime() - begun) / 1e6);
+			if (!(reply instanceof Acquisition.Acquired acquired)) {
+				throw new IllegalStateException("Not acquired: " + shard);
+			}
+			basis = new CommitBasis(new Token(token), 0, acquired.acquisition());
+		}
+		return Objects.requireNonNull(basis);
+	}
+
+	/** Commits a state with entries {@code entry-0}, {@code entry-1} … of one value. */
+	static void fill(CheckpointStore store, ShardId shard, int entries, String value) {
 		store.acquireNow(shard, new Token(1));
 		long number = 0;
 		for (int written = 0; written < entries; written += ENTRIES_PER_COMMIT) {
 			Map<String, String> changes = new HashMap<>();
 			Stream.iterate(written, (entry) -> entry + 1)
 				.limit(Math.min(ENTRIES_PER_COMMIT, entries - written))
-				.forEach((entry) -> changes.put("entry-" + entry, VALUE));
+				.forEach((entry) -> changes.put("entry-" + entry, value));
 			commit(store, shard, 1, ++number, changes);
 		}
 	}

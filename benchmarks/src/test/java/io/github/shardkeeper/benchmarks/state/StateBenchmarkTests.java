@@ -15,7 +15,7 @@ class StateBenchmarkTests {
 	void everyFigureIsMeasured() throws Exception {
 		Map<String, Double> figures = StateBenchmark.measure(new StateBenchmark.State(1500), 20);
 
-		assertThat(figures).hasSize(6);
+		assertThat(figures).hasSize(10);
 		assertThat(figures.values()).allMatch((figure) -> figure > 0);
 	}
 
