@@ -368,9 +368,8 @@ public interface CheckpointStore extends AutoCloseable {
 	 * it.
 	 * @param shard the shard; it need not have an owner
 	 * @param after the offset before the first record to consume
-	 * @param clearsState whether the shard's state is removed as well: its entries by the
-	 * owner, which has them, and its timers by the store, with the commit that carries
-	 * out the request, before those that the commit sets. Otherwise both stay
+	 * @param clearsState whether the shard's state and timers are removed as well, with
+	 * the commit that carries out the request: {@link Commit#clearsState()}
 	 * @return the request; {@code null} if the shard is completed
 	 */
 	@Nullable SeekRequest seek(ShardId shard, Offset after, boolean clearsState);

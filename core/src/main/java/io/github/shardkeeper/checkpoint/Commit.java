@@ -31,8 +31,8 @@ import io.github.shardkeeper.shard.Offset;
  * @param outbox the changes of the outbox
  * @param timers when timers are due, in milliseconds (fractions are dropped), with
  * {@code null} for those to remove
- * @param clearsState whether all entries of the state that it does not change are
- * removed, because the owner has carried out a seek that removes the state
+ * @param clearsState whether all entries of the state and all timers are removed before
+ * the others change: the owner has carried out a seek that removes them
  */
 public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> ahead,
 		Map<String, @Nullable String> changes, List<Retry> retries, Set<Offset> taken, List<FailedRecord> deadLetters,
@@ -47,7 +47,7 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 		timers = copy(timers);
 	}
 
-	/** Creates a commit that keeps the entries of the state that it does not change. */
+	/** Creates a commit that keeps state and timers, except for what it changes. */
 	public Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> ahead,
 			Map<String, @Nullable String> changes, List<Retry> retries, Set<Offset> taken,
 			List<FailedRecord> deadLetters, long seek, Outbox.Changes outbox, Map<TimerId, @Nullable Instant> timers) {
@@ -185,7 +185,9 @@ public record Commit(CommitNumber number, @Nullable Offset offset, Set<Offset> a
 			return this;
 		}
 
-		/** Has all entries of the state removed that it does not change. */
+		/**
+		 * Has all entries of the state and all timers removed before the others change.
+		 */
 		public Builder clearState() {
 			this.clearsState = true;
 			return this;

@@ -1,7 +1,7 @@
 package io.github.shardkeeper.checkpoint;
 
 import io.github.shardkeeper.Internal;
-import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
+import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition.Acquired;
 
 /**
  * Part of what an owner commits beside the position of its shard: it collects changes,
@@ -43,7 +43,7 @@ public interface CommitPart {
 	 * Adds everything that it knows, because the store has lost it.
 	 * @param stored what the store has
 	 */
-	default Added addAllTo(Commit.Builder commit, Checkpoint stored) {
+	default Added addAllTo(Commit.Builder commit, Acquired stored) {
 		return addTo(commit);
 	}
 

@@ -17,7 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.Internal;
-import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
+import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition.Acquired;
 
 /**
  * State of one owned shard: its {@link StateEntries}, and the changes to commit. A
@@ -57,9 +57,6 @@ public final class JournaledState implements CommitPart {
 
 	/** Counters that were uncommitted; some may have been replaced since. */
 	private final List<Counter> changedCounters = new ArrayList<>();
-
-	/** Whether the next commit removes all entries but the changed ones. */
-	private boolean clearsStore;
 
 	/** Size of these changes, as if every character were one byte. */
 	private long uncommittedBytes;
@@ -378,12 +375,11 @@ public final class JournaledState implements CommitPart {
 	}
 
 	/**
-	 * Removes all entries; the next commit removes them from the store. Only before the
-	 * first call.
+	 * Removes all entries; the next commit has to remove them from the store. Only before
+	 * the first call.
 	 */
 	public void clear() {
 		this.entries.clear();
-		this.clearsStore = true;
 	}
 
 	/** Returns whether the store has lost what the owner's commits have made. */
@@ -403,7 +399,7 @@ public final class JournaledState implements CommitPart {
 
 	/** Returns whether there are changes for the next commit. */
 	boolean hasUncommitted() {
-		return this.clearsStore || !this.uncommitted.isEmpty() || !this.changedCounters.isEmpty();
+		return !this.uncommitted.isEmpty() || !this.changedCounters.isEmpty();
 	}
 
 	@Override
@@ -422,10 +418,6 @@ public final class JournaledState implements CommitPart {
 		Changes excluded = this.uncommittable.peek();
 		long last = (excluded != null) ? excluded.since : this.entries.writes();
 		commit.changes(takeUncommitted());
-		if (this.clearsStore) {
-			commit.clearState();
-			this.clearsStore = false;
-		}
 		return new Added() {
 
 			@Override
@@ -437,9 +429,9 @@ public final class JournaledState implements CommitPart {
 	}
 
 	@Override
-	public Added addAllTo(Commit.Builder commit, Checkpoint stored) {
+	public Added addAllTo(Commit.Builder commit, Acquired stored) {
 		Map<String, @Nullable String> whole = new HashMap<>(committableEntries());
-		stored.state().keySet().forEach((key) -> whole.putIfAbsent(key, null));
+		stored.checkpoint().state().keySet().forEach((key) -> whole.putIfAbsent(key, null));
 		takeUncommitted();
 		commit.changes(whole);
 		return Added.NOTHING;

@@ -19,14 +19,6 @@ public record Seeks(long applied, @Nullable SeekRequest pending) {
 		return (this.pending != null && this.pending.number() > done) ? this.pending : null;
 	}
 
-	/**
-	 * Returns whether an owner that has carried out the requests up to a number begins
-	 * with an empty state.
-	 */
-	public boolean clearsState(long done) {
-		return this.pending != null && this.pending.number() <= done && this.pending.clearsState();
-	}
-
 	/** Returns the next number; the store's time keeps it unique after lost writes. */
 	public long nextNumber(long nowMillis) {
 		long last = (this.pending != null) ? Math.max(this.applied, this.pending.number()) : this.applied;

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
-import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
+import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition.Acquired;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitPart;
 import io.github.shardkeeper.checkpoint.Outbox;
@@ -242,7 +242,7 @@ public final class ShardOutbox implements CommitPart {
 	}
 
 	@Override
-	public Added addAllTo(Commit.Builder commit, Checkpoint stored) {
+	public Added addAllTo(Commit.Builder commit, Acquired stored) {
 		return add(commit, true);
 	}
 

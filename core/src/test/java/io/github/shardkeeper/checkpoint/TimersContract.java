@@ -334,7 +334,6 @@ public abstract class TimersContract {
 		assertThat(timers()).containsExactly(new StoredTimer(BEN, NOON));
 	}
 
-	/** They belong to the state, but only the store knows all of them. */
 	@Test
 	void seekThatClearsTheStateRemovesThem() {
 		TimerId set = new TimerId("cleo", "after the seek");
@@ -373,8 +372,21 @@ public abstract class TimersContract {
 		assertThat(commit(OLD, carryingOut(second, Map.of()))).isEqualTo(CommitReply.COMMITTED);
 		assertThat(timers()).isEmpty();
 		set(OLD, Map.of(BEN, NOON));
-		assertThat(commit(OLD, carryingOut(second, Map.of()))).isEqualTo(CommitReply.COMMITTED);
+		assertThat(commit(OLD, recording(second).build())).isEqualTo(CommitReply.COMMITTED);
 		assertThat(timers()).as("carried out before").containsExactly(new StoredTimer(BEN, NOON));
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void seekThatANewerOneHasReplacedRemovesThem(boolean newerClears) {
+		set(OLD, Map.of(ANN, NOON));
+		SeekRequest first = Objects.requireNonNull(this.store.seek(SHARD, new Offset("3"), true));
+		SeekRequest second = Objects.requireNonNull(this.store.seek(SHARD, new Offset("4"), newerClears));
+
+		assertThat(commit(OLD, carryingOut(first, Map.of(BEN, NOON)))).isEqualTo(CommitReply.COMMITTED);
+
+		assertThat(timers()).containsExactly(new StoredTimer(BEN, NOON));
+		assertThat(this.store.seeks(List.of(SHARD)).get(SHARD)).isEqualTo(new Seeks(first.number(), second));
 	}
 
 	/** Nobody would fire them. */
@@ -417,8 +429,12 @@ public abstract class TimersContract {
 	}
 
 	private Commit carryingOut(SeekRequest request, Map<TimerId, @Nullable Instant> timers) {
-		return new Commit(next(), request.after(), Set.of(), Map.of(), List.of(), Set.of(), List.of(), request.number())
-			.withTimers(timers);
+		Commit.Builder commit = recording(request).timers(timers);
+		return (request.clearsState() ? commit.clearState() : commit).build();
+	}
+
+	private Commit.Builder recording(SeekRequest request) {
+		return new Commit.Builder(next(), request.after(), Set.of()).seek(request.number());
 	}
 
 	private CompletionReply complete() {

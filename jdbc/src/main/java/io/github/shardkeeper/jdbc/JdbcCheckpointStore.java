@@ -246,9 +246,6 @@ final class JdbcCheckpointStore implements CheckpointStore {
 		}
 		long nowMillis = this.database.clock().millis();
 		this.shards.write(shard, row, commit, nowMillis);
-		if (commit.clearsState() || row.seeks().clearsState(commit.seek())) {
-			this.contents.deleteTimers(shard);
-		}
 		this.contents.write(shard, commit, row.lastLetter(), nowMillis);
 		this.outbox.write(shard, commit.outbox());
 		return CommitReply.COMMITTED;

@@ -159,6 +159,7 @@ final class ShardDataTables {
 	void write(ShardId shard, Commit commit, long lastLetter, long nowMillis) {
 		if (commit.clearsState()) {
 			this.writes.update("delete from %s where %s".formatted(this.state, KEY), this.shards.key(shard));
+			deleteTimers(shard);
 		}
 		if (!commit.changes().isEmpty()) {
 			writeState(shard, commit.changes());

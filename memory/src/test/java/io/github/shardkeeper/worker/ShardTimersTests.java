@@ -13,6 +13,8 @@ import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.OnShardTimer;
@@ -511,6 +513,42 @@ class ShardTimersTests {
 		shard.pass(MINUTE.multipliedBy(5));
 
 		assertThat(this.bean.fired).containsExactly("b at 150");
+	}
+
+	/** Its owner began without timers, and does not have all of today's in memory. */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void seekThatClearsTheStateIsCarriedOutAgainIfTheStoreHasLostIt(boolean requestIsLost) {
+		ConsumingShard shard = start(new TestSettings());
+		offer(shard, "a set 100", "b work");
+		shard.pass(SECOND.multipliedBy(5));
+		Object before = shard.checkpoints().snapshot();
+		shard.checkpoints().seek(ConsumingShard.SHARD, new Offset("1"), true);
+		Object requested = shard.checkpoints().snapshot();
+		shard.worker().attend();
+		shard.run();
+		shard.offer(2, "b", "b set 150");
+		shard.run();
+		shard.pass(SECOND.multipliedBy(5));
+		assertThat(waiting(shard)).containsExactly("b at 150");
+
+		shard.checkpoints().loseWritesSince(requestIsLost ? before : requested);
+		assertThat(waiting(shard)).containsExactly("a at 100");
+		shard.offer(3, "c", "c work");
+		shard.run();
+		shard.pass(SECOND.multipliedBy(5));
+
+		assertThat(waiting(shard)).containsExactly("b at 150");
+		Object carriedOut = shard.checkpoints().snapshot();
+		shard.offer(4, "d", "d set 200");
+		shard.run();
+		shard.pass(SECOND.multipliedBy(5));
+		shard.checkpoints().loseWritesSince(carriedOut);
+		shard.offer(5, "c", "c work");
+		shard.run();
+		shard.pass(SECOND.multipliedBy(5));
+		assertThat(waiting(shard)).containsExactly("b at 150", "d at 200");
+		assertThat(shard.checkpoints().sent().get(shard.checkpoints().sent().size() - 1).clearsState()).isFalse();
 	}
 
 	private static void seek(ConsumingShard shard, String after, boolean clearsState) {

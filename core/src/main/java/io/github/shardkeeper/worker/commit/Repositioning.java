@@ -1,8 +1,10 @@
 package io.github.shardkeeper.worker.commit;
 
-import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
+import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition.Acquired;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitPart;
+import io.github.shardkeeper.checkpoint.Seeks;
+import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 
 /**
  * Moves of the position that no record has made: the seek that an ownership begins with,
@@ -14,6 +16,14 @@ final class Repositioning implements CommitPart {
 	/** Number of the last seek that was carried out, 0 for none. */
 	private final long sought;
 
+	/**
+	 * Whether that is the one that the ownership begins with, and it clears the state.
+	 */
+	private final boolean clears;
+
+	/** Whether the next commit removes state and timers from the store. */
+	private boolean clearing;
+
 	/** Whether the next commit says that the seek was carried out. */
 	private boolean recordsSeek;
 
@@ -23,8 +33,11 @@ final class Repositioning implements CommitPart {
 	/** Whether the source has moved the shard, and the store does not know it yet. */
 	private boolean moving;
 
-	Repositioning(long sought) {
-		this.sought = sought;
+	Repositioning(Seeks seeks) {
+		SeekRequest begin = seeks.pending();
+		this.sought = (begin != null) ? begin.number() : seeks.applied();
+		this.clears = begin != null && begin.clearsState();
+		this.clearing = this.clears;
 	}
 
 	long sought() {
@@ -65,19 +78,27 @@ final class Repositioning implements CommitPart {
 		if (isEmpty()) {
 			return Added.NOTHING;
 		}
-		Taken taken = new Taken(this.recordsSeek, this.moved);
+		Taken taken = new Taken(this.recordsSeek, this.clearing, this.moved);
 		if (this.recordsSeek) {
 			commit.seek(this.sought);
 		}
+		if (this.clearing) {
+			commit.clearState();
+		}
 		this.recordsSeek = false;
+		this.clearing = false;
 		this.moved = false;
 		return taken;
 	}
 
-	/** A seek that is not carried out stays pending. */
+	/**
+	 * A seek that is not carried out stays pending. One that was is carried out again if
+	 * the store has what it was before: not all timers of today are in memory.
+	 */
 	@Override
-	public Added addAllTo(Commit.Builder commit, Checkpoint stored) {
+	public Added addAllTo(Commit.Builder commit, Acquired stored) {
 		this.recordsSeek = this.sought != 0;
+		this.clearing |= this.clears && stored.seeks().applied() < this.sought && stored.checkpoint().offset() != null;
 		return addTo(commit);
 	}
 
@@ -85,10 +106,13 @@ final class Repositioning implements CommitPart {
 
 		private final boolean seek;
 
+		private final boolean clears;
+
 		private final boolean move;
 
-		private Taken(boolean seek, boolean move) {
+		private Taken(boolean seek, boolean clears, boolean move) {
 			this.seek = seek;
+			this.clears = clears;
 			this.move = move;
 		}
 
@@ -100,6 +124,7 @@ final class Repositioning implements CommitPart {
 		@Override
 		public void notCommitted() {
 			Repositioning.this.recordsSeek |= this.seek;
+			Repositioning.this.clearing |= this.clears;
 			Repositioning.this.moved |= this.move;
 		}
 

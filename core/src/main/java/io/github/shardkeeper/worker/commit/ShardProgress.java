@@ -109,7 +109,7 @@ public final class ShardProgress {
 		Duration dueIn = checkpoint.retryDueIn();
 		this.queue = RetryQueue.of(owned, (dueIn != null) ? now.plus(dueIn) : null);
 		this.failed = new FailedRecords(this.queue, context.clock(), context.wallClock());
-		this.repositioning = new Repositioning((seek != null) ? seek.number() : acquired.seeks().applied());
+		this.repositioning = new Repositioning(acquired.seeks());
 		this.timers = new TimerQueue(owned, this.queue, acquired.lastCommit(), hasTimers);
 		this.parts = new CommitPart[] { this.repositioning, this.expired, this.state, this.failed, this.timers,
 				this.outbox };
@@ -498,7 +498,7 @@ public final class ShardProgress {
 	 * Moves everything that is known into a commit, because the store has lost it.
 	 * @param stored what the store has
 	 */
-	List<CommitPart.Added> addAllTo(Commit.Builder commit, Checkpoint stored) {
+	List<CommitPart.Added> addAllTo(Commit.Builder commit, Acquisition.Acquired stored) {
 		List<CommitPart.Added> added = new ArrayList<>(this.parts.length);
 		for (CommitPart part : this.parts) {
 			added.add(part.addAllTo(commit, stored));

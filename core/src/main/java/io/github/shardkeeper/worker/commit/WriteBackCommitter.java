@@ -69,7 +69,7 @@ public final class WriteBackCommitter extends BackgroundCommitter {
 		lost().reportOtherHistory(acquired);
 		this.writeBackRequired = false;
 		Commit.Builder commit = progress().commit(numbers().ofWhole(acquired));
-		prepared(commit, progress().addAllTo(commit, acquired.checkpoint()), true);
+		prepared(commit, progress().addAllTo(commit, acquired), true);
 		return Outcome.DONE;
 	}
 

@@ -14,7 +14,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
-import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
+import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition.Acquired;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitPart;
 import io.github.shardkeeper.checkpoint.StoredTimer;
@@ -338,7 +338,7 @@ public final class TimerQueue implements CommitPart {
 	 * long ago, and are due later, are not known here: they are in the store, or lost.
 	 */
 	@Override
-	public Added addAllTo(Commit.Builder commit, Checkpoint stored) {
+	public Added addAllTo(Commit.Builder commit, Acquired stored) {
 		Map<TimerId, @Nullable Instant> all = this.changes.takeAll();
 		this.window.all().forEach((timer) -> all.put(timer.id(), timer.due()));
 		all.putAll(dues(this.behindKeys));

@@ -158,6 +158,7 @@ public final class ShardData {
 		}
 		if (commit.clearsState()) {
 			this.state.clear();
+			this.timers.clear();
 		}
 		this.lastCommit = commit.number().attempt();
 		if (commit.offset() != null) {
@@ -173,9 +174,6 @@ public final class ShardData {
 			this.deadLetters.put(++this.lastDeadLetter, letter);
 			this.deadLettersStored.put(this.lastDeadLetter, nowMillis);
 		});
-		if (commit.clearsState() || this.seeks.clearsState(commit.seek())) {
-			this.timers.clear();
-		}
 		if (commit.seek() != 0) {
 			this.seeks = new Seeks(commit.seek(), this.seeks.pendingAfter(commit.seek()));
 		}

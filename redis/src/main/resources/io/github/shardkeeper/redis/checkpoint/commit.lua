@@ -3,7 +3,7 @@
 -- ARGV     1 token, 2 number of the commit under that token, 3 number of the last answered one, 0 for none, 4
 --          acquisition that it is based on, 0 for none; without both it writes back all that the owner has, 5 offset or
 --          '' to leave it, 6 offsets done ahead of it or '', 7 number of the seek that it carries out or 0, with
---          ' clears' behind it if all entries of the state are removed that it does not put; then the
+--          ' clears' behind it if all entries of the state and all timers are removed before the others change; then the
 --          numbers of: 8 state entries to put, 9 state entries to remove, 10 records taken from the retry queue, 11
 --          records to retry, 12 dead letters, 13 timers to set, 14 timers to remove; then for each to put key, value; to
 --          remove key; taken offset; to retry offset, delay (millis), about, payload; dead letter offset, about, payload;
@@ -17,7 +17,7 @@
 --          right is missing
 -- keeps    all of it is written or nothing, also if the user lacks a right; a commit that arrives after its successor
 --          writes nothing; one that arrives twice is written once. One that writes all back makes this the checkpoint
---          again if the database had it. A seek that removes the state removes all timers but those that it sets
+--          again if the database had it
 -- memory   at `maxmemory` accepted if state, timers, retry queue, dead letters and outbox grow by no more than
 --          roomAtMaxmemory(), or do not grow
 -- cost     O(changes), for each retry, record taken or timer times log of their sorted set
@@ -50,11 +50,9 @@ if last > answered and ARGV[4] ~= '0' and checkpoint[7] then
   return 'STALE'
 end
 
--- A newer seek stays.
+-- A newer seek stays. It may be pending by now in place of the one that is carried out, and says nothing about that.
 local seek, clears = seekNumber(ARGV[7]), string.find(ARGV[7], ' clears', 1, true)
 local sought = seek > 0 and checkpoint[4] and seekNumber(checkpoint[4]) <= seek
--- A later seek may be pending by now, in place of the one that is carried out.
-local clearsTimers = clears or sought and clearsState(checkpoint[4])
 local before = countEntries()
 local recorded = recordedSizes(checkpoint[5], before)
 -- Retry queue and timers are not in the owner's memory: what is missing there is found by those who read them.
@@ -63,7 +61,7 @@ local returns = whole and checkpoint[6]
 if whole then
   recorded.state, recorded.outbox = before.state, before.outbox
 end
-if clearsTimers then
+if clears then
   recorded.state, recorded.timers = before.state, before.timers
 end
 if before.state < recorded.state or before.outbox < recorded.outbox then
@@ -164,11 +162,8 @@ end
 if timersSet > 0 then
   redis.call('ZADD', TIMERS, 'XX', 0, '')
 end
-if timersRemoved > 0 or clearsTimers then
+if timersRemoved > 0 then
   redis.call('ZREM', TIMERS, '')
-end
-if clearsTimers then
-  redis.call('ZRANGE', TIMERS, 0, 0)
 end
 local replaces = sends and ARGV[timersEnd + 1] == '1'
 if replaces then
@@ -187,7 +182,7 @@ for i = retriesEnd + 1, deadEnd, 3 do
   redis.call('XADD', DEAD, '*', 'offset', ARGV[i], 'about', ARGV[i + 1], 'payload', ARGV[i + 2])
 end
 if clears then
-  redis.call('UNLINK', STATE)
+  redis.call('UNLINK', STATE, TIMERS)
 end
 for i = 15, putsEnd, 2 do
   redis.call('HSET', STATE, ARGV[i], ARGV[i + 1])
@@ -203,10 +198,6 @@ end
 for i = takenEnd + 1, retriesEnd, 4 do
   redis.call('ZADD', RETRY, text(nowMillis + tonumber(ARGV[i + 1])), ARGV[i])
   redis.call('HSET', RETRIED, ARGV[i], ARGV[i + 2] .. '\n' .. ARGV[i + 3])
-end
-while clearsTimers and redis.call('ZCARD', TIMERS) > 0 do
-  local waiting = redis.call('ZRANGE', TIMERS, 0, 999)
-  redis.call('ZREM', TIMERS, unpack(waiting))
 end
 for i = deadEnd + 1, timersSetEnd, 2 do
   redis.call('ZADD', TIMERS, ARGV[i + 1], ARGV[i])

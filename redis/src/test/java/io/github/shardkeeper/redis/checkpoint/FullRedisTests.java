@@ -215,7 +215,7 @@ class FullRedisTests {
 
 		this.checkpoints
 			.commit(SHARD, TOKEN,
-					new Commit(number(), new Offset("7-0"), Set.of(), Map.of(), List.of(), Set.of(), List.of(), number))
+					new Commit.Builder(number(), new Offset("7-0"), Set.of()).seek(number).clearState().build())
 			.join();
 		assertThat(this.checkpoints.seeks(List.of(SHARD)).get(SHARD).pending()).isNull();
 	}

@@ -221,7 +221,8 @@ class MissingDataKeysTests {
 
 		this.acquisition = acquired(HEIR).acquisition();
 		this.commits = 0;
-		assertThat(commitAs(HEIR, number(), Map.of(), List.of(), Set.of(), List.of(), Outbox.Changes.NONE, seek))
+		Commit clearing = new Commit.Builder(number(), new Offset("3"), Set.of()).seek(seek).clearState().build();
+		assertThat(this.store.commit(SHARD, HEIR, clearing).orTimeout(1, TimeUnit.MINUTES).join())
 			.isEqualTo(CommitReply.COMMITTED);
 
 		assertThat(acquired(new Token(9)).checkpoint().state()).isEmpty();

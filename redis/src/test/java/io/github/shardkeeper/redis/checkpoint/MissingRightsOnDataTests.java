@@ -289,7 +289,7 @@ class MissingRightsOnDataTests {
 		},
 
 		/** Carries out a seek that removes the state, and so all timers. */
-		CLEARING_COMMIT(DataScripts.STANDARD.commit(), "hset", "hdel", "zadd", "zrem", "xadd") {
+		CLEARING_COMMIT(DataScripts.STANDARD.commit(), "hset", "hdel", "zadd", "zrem", "xadd", "unlink") {
 
 			@Override
 			void performOn(Stores stores) {
@@ -297,8 +297,10 @@ class MissingRightsOnDataTests {
 				if (pending != null && !pending.clearsState()) {
 					pending = stores.checkpoints.seek(SHARD, new Offset("0"), true);
 				}
-				stores.commit(commit(new CommitNumber(2, 1, 0), (pending != null) ? pending.number() : 1)
-					.withTimers(Map.of(timer("set"), Instant.EPOCH)));
+				Commit whole = commit(new CommitNumber(2, 1, 0), (pending != null) ? pending.number() : 1);
+				stores.commit(new Commit(whole.number(), whole.offset(), whole.ahead(), whole.changes(),
+						whole.retries(), whole.taken(), whole.deadLetters(), whole.seek(), whole.outbox(),
+						Map.of(timer("set"), Instant.EPOCH), true));
 			}
 
 		},

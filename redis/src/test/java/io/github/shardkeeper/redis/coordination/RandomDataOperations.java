@@ -153,9 +153,13 @@ final class RandomDataOperations {
 		long seek = (pending != null && this.random.nextInt(3) == 0) ? pending.number() : 0;
 		Map<TimerId, Instant> timers = new LinkedHashMap<>();
 		some(this::timer).forEach((timer) -> timers.put(timer.id(), (this.random.nextInt(3) > 0) ? timer.due() : null));
-		Commit commit = new Commit(number, offset, offsets(), changes, List.copyOf(once.values()), offsets(),
-				some(this::record), seek)
-			.withTimers(timers);
+		Commit.Builder parts = new Commit.Builder(number, offset, offsets()).changes(changes)
+			.retries(List.copyOf(once.values()))
+			.taken(offsets())
+			.deadLetters(some(this::record))
+			.seek(seek)
+			.timers(timers);
+		Commit commit = ((seek != 0 && this.random.nextBoolean()) ? parts.clearState() : parts).build();
 		this.log.accept("commit " + shard + " " + token + " " + commit);
 		this.outcome.accept("commit " + this.stores.data((store) -> store.commit(shard, token, commit).join()));
 	}
