@@ -107,10 +107,23 @@ public interface ShardState {
 	long increment(String key, long delta);
 
 	/**
-	 * Returns the keys that have a value. If entries are read when they are used, this
-	 * reads the keys of all entries from the store, in steps, and holds them in memory.
-	 * @return an immutable copy
+	 * Returns the keys that have a value.
+	 * @return an immutable copy, in their natural order
+	 * @see #keys(String)
 	 */
-	Set<String> keys();
+	default Set<String> keys() {
+		return keys("");
+	}
+
+	/**
+	 * Returns the keys that have a value and begin with a prefix. They are in memory
+	 * then, so the call may change the state while it iterates over them. With
+	 * {@code shardkeeper.consumer.state.read: on-use} the store passes over all entries
+	 * for this, in small steps, and returns only these keys: the time that it takes grows
+	 * with the whole state, a second or more for a million entries.
+	 * @param prefix the prefix, empty for all keys
+	 * @return an immutable copy, in their natural order
+	 */
+	Set<String> keys(String prefix);
 
 }

@@ -276,16 +276,18 @@ public interface CheckpointStore extends AutoCloseable {
 	}
 
 	/**
-	 * Reads the keys of a state for the owner of the shard. The cost grows with the
-	 * number of entries, but no step is long.
+	 * Reads the keys of a state that begin with a prefix, for the owner of the shard. The
+	 * cost grows with the number of all entries, but no step is long. Of entries that
+	 * change meanwhile, which the owner knows, it may find any.
 	 * @param shard the shard
 	 * @param basis the commits of the owner
+	 * @param prefix the prefix, empty for all keys
 	 * @param nowMillis the time at which values must not have expired, in milliseconds
 	 * since 1970
 	 * @return the keys that had such a value; {@code null} like {@link #ownedEntries}
 	 * @throws UnsupportedOperationException if the store cannot read single entries
 	 */
-	default @Nullable Set<String> ownedKeys(ShardId shard, CommitBasis basis, long nowMillis) {
+	default @Nullable Set<String> ownedKeys(ShardId shard, CommitBasis basis, String prefix, long nowMillis) {
 		throw readsWhole("ownedKeys");
 	}
 

@@ -109,8 +109,8 @@ public final class RoutingCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
-	public @Nullable Set<String> ownedKeys(ShardId shard, CommitBasis basis, long nowMillis) {
-		return this.parts.of(shard).ownedKeys(shard, basis, nowMillis);
+	public @Nullable Set<String> ownedKeys(ShardId shard, CommitBasis basis, String prefix, long nowMillis) {
+		return this.parts.of(shard).ownedKeys(shard, basis, prefix, nowMillis);
 	}
 
 	@Override

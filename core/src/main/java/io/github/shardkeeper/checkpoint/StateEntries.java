@@ -50,11 +50,14 @@ sealed interface StateEntries permits StateInMemory, StateOnUse {
 	/** Removes all entries; they are removed from the store by the next commit. */
 	void clear();
 
-	/** Returns the keys of entries that have not expired at a time, for a call. */
-	Set<String> keys(long nowMillis);
+	/**
+	 * Returns the keys with a prefix of entries that have not expired at a time, for a
+	 * call.
+	 */
+	Set<String> keys(String prefix, long nowMillis);
 
 	/** Returns whether these are certainly still the {@link #keys}. */
-	boolean hasKeys(Set<String> keys, long nowMillis);
+	boolean hasKeys(String prefix, Set<String> keys, long nowMillis);
 
 	/** Returns when the next entry in memory has expired. */
 	long nextExpiry();

@@ -70,10 +70,10 @@ final class StateInMemory implements StateEntries {
 	}
 
 	@Override
-	public Set<String> keys(long nowMillis) {
+	public Set<String> keys(String prefix, long nowMillis) {
 		Set<String> keys = new HashSet<>();
 		this.entries.forEach((key, entry) -> {
-			if (nowMillis < JournaledState.expiresAt(entry)) {
+			if (key.startsWith(prefix) && nowMillis < JournaledState.expiresAt(entry)) {
 				keys.add(key);
 			}
 		});
@@ -81,8 +81,8 @@ final class StateInMemory implements StateEntries {
 	}
 
 	@Override
-	public boolean hasKeys(Set<String> keys, long nowMillis) {
-		return keys(nowMillis).equals(keys);
+	public boolean hasKeys(String prefix, Set<String> keys, long nowMillis) {
+		return keys(prefix, nowMillis).equals(keys);
 	}
 
 	@Override

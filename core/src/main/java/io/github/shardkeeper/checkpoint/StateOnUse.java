@@ -221,19 +221,21 @@ final class StateOnUse implements StateEntries {
 	}
 
 	@Override
-	public Set<String> keys(long nowMillis) {
+	public Set<String> keys(String prefix, long nowMillis) {
 		Map<String, Boolean> known = new HashMap<>();
 		boolean empty;
 		synchronized (this.cache) {
 			empty = isCleared();
 			this.entries.forEach((key, entry) -> {
-				if (entry.isKnown()) {
+				if (entry.isKnown() && key.startsWith(prefix)) {
 					known.put(key, entry.value() != null && nowMillis < JournaledState.expiresAt(entry.value()));
 				}
 			});
 		}
-		// Read after that: an entry that is not in memory is in the store.
-		Set<String> keys = empty ? new HashSet<>() : new HashSet<>(require(this.source.keys(nowMillis)));
+		// Read after that: an entry that was not in memory is in the store, and stays as
+		// it
+		// is there while this call runs alone.
+		Set<String> keys = empty ? new HashSet<>() : new HashSet<>(require(this.source.keys(prefix, nowMillis)));
 		known.forEach((key, exists) -> {
 			if (exists) {
 				keys.add(key);
@@ -247,7 +249,7 @@ final class StateOnUse implements StateEntries {
 
 	/** What is in the store is not known. */
 	@Override
-	public boolean hasKeys(Set<String> keys, long nowMillis) {
+	public boolean hasKeys(String prefix, Set<String> keys, long nowMillis) {
 		return false;
 	}
 

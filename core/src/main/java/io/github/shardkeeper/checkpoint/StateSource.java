@@ -25,11 +25,12 @@ public interface StateSource {
 	@Nullable Map<String, String> entries(Collection<String> keys);
 
 	/**
-	 * Reads the keys of all entries that have not expired.
+	 * Reads the keys with a prefix of entries that have not expired. Of those that change
+	 * meanwhile it may find any.
 	 * @param nowMillis the time, in milliseconds since 1970
 	 * @return the keys; {@code null} like {@link #entries}
 	 */
-	@Nullable Set<String> keys(long nowMillis);
+	@Nullable Set<String> keys(String prefix, long nowMillis);
 
 	/**
 	 * Searches a part of the state for values that have expired.

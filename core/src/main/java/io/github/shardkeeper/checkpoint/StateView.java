@@ -83,8 +83,11 @@ public final class StateView implements ShardState, AutoCloseable {
 	/** What was stored of values that were read, as it was then. */
 	private @Nullable Map<String, @Nullable String> reads;
 
-	/** Keys that had a value when the call asked for them; only with other calls. */
-	private @Nullable Set<String> keysRead;
+	/**
+	 * Keys that had a value when the call asked for them, by prefix; only with other
+	 * calls.
+	 */
+	private @Nullable Map<String, Set<String>> keysRead;
 
 	/** Keys of entries that stay in memory until the call is processed. */
 	private @Nullable Set<String> held;
@@ -365,32 +368,34 @@ public final class StateView implements ShardState, AutoCloseable {
 	}
 
 	@Override
-	public Set<String> keys() {
+	public Set<String> keys(String prefix) {
+		Objects.requireNonNull(prefix, "prefix must not be null");
 		check("-");
-		Set<String> keys = new TreeSet<>(this.recordsReads ? readKeys() : presentKeys());
+		EncodableText.require(prefix, "A prefix of keys of the state");
+		Set<String> keys = new TreeSet<>(this.recordsReads ? readKeys(prefix) : presentKeys(prefix));
 		for (Write write = this.lastWrite; write != null; write = write.before) {
 			if (write.isRemoval()) {
 				keys.remove(write.key);
 			}
-			else {
+			else if (write.key.startsWith(prefix)) {
 				keys.add(write.key);
 			}
 		}
 		if (this.sums != null) {
-			keys.addAll(this.sums.keySet());
+			this.sums.keySet().stream().filter((key) -> key.startsWith(prefix)).forEach(keys::add);
 		}
 		return Collections.unmodifiableSet(keys);
 	}
 
 	/** Returns the keys as the call has read them first. */
-	private Set<String> readKeys() {
-		Set<String> read = (this.keysRead != null) ? this.keysRead : presentKeys();
+	private Set<String> readKeys(String prefix) {
+		Map<String, Set<String>> read = (this.keysRead != null) ? this.keysRead : new HashMap<>();
 		this.keysRead = read;
-		return read;
+		return read.computeIfAbsent(prefix, this::presentKeys);
 	}
 
-	private Set<String> presentKeys() {
-		return fromStore(() -> this.entries.keys(this.nowMillis));
+	private Set<String> presentKeys(String prefix) {
+		return fromStore(() -> this.entries.keys(prefix, this.nowMillis));
 	}
 
 	/** Returns what is stored of a value, {@code null} for none. */
@@ -600,7 +605,9 @@ public final class StateView implements ShardState, AutoCloseable {
 	 */
 	boolean isCurrent() {
 		if (this.keysRead != null && this.keyChanges != this.state.keyChanges()
-				&& !this.entries.hasKeys(this.keysRead, this.nowMillis)) {
+				&& !this.keysRead.entrySet()
+					.stream()
+					.allMatch((read) -> this.entries.hasKeys(read.getKey(), read.getValue(), this.nowMillis))) {
 			return false;
 		}
 		if (this.sums != null && this.sums.keySet().stream().anyMatch(this::isUnread)) {

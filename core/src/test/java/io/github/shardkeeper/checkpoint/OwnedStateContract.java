@@ -99,7 +99,12 @@ public abstract class OwnedStateContract {
 
 		assertThat(this.store.ownedEntries(SHARD, new CommitBasis(OLD, 1, acquisition), entries.keySet()))
 			.isEqualTo(entries);
-		assertThat(this.store.ownedKeys(SHARD, new CommitBasis(OLD, 1, acquisition), 0)).isEqualTo(entries.keySet());
+		CommitBasis basis = new CommitBasis(OLD, 1, acquisition);
+		assertThat(this.store.ownedKeys(SHARD, basis, "", 0)).isEqualTo(entries.keySet());
+		assertThat(this.store.ownedKeys(SHARD, basis, "key-249", 0)).containsExactlyInAnyOrder("key-249", "key-2490",
+				"key-2491", "key-2492", "key-2493", "key-2494", "key-2495", "key-2496", "key-2497", "key-2498",
+				"key-2499");
+		assertThat(this.store.ownedKeys(SHARD, basis, "ey-", 0)).isEmpty();
 		assertThat(this.store.stateEntries(SHARD, List.of("key-7", "none"))).isEqualTo(Map.of("key-7", "\"value-7\""));
 	}
 
@@ -107,10 +112,14 @@ public abstract class OwnedStateContract {
 	void keysOfExpiredValuesAreLeftOut() {
 		long acquisition = acquire(OLD).acquisition();
 		commit(OLD, 1, 0, acquisition,
-				Map.of("a", "1", "b", "@1764435600000 2", "c", "@1764435600001 {}", "d", "\"@1 \""));
+				Map.of("a", "1", "b", "@1764435600000 2", "c", "@1764435600001 {}", "d", "\"@1 \"", "ünï%", "5"));
+		CommitBasis basis = new CommitBasis(OLD, 1, acquisition);
 
-		assertThat(this.store.ownedKeys(SHARD, new CommitBasis(OLD, 1, acquisition), 1764435600000L))
-			.containsExactlyInAnyOrder("a", "c", "d");
+		assertThat(this.store.ownedKeys(SHARD, basis, "", 1764435600000L)).containsExactlyInAnyOrder("a", "c", "d",
+				"ünï%");
+		assertThat(this.store.ownedKeys(SHARD, basis, "b", 1764435600000L)).isEmpty();
+		assertThat(this.store.ownedKeys(SHARD, basis, "ünï%", 0)).containsExactly("ünï%");
+		assertThat(this.store.ownedKeys(SHARD, basis, "%", 0)).isEmpty();
 	}
 
 	@Test
@@ -149,7 +158,7 @@ public abstract class OwnedStateContract {
 		acquire(NEW);
 
 		assertThat(read(OLD, 1, acquisition, "a")).isNull();
-		assertThat(this.store.ownedKeys(SHARD, new CommitBasis(OLD, 1, acquisition), 0)).isNull();
+		assertThat(this.store.ownedKeys(SHARD, new CommitBasis(OLD, 1, acquisition), "", 0)).isNull();
 	}
 
 	@Test
@@ -162,7 +171,7 @@ public abstract class OwnedStateContract {
 
 		assertThat(read(OLD, 2, acquisition, "a")).isNull();
 		assertThat(read(OLD, 2, acquisition)).isNull();
-		assertThat(this.store.ownedKeys(SHARD, new CommitBasis(OLD, 2, acquisition), 0)).isNull();
+		assertThat(this.store.ownedKeys(SHARD, new CommitBasis(OLD, 2, acquisition), "", 0)).isNull();
 		assertThat(read(OLD, 1, acquisition, "a")).as("an owner that has not committed since").isNotNull();
 	}
 

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
@@ -176,7 +177,7 @@ class StateOnUseTests {
 		assertThat(read("bob")).isNull();
 		this.state.prefetch(List.of("ann"), this.state.writes());
 		assertThat(this.state.known("bob")).isNull();
-		assertThat(this.state.keys(0)).containsExactly("cid");
+		assertThat(this.state.keys("", 0)).containsExactly("cid");
 		assertThat(this.source.requests).hasSize(1);
 
 		this.source.stored.clear();
@@ -194,7 +195,8 @@ class StateOnUseTests {
 		this.state.put("dan", "4");
 		this.state.put("ann", "5");
 
-		assertThat(this.state.keys(0)).containsExactlyInAnyOrder("ann", "cid", "dan");
+		assertThat(this.state.keys("", 0)).containsExactlyInAnyOrder("ann", "cid", "dan");
+		assertThat(this.state.keys("a", 0)).containsExactly("ann");
 	}
 
 	@Test
@@ -228,7 +230,7 @@ class StateOnUseTests {
 		assertThatThrownBy(() -> read("ann")).isInstanceOf(StoreUnavailableException.class)
 			.hasMessageContaining("the store has lost writes");
 		assertThat(this.state.isLost()).isTrue();
-		assertThatThrownBy(() -> this.state.keys(0)).isInstanceOf(StoreUnavailableException.class);
+		assertThatThrownBy(() -> this.state.keys("", 0)).isInstanceOf(StoreUnavailableException.class);
 		assertThatThrownBy(() -> this.state.prefetch(List.of("a"), 0)).isInstanceOf(StoreUnavailableException.class);
 	}
 
@@ -272,8 +274,9 @@ class StateOnUseTests {
 		}
 
 		@Override
-		public Set<String> keys(long nowMillis) {
-			return (this.stored != null) ? this.stored.keySet() : null;
+		public Set<String> keys(String prefix, long nowMillis) {
+			return (this.stored == null) ? null
+					: this.stored.keySet().stream().filter((key) -> key.startsWith(prefix)).collect(Collectors.toSet());
 		}
 
 		@Override

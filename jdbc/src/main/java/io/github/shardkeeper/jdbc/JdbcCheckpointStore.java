@@ -345,8 +345,8 @@ final class JdbcCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
-	public @Nullable Set<String> ownedKeys(ShardId shard, CommitBasis basis, long nowMillis) {
-		return owned(shard, basis, () -> this.contents.stateKeys(shard, nowMillis));
+	public @Nullable Set<String> ownedKeys(ShardId shard, CommitBasis basis, String prefix, long nowMillis) {
+		return owned(shard, basis, () -> this.contents.stateKeys(shard, prefix, nowMillis));
 	}
 
 	@Override

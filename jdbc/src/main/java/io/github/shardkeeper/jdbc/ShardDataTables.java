@@ -110,11 +110,14 @@ final class ShardDataTables {
 		return entries;
 	}
 
-	/** Returns the keys of values that have not expired; reads a few at a time. */
-	Set<String> stateKeys(ShardId shard, long nowMillis) {
+	/**
+	 * Returns the keys with a prefix of values that have not expired; reads a few at a
+	 * time.
+	 */
+	Set<String> stateKeys(ShardId shard, String prefix, long nowMillis) {
 		Set<String> keys = new HashSet<>();
 		stateKeys(shard, "", RowOperations.NO_LIMIT, (hash, key, expiresAt) -> {
-			if (nowMillis < expiresAt) {
+			if (key.startsWith(prefix) && nowMillis < expiresAt) {
 				keys.add(key);
 			}
 		});

@@ -237,8 +237,8 @@ public final class FaultyCheckpoints implements CheckpointStore {
 	}
 
 	@Override
-	public Set<String> ownedKeys(ShardId shard, CommitBasis basis, long nowMillis) {
-		return reach().ownedKeys(shard, basis, nowMillis);
+	public Set<String> ownedKeys(ShardId shard, CommitBasis basis, String prefix, long nowMillis) {
+		return reach().ownedKeys(shard, basis, prefix, nowMillis);
 	}
 
 	@Override

@@ -100,8 +100,8 @@ public final class MemoryShardState implements ShardState {
 	}
 
 	@Override
-	public Set<String> keys() {
-		return call(StateView::keys);
+	public Set<String> keys(String prefix) {
+		return call((view) -> view.keys(prefix));
 	}
 
 	/**

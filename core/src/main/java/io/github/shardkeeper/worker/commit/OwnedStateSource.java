@@ -46,8 +46,8 @@ final class OwnedStateSource implements StateSource {
 	}
 
 	@Override
-	public @Nullable Set<String> keys(long nowMillis) {
-		return this.checkpoints.ownedKeys(this.shard, basis(), nowMillis);
+	public @Nullable Set<String> keys(String prefix, long nowMillis) {
+		return this.checkpoints.ownedKeys(this.shard, basis(), prefix, nowMillis);
 	}
 
 	@Override

@@ -5,6 +5,7 @@ import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -158,9 +159,15 @@ public final class MemoryCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
-	public synchronized @Nullable Set<String> ownedKeys(ShardId shard, CommitBasis basis, long nowMillis) {
+	public synchronized @Nullable Set<String> ownedKeys(ShardId shard, CommitBasis basis, String prefix,
+			long nowMillis) {
 		SortedMap<String, String> state = with(shard, (data, storeMillis) -> data.state(basis));
-		return (state != null) ? ExpiringValues.present(state, nowMillis).keySet() : null;
+		if (state == null) {
+			return null;
+		}
+		Set<String> keys = new HashSet<>(ExpiringValues.present(state, nowMillis).keySet());
+		keys.removeIf((key) -> !key.startsWith(prefix));
+		return keys;
 	}
 
 	@Override

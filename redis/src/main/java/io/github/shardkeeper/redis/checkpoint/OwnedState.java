@@ -1,7 +1,7 @@
 package io.github.shardkeeper.redis.checkpoint;
 
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -30,11 +30,8 @@ final class OwnedState {
 
 	private static final int ATTEMPTS = 3;
 
-	private static final String END = "0";
-
-	private static final byte[] WHOLE = bytes("whole");
-
-	private static final byte[] NO_COMMIT = {};
+	/** Cursor of the first page, and the one after the last page. */
+	private static final byte[] BEGIN = bytes("0");
 
 	private final RedisLink<byte[]> link;
 
@@ -77,82 +74,57 @@ final class OwnedState {
 				List.of(bytes(basis.token().toString()), bytes(basis.acknowledged()), bytes(basis.acquisition())));
 	}
 
-	/** Reads all keys whose values have not expired; {@code null} like the entries. */
-	@Nullable Set<String> keys(ShardId shard, CommitBasis basis, long nowMillis) {
-		for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
-			// By page fails while the owner commits faster than pages are read.
-			Pages read = new Pages(shard, basis, nowMillis, (attempt < ATTEMPTS) ? bytes(END) : WHOLE);
-			if (read.isWhole()) {
-				return read.found;
-			}
-			if (read.lost) {
+	/**
+	 * Reads all keys with a prefix whose values have not expired; {@code null} like the
+	 * entries.
+	 */
+	@Nullable Set<String> keys(ShardId shard, CommitBasis basis, String prefix, long nowMillis) {
+		Set<String> found = new HashSet<>();
+		Object process = null;
+		byte[] cursor = BEGIN;
+		int attempt = 1;
+		while (attempt <= ATTEMPTS) {
+			List<Object> page = page(shard, basis, cursor, prefix, nowMillis);
+			if (page.isEmpty()) {
 				return null;
 			}
+			String answering = text(page.get(0));
+			if (process != null && !process.equals(answering)) {
+				// The cursor was of the other process.
+				attempt++;
+				found.clear();
+				process = null;
+				cursor = BEGIN;
+				continue;
+			}
+			process = answering;
+			((List<?>) page.get(2)).forEach((key) -> found.add(text(key)));
+			cursor = (byte[]) page.get(1);
+			if (Arrays.equals(cursor, BEGIN)) {
+				return found;
+			}
 		}
-		String problem = "the keys of the state of " + shard + " did not stay the same while they were read";
+		String problem = "the keys of the state of " + shard + " moved from one Redis to another while they were read";
 		throw new StoreUnavailableException("Redis: " + problem, new RedisException(problem));
 	}
 
 	/** Reads the keys of expired values on the page at a cursor. */
 	@Nullable ExpiredKeys expired(ShardId shard, CommitBasis basis, @Nullable String cursor, long nowMillis) {
-		List<Object> page = page(shard, basis, NO_COMMIT, bytes((cursor != null) ? cursor : END), nowMillis);
+		List<Object> page = page(shard, basis, (cursor != null) ? bytes(cursor) : BEGIN, "", nowMillis);
 		if (page.isEmpty()) {
 			return null;
 		}
-		String next = text(page.get(2));
-		return new ExpiredKeys(((List<?>) page.get(4)).stream().map(CheckpointFormat::text).toList(),
-				next.equals(END) ? null : next);
+		byte[] next = (byte[]) page.get(1);
+		return new ExpiredKeys(((List<?>) page.get(3)).stream().map(CheckpointFormat::text).toList(),
+				Arrays.equals(next, BEGIN) ? null : text(next));
 	}
 
-	private List<Object> page(ShardId shard, CommitBasis basis, byte[] commit, byte[] cursor, long nowMillis) {
+	private List<Object> page(ShardId shard, CommitBasis basis, byte[] cursor, String prefix, long nowMillis) {
 		List<byte[]> arguments = arguments(basis);
-		arguments.add(commit);
 		arguments.add(cursor);
+		arguments.add(bytes(prefix));
 		arguments.add(bytes(nowMillis));
 		return this.link.run(this.scripts.readKeys(), this.keys.all(shard), arguments);
-	}
-
-	/** One attempt to read all keys. */
-	private final class Pages {
-
-		private final Set<String> found = new HashSet<>();
-
-		/** As bytes: different keys that are not UTF-8 may decode to the same text. */
-		private final Set<ByteBuffer> different = new HashSet<>();
-
-		private int entries = -1;
-
-		private boolean lost;
-
-		Pages(ShardId shard, CommitBasis basis, long nowMillis, byte[] begin) {
-			byte[] commit = NO_COMMIT;
-			byte[] cursor = begin;
-			do {
-				List<Object> page = page(shard, basis, commit, cursor, nowMillis);
-				if (page.size() < 5) {
-					this.lost = page.isEmpty();
-					this.entries = -1;
-					return;
-				}
-				commit = (byte[]) page.get(0);
-				this.entries = Integer.parseInt(text(page.get(1)));
-				cursor = (byte[]) page.get(2);
-				((List<?>) page.get(3)).forEach((key) -> this.found.add(text(different(key))));
-				((List<?>) page.get(4)).forEach(this::different);
-			}
-			while (!text(cursor).equals(END));
-		}
-
-		private Object different(Object key) {
-			this.different.add(ByteBuffer.wrap((byte[]) key));
-			return key;
-		}
-
-		/** Returns whether no key is missing, as if a cursor was invalid. */
-		boolean isWhole() {
-			return this.different.size() == this.entries;
-		}
-
 	}
 
 }

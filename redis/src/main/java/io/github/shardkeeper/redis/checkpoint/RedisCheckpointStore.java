@@ -420,8 +420,8 @@ public final class RedisCheckpointStore implements CheckpointStore {
 	}
 
 	@Override
-	public @Nullable Set<String> ownedKeys(ShardId shard, CommitBasis basis, long nowMillis) {
-		return this.owned.keys(shard, basis, nowMillis);
+	public @Nullable Set<String> ownedKeys(ShardId shard, CommitBasis basis, String prefix, long nowMillis) {
+		return this.owned.keys(shard, basis, prefix, nowMillis);
 	}
 
 	@Override

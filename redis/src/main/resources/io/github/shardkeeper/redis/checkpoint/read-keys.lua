@@ -1,29 +1,30 @@
 -- Reads the next page of a state's keys for the shard's owner. Writes nothing.
 --
 -- ARGV     1 token, 2 number of the last answered commit under it, 0 for none, 3 acquisition that it is based on, 0 for
---          none, 4 number of the last commit when the first page was read, '' for the first page, 5 cursor, '0' to begin,
---          'whole' to read all keys at once, 6 time (millis)
--- result   {number of the last commit, number of the state's entries, next cursor, {key, …} of values that have not expired,
---          {key, …} of the others}; {} if the state is not the one that the owner's commits have made, as in
---          read-entries.lua; {'CHANGED'} if it was committed since the first page
--- keeps    all pages are of one state. A key may occur twice, and a cursor is invalid in another process of Redis, after
---          a failover or a move of the slot: the reader counts the keys
--- cost     O(a page of the state), or O(entries of the state)
+--          none, 4 cursor, '0' to begin, 5 prefix of the keys, 6 time (millis)
+-- result   {process of Redis, next cursor, '0' after the last page, {key with the prefix, …} of values that have not
+--          expired, {key with the prefix, …} of the others}; {} if the state is not the one that the owner's commits have
+--          made, as in read-entries.lua; an error if Redis does not name its process
+-- keeps    all pages of one process have each key that was there from the first page to the last, and may have it twice. A
+--          cursor is invalid in another process, after a failover or a move of the slot
+-- cost     O(a page of the state)
 
 if not isStateOf(ARGV[1], ARGV[2], ARGV[3]) then
   return {}
 end
-local commit = redis.call('HGET', CHECKPOINT, 'commit') or '0'
-if ARGV[4] ~= '' and ARGV[4] ~= commit then
-  return {'CHANGED'}
+local process = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
+if not process then
+  return redis.error_reply('ERR INFO names no run_id, without which the keys of ' .. STATE .. ' cannot be read in pages')
 end
-local entries = text(redis.call('HLEN', STATE))
-local page = ARGV[5] == 'whole' and {'0', redis.call('HGETALL', STATE)} or statePage(ARGV[5])
+local page = statePage(ARGV[4])
 local present, expired = {}, {}
 for i = 1, #page[2], 2 do
-  -- As in ExpiringValues.
-  local expires = string.match(page[2][i + 1], '^@(%d+) ')
-  local keys = expires and tonumber(expires) <= tonumber(ARGV[6]) and expired or present
-  keys[#keys + 1] = page[2][i]
+  local key = page[2][i]
+  if string.sub(key, 1, #ARGV[5]) == ARGV[5] then
+    -- As in ExpiringValues.
+    local expires = string.match(page[2][i + 1], '^@(%d+) ')
+    local keys = expires and tonumber(expires) <= tonumber(ARGV[6]) and expired or present
+    keys[#keys + 1] = key
+  end
 end
-return {commit, entries, page[1], present, expired}
+return {process, page[1], present, expired}

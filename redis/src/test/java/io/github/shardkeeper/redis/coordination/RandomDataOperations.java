@@ -109,7 +109,7 @@ final class RandomDataOperations {
 		this.log.accept("read " + keys + " of " + shard + " " + basis);
 		this.outcome.accept((this.stores.data((store) -> store.ownedEntries(shard, basis, keys)) != null) ? "state read"
 				: "state lost");
-		this.stores.data((store) -> store.ownedKeys(shard, basis, 0));
+		this.stores.data((store) -> store.ownedKeys(shard, basis, "", 0));
 		this.stores.letters((store) -> records(store.list(shard, null, 100)));
 		this.stores.letters((store) -> store.countDeadLetters(List.of(shard)));
 		this.stores.letters((store) -> store.countRetries(List.of(shard)));
