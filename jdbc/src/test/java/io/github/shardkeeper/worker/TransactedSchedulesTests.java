@@ -55,6 +55,7 @@ import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitHistory;
 import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.checkpoint.Outbox;
+import io.github.shardkeeper.checkpoint.Replies;
 import io.github.shardkeeper.checkpoint.StateCache;
 import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.handler.ShardHandler;
@@ -84,6 +85,7 @@ import io.github.shardkeeper.worker.shard.ConsumerMeters;
 import io.github.shardkeeper.worker.shard.ConsumerSettings;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.StateRead;
 import io.github.shardkeeper.worker.shard.WorkerContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -646,6 +648,7 @@ class TransactedSchedulesTests {
 					.ordering(schedule.byKey ? Ordering.KEY : Ordering.SHARD, 4)
 					.maxAttempts((schedule.seed % 2 == 0) ? TestSettings.ENDLESS : 1)
 					.onFailure(OnFailure.DEAD_LETTER)
+					.stateRead((schedule.seed % 3 == 0) ? StateRead.ON_USE : StateRead.ON_ACQUISITION)
 					.get();
 				return new WorkerContext("group",
 						new WorkerContext.Stores(network(), this.reader,
@@ -690,10 +693,10 @@ class TransactedSchedulesTests {
 				return (CheckpointStore) Proxy.newProxyInstance(CheckpointStore.class.getClassLoader(),
 						new Class<?>[] { CheckpointStore.class }, (proxy, method, arguments) -> {
 							if (method.getName().equals("acquire")) {
-								return now(() -> acquire((ShardId) arguments[0], (Token) arguments[1]));
+								return now(() -> acquire((ShardId) arguments[0], (Token) arguments[1], true));
 							}
-							if (method.getName().equals("acquireNow")) {
-								return acquire((ShardId) arguments[0], (Token) arguments[1]);
+							if (method.getName().equals("acquireWithoutState")) {
+								return now(() -> acquire((ShardId) arguments[0], (Token) arguments[1], false));
 							}
 							if (method.getName().equals("commit")) {
 								return send((ShardId) arguments[0], (Token) arguments[1],
@@ -719,13 +722,14 @@ class TransactedSchedulesTests {
 										List.of(), Set.of(), List.of());
 			}
 
-			private Acquisition acquire(ShardId shard, Token token) {
+			private Acquisition acquire(ShardId shard, Token token, boolean withState) {
 				Checkpoint early = (Schedule.this.broken == Rule.THE_TOKEN_IS_RAISED_BEFORE_THE_OFFSET_IS_READ)
 						? this.store.read(shard) : null;
 				if (early != null) {
 					meanwhile();
 				}
-				Acquisition reply = this.store.acquireNow(shard, token);
+				Acquisition reply = Replies
+					.await(withState ? this.store.acquire(shard, token) : this.store.acquireWithoutState(shard, token));
 				if (!(reply instanceof Acquisition.Acquired acquired)) {
 					return reply;
 				}

@@ -18,6 +18,7 @@ import io.github.shardkeeper.OnShardAssigned;
 import io.github.shardkeeper.OnShardRevoked;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.shard.Offset;
@@ -28,6 +29,7 @@ import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.StateRead;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Shards whose state is read from the store when calls use it. */
 @Promise("State exactly once")
@@ -71,7 +73,11 @@ class StateOnUseWorkerTests {
 		handle(shard, 1, (state) -> {
 			state.put("c", 3);
 			state.remove("a");
-			assertThat(state.keys()).containsExactly("b", "c");
+			state.increment("cc", 4);
+			assertThat(state.keys()).containsExactly("b", "c", "cc");
+			assertThat(state.keys("c")).containsExactly("c", "cc");
+			assertThat(state.keys("a")).isEmpty();
+			state.keys("cc").forEach(state::remove);
 		});
 		handle(shard, 2, (state) -> assertThat(state.keys()).containsExactly("b", "c"));
 		shard.pass(COMMIT);
@@ -158,6 +164,30 @@ class StateOnUseWorkerTests {
 		assertThat(shard.ended()).containsExactly("released");
 		assertThat(shard.deadLetters()).isEmpty();
 		assertThat(shard.checkpoint()).isEqualTo(new Checkpoint(new Offset("0"), Map.of("a", "1")));
+	}
+
+	@ParameterizedTest
+	@EnumSource(Ordering.class)
+	void ownerThatIsReplacedDuringACallReadsNothing(Ordering ordering) {
+		ConsumingShard shard = withState(new TestSettings().ordering(ordering, 4).maxAttempts(1), Map.of("a", "1"));
+		Token newer = new Token(50);
+		this.bean.next.add((state) -> {
+			shard.checkpoints().store().acquireNow(ConsumingShard.SHARD, newer);
+			shard.checkpoints()
+				.store()
+				.commit(ConsumingShard.SHARD, newer,
+						Commit.of(Commit.CommitNumber.ofWhole(1), new Offset("8"), Map.of("a", "8")));
+			assertThatThrownBy(() -> state.get("a", Long.class)).isInstanceOf(StoreUnavailableException.class)
+				.hasMessageContaining("newer owner");
+		});
+		shard.deliver(1, 1);
+		shard.pass(SECOND);
+
+		assertThat(this.bean.failures).isEmpty();
+		assertThat(this.bean.next).isEmpty();
+		assertThat(shard.ended()).containsExactly("released");
+		assertThat(shard.deadLetters()).isEmpty();
+		assertThat(shard.checkpoint()).isEqualTo(new Checkpoint(new Offset("8"), Map.of("a", "8")));
 	}
 
 	/** Without a record nothing else would find it. */
