@@ -73,6 +73,9 @@ final class Acknowledgments {
 	void handled(Delivery delivery, MonotonicTime begun) {
 		if (this.inOrder) {
 			this.handled.addAll(delivery.records());
+			if (delivery.last().changesTimers()) {
+				this.progress.timers().awaitAcknowledgment();
+			}
 			finishHandled(begun);
 		}
 	}
@@ -104,6 +107,9 @@ final class Acknowledgments {
 	private void finishHandled(MonotonicTime now) {
 		for (TrackedRecord next = this.handled.peek(); next != null
 				&& next.isAcknowledged(); next = this.handled.peek()) {
+			if (next.changesTimers()) {
+				this.progress.timers().acknowledged();
+			}
 			this.progress.done(this.handled.remove(), now);
 		}
 	}

@@ -653,6 +653,31 @@ class ShardTimersTests {
 		assertThat(shard.checkpoint().state()).isEqualTo(Map.of("count", "3"));
 	}
 
+	/**
+	 * The state has what the call did, and must not meet a timer that it has cancelled.
+	 */
+	@Test
+	void timerThatAnUnacknowledgedCallHasCancelledDoesNotFire() {
+		Acknowledging manual = new Acknowledging();
+		ConsumingShard shard = start(manual,
+				new TestSettings().commits(CommitMode.MANUAL, Duration.ofSeconds(5), 1000));
+		shard.deliver(1, 3);
+		manual.acknowledgments.get(0).acknowledge();
+		manual.acknowledgments.get(1).acknowledge();
+		shard.run();
+		shard.pass(SECOND.multipliedBy(5));
+		assertThat(waiting(shard)).containsExactly("r1 at 10");
+		shard.pass(SECOND.multipliedBy(10));
+		assertThat(manual.fired).isEmpty();
+
+		manual.acknowledgments.get(2).acknowledge();
+		shard.run();
+		shard.pass(SECOND.multipliedBy(10));
+
+		assertThat(manual.fired).containsExactly("r3");
+		assertThat(waiting(shard)).isEmpty();
+	}
+
 	@Test
 	void handlerWithoutRecordsHasTimersToo() {
 		Loop loop = new Loop();
@@ -839,6 +864,10 @@ class ShardTimersTests {
 			this.acknowledgments.add(acknowledgment);
 			if (record.payload().equals("r1")) {
 				timers.set(record.payload(), "remind", Instant.EPOCH.plusSeconds(10));
+			}
+			if (record.payload().equals("r3")) {
+				timers.cancel("r1", "remind");
+				timers.set(record.payload(), "remind", Instant.EPOCH.plusSeconds(5));
 			}
 		}
 

@@ -174,6 +174,11 @@ public final class TrackedRecord {
 		this.effects = done;
 	}
 
+	/** Returns whether its call has set or cancelled timers, and that waits. */
+	public boolean changesTimers() {
+		return !this.effects.timers().isEmpty();
+	}
+
 	/** Returns what its call has done besides once, nothing after that. */
 	public CallEffects takeEffects() {
 		CallEffects taken = this.effects;

@@ -82,6 +82,9 @@ public final class TimerQueue implements CommitPart {
 
 	private long handedOutEver;
 
+	/** Number of calls that have changed timers and are not acknowledged. */
+	private int unacknowledged;
+
 	/** Whether the store has timers that the next commit removes. */
 	private boolean clearing;
 
@@ -182,9 +185,9 @@ public final class TimerQueue implements CommitPart {
 		return this.handedOut.containsKey(id) || this.behindKeys.containsKey(id);
 	}
 
-	/** Returns whether none is handed out before others are done. */
+	/** Returns whether none is handed out before others, or calls, are done. */
 	private boolean isStalled() {
-		return this.handedOut.size() >= MAX_HANDED_OUT
+		return this.unacknowledged > 0 || this.handedOut.size() >= MAX_HANDED_OUT
 				|| !this.behindKeys.isEmpty() && this.behindKeys.size() >= this.maxBehindKeys;
 	}
 
@@ -233,6 +236,19 @@ public final class TimerQueue implements CommitPart {
 		if (this.handedOut.remove(id, record)) {
 			this.changes.add(id, null);
 		}
+	}
+
+	/**
+	 * Hands out none until a call is acknowledged that has changed timers: the state has
+	 * its changes already, and the timers get them only then.
+	 */
+	public void awaitAcknowledgment() {
+		this.unacknowledged++;
+	}
+
+	/** Processes that such a call is acknowledged, and changes the timers next. */
+	public void acknowledged() {
+		this.unacknowledged--;
 	}
 
 	/** Sets and cancels timers with the next commit. */
