@@ -2,6 +2,7 @@ package io.github.shardkeeper.endtoend;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -16,8 +17,10 @@ import org.awaitility.core.ThrowingRunnable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
+import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.endtoend.Bookings.Booking;
 import io.github.shardkeeper.jdbc.RestartedDatabase;
+import io.github.shardkeeper.jdbc.TestDataPlane;
 import io.github.shardkeeper.jdbc.TestDatabase;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.shard.ShardId;
@@ -38,6 +41,8 @@ final class BookedGroup implements AutoCloseable {
 
 	private final RestartedDatabase database;
 
+	private final DriverManagerDataSource connections;
+
 	private final JdbcClient client;
 
 	private final Map<String, Feeder> feeders = new TreeMap<>();
@@ -46,9 +51,9 @@ final class BookedGroup implements AutoCloseable {
 	BookedGroup(EmbeddedRedis redis, TestDatabase kind, Path directory) {
 		this.redis = redis;
 		this.database = RestartedDatabase.start(kind, directory);
-		DriverManagerDataSource connections = new DriverManagerDataSource(this.database.url());
-		kind.createTables(connections);
-		this.client = JdbcClient.create(connections);
+		this.connections = new DriverManagerDataSource(this.database.url());
+		kind.createTables(this.connections);
+		this.client = JdbcClient.create(this.connections);
 		String number = kind.isMysqlOrMariadb() ? "auto_increment primary key" : "generated always as identity";
 		this.client.sql("create table booked (seq bigint " + number
 				+ ", shard varchar(50) not null, record_key varchar(50) not null, number bigint not null, call_id varchar(50) not null)")
@@ -62,6 +67,11 @@ final class BookedGroup implements AutoCloseable {
 
 	RestartedDatabase database() {
 		return this.database;
+	}
+
+	/** Returns what the database has of the shards of a group. */
+	CheckpointStore checkpoints(String group) {
+		return TestDataPlane.create(this.connections, group, InstantSource.system()).checkpoints(null);
 	}
 
 	/** Begins to feed. */

@@ -67,6 +67,8 @@ final class ChaosGroup implements AutoCloseable {
 
 	private final ForwardedGroup forwarded;
 
+	private final RemindedGroup reminded;
+
 	/**
 	 * Creates the view of a group and begins to feed it.
 	 * @param size how many instances it has when it is at rest
@@ -91,6 +93,7 @@ final class ChaosGroup implements AutoCloseable {
 		this.forwarded = new ForwardedGroup(redis, connector, interval);
 		this.booked = booked;
 		this.booked.feed(connector, interval);
+		this.reminded = new RemindedGroup(connector, this.checkpoints, booked.checkpoints(group), interval);
 	}
 
 	/** The leader's instance, or none. */
@@ -149,7 +152,8 @@ final class ChaosGroup implements AutoCloseable {
 
 	private boolean isBalanced() {
 		int shards = this.shards + this.partitions + 3 * UnreliableHandlers.SHARDS
-				+ Bookings.TOPICS.size() * Bookings.SHARDS + Forwarding.SHARDS;
+				+ Bookings.TOPICS.size() * Bookings.SHARDS + Forwarding.SHARDS
+				+ Reminders.TOPICS.size() * Reminders.SHARDS;
 		GroupChanges group = this.store.readChanges(0, -1);
 		List<GroupMember> members = members(group);
 		Map<MemberId, Long> loads = group.ownerships()
@@ -184,6 +188,11 @@ final class ChaosGroup implements AutoCloseable {
 		return this.booked;
 	}
 
+	/** What fires and expires. */
+	RemindedGroup reminded() {
+		return this.reminded;
+	}
+
 	/** Stops feeding; tells how many numbers each shard was fed with. */
 	Map<String, Long> stopFeeding() {
 		Map<String, Long> fed = this.feeder.stopAll();
@@ -191,6 +200,7 @@ final class ChaosGroup implements AutoCloseable {
 		this.unreliable.stopFeeding();
 		this.booked.stopFeeding();
 		this.forwarded.stopFeeding();
+		this.reminded.stopFeeding();
 		return fed;
 	}
 
@@ -252,6 +262,7 @@ final class ChaosGroup implements AutoCloseable {
 		this.sentOnce.close();
 		this.booked.close();
 		this.forwarded.close();
+		this.reminded.close();
 		this.store.close();
 		this.checkpoints.close();
 		this.connections.destroy();

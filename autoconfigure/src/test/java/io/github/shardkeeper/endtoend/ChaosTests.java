@@ -41,8 +41,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  * sometimes two at a time. Afterwards a {@link TraceChecker} checks the traces of the
  * handlers, {@link RecordOutcomes} the records of {@link UnreliableHandlers},
  * {@link BookedGroup} the rows that handlers have written to a database and the records
- * that they have sent in the same transactions, and {@link ForwardedGroup} the records
- * that they have sent as parts of other calls.
+ * that they have sent in the same transactions, {@link ForwardedGroup} the records that
+ * they have sent as parts of other calls, and {@link RemindedGroup} timers and entries
+ * that expire.
  * <p>
  * Options are system properties: {@value #DURATION} (one minute by default; from three
  * minutes on at least until every kind of fault was there once) and {@value #SEED}, which
@@ -53,8 +54,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * {@code FAST_FAILOVER}. Traces and logs stay in {@code target/chaos}.
  */
 @RunAlone
-@Promise({ "One consumer", "No zombie writes", "Nothing lost", "State exactly once", "Sent once", "Order",
-		"Other keys continue", "Tokens never repeat", "Automatic recovery" })
+@Promise({ "One consumer", "No zombie writes", "Nothing lost", "State exactly once", "Sent once", "Timers fire once",
+		"Order", "Other keys continue", "Tokens never repeat", "Automatic recovery" })
 class ChaosTests {
 
 	private static final String DURATION = "shardkeeper.chaos.duration";
@@ -142,6 +143,7 @@ class ChaosTests {
 				new BookedGroup(this.redis, this.database, this.directory.resolve("database").toAbsolutePath()));
 		List<String> arguments = new ArrayList<>(ARGUMENTS);
 		arguments.addAll(Forwarding.ARGUMENTS);
+		arguments.addAll(Reminders.ARGUMENTS);
 		arguments.add("--shardkeeper.session.profile=" + this.profile);
 		arguments.addAll(this.group.booked().arguments());
 		arguments.add("--spring.kafka.bootstrap-servers=" + this.kafka.bootstrapServers());
@@ -200,6 +202,7 @@ class ChaosTests {
 		System.out.printf("chaos: %s%n", this.group.unreliable().awaitSettledAndCheck());
 		System.out.printf("chaos: %s%n", this.group.forwarded().awaitForwardedAndCheck());
 		System.out.printf("chaos: %s%n", this.group.booked().awaitBookedAndCheck());
+		System.out.printf("chaos: %s%n", this.group.reminded().awaitFiredAndCheck());
 		System.out.printf("chaos: %s%n", this.group.sentOnce().stopAndCheck(Duration.ofSeconds(90)));
 		check(fed);
 	}

@@ -88,6 +88,12 @@ public final class TracingInstance {
 		}
 
 		@Bean
+		@ConditionalOnBooleanProperty("trace.reminders")
+		Reminders reminders() {
+			return new Reminders();
+		}
+
+		@Bean
 		static BeanPostProcessor tracedCheckpoints(ObjectProvider<TraceWriter> trace) {
 			return new BeanPostProcessor() {
 				@Override

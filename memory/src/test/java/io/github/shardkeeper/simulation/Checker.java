@@ -20,6 +20,7 @@ import org.slf4j.LoggerFactory;
 
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardRecord;
+import io.github.shardkeeper.ShardTimer;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.protocol.GroupChanges;
 import io.github.shardkeeper.protocol.Ownership;
@@ -28,6 +29,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.TimersInForce;
 
 /** Checks every call of a handler, and every write, against the promises. */
 final class Checker {
@@ -96,6 +98,9 @@ final class Checker {
 
 	private int calls;
 
+	/** Number of calls for timers. */
+	private int timers;
+
 	private int moves;
 
 	private int excused;
@@ -108,14 +113,25 @@ final class Checker {
 
 	/** A handler is called. */
 	Call begin(SimulatedInstance instance, ShardContext context, List<ShardRecord<String>> records) {
-		ShardId shard = context.shard();
-		Token token = context.token();
+		ShardRecord<String> first = records.get(0);
+		return begin(new Call(instance, context, SimulatedTopic.number(first.offset()), first.key(), this.time.now()),
+				records.stream().map((record) -> record.offset().value()).toList());
+	}
+
+	/** A handler is called for a timer. */
+	Call begin(SimulatedInstance instance, ShardContext context, ShardTimer timer) {
+		return begin(new Call(instance, context, -++this.timers, timer.key(), this.time.now()),
+				List.of(timer.key(), timer.name(), timer.dueAt().toEpochMilli()));
+	}
+
+	private Call begin(Call call, List<?> called) {
+		SimulatedInstance instance = call.instance;
+		ShardId shard = call.shard;
+		Token token = call.token;
 		this.calls++;
-		Call call = new Call(instance, context, records, this.time.now());
 		this.last.put(shard, call);
 		this.time.digest()
-			.seen(this.time.now(), "call", instance.toString(), shard.topic(), shard.id(), token.value(),
-					records.stream().map((record) -> record.offset().value()).toList());
+			.seen(this.time.now(), "call", instance.toString(), shard.topic(), shard.id(), token.value(), called);
 		logger.debug("Call: {}", call);
 		for (String parent : this.topic.shards().parents(shard.id())) {
 			require(isDone(new ShardId(shard.topic(), parent)), "%s: called before all of its parent %s was handled",
@@ -253,6 +269,8 @@ final class Checker {
 					SimulatedTopic.numbers(checkpoint.ahead()).sorted().boxed().toList(),
 					new TreeMap<>(checkpoint.state()), SimulatedTopic.numbers(queued).boxed().toList(),
 					SimulatedTopic.numbers(dead).boxed().toList());
+		List<String> wrong = TimersInForce.wrong(checkpoint.state());
+		require(wrong.isEmpty(), "%s: %s", shard, wrong);
 		long before = this.committed.getOrDefault(shard, 0L);
 		Held held = this.restorable.remove(shard);
 		if (held != null && (this.allInstancesRestore ? held.owner.isAlive() : held.isUndisturbed())) {
@@ -381,6 +399,11 @@ final class Checker {
 		return this.calls;
 	}
 
+	/** Returns the number of calls for timers. */
+	int timers() {
+		return this.timers;
+	}
+
 	int moves() {
 		return this.moves;
 	}
@@ -437,13 +460,13 @@ final class Checker {
 		/** Whether it does not listen to interruption. */
 		private boolean stubborn;
 
-		private Call(SimulatedInstance instance, ShardContext context, List<ShardRecord<String>> records, long since) {
+		private Call(SimulatedInstance instance, ShardContext context, long number, @Nullable String key, long since) {
 			this.instance = instance;
 			this.context = context;
 			this.shard = context.shard();
 			this.token = context.token();
-			this.number = SimulatedTopic.number(records.get(0).offset());
-			this.key = records.get(0).key();
+			this.number = number;
+			this.key = key;
 			this.since = since;
 		}
 
@@ -451,9 +474,13 @@ final class Checker {
 			return this.instance;
 		}
 
-		/** The first of its records. */
+		/** The first of its records, or below 0 for a timer. */
 		long number() {
 			return this.number;
+		}
+
+		boolean isForTimer() {
+			return this.number < 0;
 		}
 
 		ShardId shard() {

@@ -4,7 +4,10 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -26,6 +29,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitBasis;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
+import io.github.shardkeeper.checkpoint.TimerId;
 import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.coordination.member.ShardConsumption;
 import io.github.shardkeeper.coordination.store.CoordinationStore;
@@ -39,6 +43,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.testsupport.SilentLogs;
+import io.github.shardkeeper.testsupport.TimersInForce;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -97,7 +102,13 @@ class DeliberateFaultsTests {
 				Arguments.of("what waits for others of its key is not stored", new WaitingNotStored()),
 				Arguments.of("a new owner does not know what expires", new ExpiryForgotten()),
 				Arguments.of("the removal of what has expired overtakes a later put", new RemovalTooLate()),
-				Arguments.of("what has expired is not removed", new RemovalForgotten()));
+				Arguments.of("what has expired is not removed", new RemovalForgotten()),
+				Arguments.of("a timer that has fired stays in the store", new FiredTimerKept()),
+				Arguments.of("a timer that is cancelled stays in the store", new CancelledTimerKept()),
+				Arguments.of("timers are written after the state", new TimersApartFromState()),
+				Arguments.of("a new owner does not know the timers", new TimersForgotten()),
+				Arguments.of("a seek that clears the state keeps the timers", new TimersKeptBySeek()),
+				Arguments.of("an emptied store gets no timers back", new TimersNotGivenBack()));
 	}
 
 	@ParameterizedTest(name = "{0}")
@@ -390,7 +401,8 @@ class DeliberateFaultsTests {
 				if (method.getName().equals("commit") && ((Commit) arguments[2]).seek() != 0) {
 					Commit commit = (Commit) arguments[2];
 					arguments[2] = new Commit(commit.number(), commit.offset(), commit.ahead(), commit.changes(),
-							commit.retries(), commit.taken(), commit.deadLetters(), commit.seek());
+							commit.retries(), commit.taken(), commit.deadLetters(), commit.seek())
+						.withTimers(commit.timers());
 				}
 				return next.call(arguments);
 			});
@@ -522,7 +534,8 @@ class DeliberateFaultsTests {
 					Commit commit = (Commit) arguments[2];
 					arguments[2] = new Commit(commit.number(), commit.offset(), commit.ahead(), commit.changes(),
 							commit.retries().stream().filter((retry) -> retry.record().attempts() > 0).toList(),
-							commit.taken(), commit.deadLetters(), commit.seek());
+							commit.taken(), commit.deadLetters(), commit.seek(), commit.outbox(), commit.timers(),
+							commit.clearsState());
 				}
 				return next.call(arguments);
 			});
@@ -567,7 +580,8 @@ class DeliberateFaultsTests {
 					Map<String, String> changes = new HashMap<>(commit.changes());
 					tamper((ShardId) arguments[0], changes);
 					arguments[2] = new Commit(commit.number(), commit.offset(), commit.ahead(), changes,
-							commit.retries(), commit.taken(), commit.deadLetters(), commit.seek());
+							commit.retries(), commit.taken(), commit.deadLetters(), commit.seek(), commit.outbox(), commit.timers(),
+							commit.clearsState());
 				}
 				return next.call(arguments);
 			});
@@ -605,6 +619,110 @@ class DeliberateFaultsTests {
 		@Override
 		void tamper(ShardId shard, Map<String, String> changes) {
 			changes.entrySet().removeIf(RemovalTampered::isRemoval);
+		}
+
+	}
+
+	/** Leaves out what a commit removes of the timers. */
+	private abstract static class TimerKept implements Tampering {
+
+		@Override
+		public CheckpointStore checkpoints(CheckpointStore store) {
+			return instead(CheckpointStore.class, store, (method, arguments, next) -> {
+				if (method.getName().equals("commit")) {
+					Commit commit = (Commit) arguments[2];
+					Map<TimerId, Instant> timers = new LinkedHashMap<>(commit.timers());
+					timers.entrySet()
+						.removeIf((timer) -> timer.getValue() == null && isKept(
+								TimersInForce.isFired(commit.changes(), timer.getKey().key(), timer.getKey().name())));
+					arguments[2] = commit.withTimers(timers);
+				}
+				return next.call(arguments);
+			});
+		}
+
+		abstract boolean isKept(boolean fired);
+
+	}
+
+	private static final class FiredTimerKept extends TimerKept {
+
+		@Override
+		boolean isKept(boolean fired) {
+			return fired;
+		}
+
+	}
+
+	private static final class CancelledTimerKept extends TimerKept {
+
+		@Override
+		boolean isKept(boolean fired) {
+			return !fired;
+		}
+
+	}
+
+	private static final class TimersApartFromState implements Tampering {
+
+		@Override
+		public CheckpointStore checkpoints(CheckpointStore store) {
+			Map<Object, Map<TimerId, Instant>> late = new HashMap<>();
+			return instead(CheckpointStore.class, store, (method, arguments, next) -> {
+				if (method.getName().equals("commit")) {
+					Commit commit = (Commit) arguments[2];
+					Map<TimerId, Instant> before = late.put(arguments[0], commit.timers());
+					arguments[2] = commit.withTimers((before != null) ? before : Map.of());
+				}
+				return next.call(arguments);
+			});
+		}
+
+	}
+
+	private static final class TimersForgotten implements Tampering {
+
+		@Override
+		public CheckpointStore checkpoints(CheckpointStore store) {
+			return instead(CheckpointStore.class, store,
+					(method, arguments, next) -> method.getName().equals("timers") ? List.of() : next.call(arguments));
+		}
+
+	}
+
+	private static final class TimersKeptBySeek implements Tampering {
+
+		@Override
+		public CheckpointStore checkpoints(CheckpointStore store) {
+			return instead(CheckpointStore.class, store, (method, arguments, next) -> {
+				if (method.getName().equals("commit") && ((Commit) arguments[2]).seek() != 0) {
+					Commit commit = (Commit) arguments[2];
+					Map<TimerId, Instant> timers = new LinkedHashMap<>();
+					store.timers((ShardId) arguments[0], null, Integer.MAX_VALUE)
+						.forEach((timer) -> timers.put(timer.id(), timer.due()));
+					timers.putAll(commit.timers());
+					arguments[2] = commit.withTimers(timers);
+				}
+				return next.call(arguments);
+			});
+		}
+
+	}
+
+	private static final class TimersNotGivenBack implements Tampering {
+
+		@Override
+		public CheckpointStore checkpoints(CheckpointStore store) {
+			Set<Object> emptied = new HashSet<>();
+			return instead(CheckpointStore.class, store, (method, arguments, next) -> {
+				if (method.getName().equals("acquireToWriteBack")) {
+					emptied.add(arguments[0]);
+				}
+				if (method.getName().equals("commit") && emptied.remove(arguments[0])) {
+					arguments[2] = ((Commit) arguments[2]).withTimers(Map.of());
+				}
+				return next.call(arguments);
+			});
 		}
 
 	}

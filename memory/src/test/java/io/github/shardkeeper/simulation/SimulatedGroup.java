@@ -18,10 +18,13 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.Acknowledgment;
+import io.github.shardkeeper.OnShardTimer;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.ShardTimer;
+import io.github.shardkeeper.ShardTimers;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
@@ -40,6 +43,8 @@ import io.github.shardkeeper.shard.ApplicationVersion;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.testsupport.TimersInForce;
+import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
 
 /**
  * A simulated group: instances with real coordinators and workers, real stores in memory,
@@ -268,6 +273,13 @@ final class SimulatedGroup {
 		return ExpiringEntries.overdue(this.memoryCheckpoints.read(shard).state(), this.time.wallTime());
 	}
 
+	/** Returns the timers that are to fire, by the state and by the store. */
+	List<Object> timersLeft(ShardId shard) {
+		List<Object> left = new ArrayList<>(TimersInForce.left(this.memoryCheckpoints.read(shard).state()));
+		left.addAll(this.memoryCheckpoints.timers(shard, null, 1));
+		return left;
+	}
+
 	/** Requests a reset of a shard: from the beginning, with an empty state. */
 	void reset(ShardId shard) {
 		this.memoryCheckpoints.seek(shard, SimulatedTopic.offset(0), true);
@@ -414,7 +426,7 @@ final class SimulatedGroup {
 	}
 
 	/** Called by the handler's bean, on the thread of a worker. */
-	private void handle(List<ShardRecord<String>> records, ShardContext context, ShardState state,
+	private void handle(List<ShardRecord<String>> records, ShardContext context, ShardState state, ShardTimers timers,
 			@Nullable Acknowledgment acknowledgment) throws InterruptedException {
 		SimulatedInstance instance = Objects.requireNonNull(find(context.member()));
 		Checker.Call call = this.checker.begin(instance, context, records);
@@ -427,8 +439,9 @@ final class SimulatedGroup {
 			for (ShardRecord<String> record : records) {
 				countFirstHalf(call, record, state);
 				if (record.key() != null) {
-					ExpiringEntries.handle(this.checker, call, record.key(), SimulatedTopic.number(record.offset()),
-							state, now);
+					long number = SimulatedTopic.number(record.offset());
+					ExpiringEntries.handle(this.checker, call, record.key(), number, state, now);
+					TimersInForce.handle(record.key(), number, state, timers, now);
 				}
 			}
 			if (returnsInterrupted(instance, call)) {
@@ -440,6 +453,20 @@ final class SimulatedGroup {
 			if (acknowledgment != null) {
 				acknowledgeSometime(instance, acknowledgment);
 			}
+		}
+		finally {
+			this.checker.end(call);
+		}
+	}
+
+	/** Called by the handler's bean, on the thread of a worker. */
+	private void fire(ShardTimer timer, ShardContext context, ShardState state) throws InterruptedException {
+		SimulatedInstance instance = Objects.requireNonNull(find(context.member()));
+		Checker.Call call = this.checker.begin(instance, context, timer);
+		try {
+			TimersInForce.fire(timer, this.settings.ordering() != Ordering.NONE, state,
+					instance.process.wallClock().instant());
+			returnsInterrupted(instance, call);
 		}
 		finally {
 			this.checker.end(call);
@@ -547,42 +574,51 @@ final class SimulatedGroup {
 			this.runners.close();
 		}
 
-		private final class Records {
+		private abstract class Timers {
+
+			@OnShardTimer
+			void fire(ShardTimer timer, ShardContext context, ShardState state) throws InterruptedException {
+				Host.this.group.fire(timer, context, state);
+			}
+
+		}
+
+		private final class Records extends Timers {
 
 			@ShardConsumer(SimulatedTopic.NAME)
-			void handle(ShardRecord<String> record, ShardContext context, ShardState state)
+			void handle(ShardRecord<String> record, ShardContext context, ShardState state, ShardTimers timers)
 					throws InterruptedException {
-				Host.this.group.handle(List.of(record), context, state, null);
+				Host.this.group.handle(List.of(record), context, state, timers, null);
 			}
 
 		}
 
-		private final class Batches {
+		private final class Batches extends Timers {
 
 			@ShardConsumer(SimulatedTopic.NAME)
-			void handle(List<ShardRecord<String>> records, ShardContext context, ShardState state)
+			void handle(List<ShardRecord<String>> records, ShardContext context, ShardState state, ShardTimers timers)
 					throws InterruptedException {
-				Host.this.group.handle(records, context, state, null);
+				Host.this.group.handle(records, context, state, timers, null);
 			}
 
 		}
 
-		private final class RecordsByHand {
+		private final class RecordsByHand extends Timers {
 
 			@ShardConsumer(SimulatedTopic.NAME)
-			void handle(ShardRecord<String> record, ShardContext context, ShardState state,
+			void handle(ShardRecord<String> record, ShardContext context, ShardState state, ShardTimers timers,
 					Acknowledgment acknowledgment) throws InterruptedException {
-				Host.this.group.handle(List.of(record), context, state, acknowledgment);
+				Host.this.group.handle(List.of(record), context, state, timers, acknowledgment);
 			}
 
 		}
 
-		private final class BatchesByHand {
+		private final class BatchesByHand extends Timers {
 
 			@ShardConsumer(SimulatedTopic.NAME)
-			void handle(List<ShardRecord<String>> records, ShardContext context, ShardState state,
+			void handle(List<ShardRecord<String>> records, ShardContext context, ShardState state, ShardTimers timers,
 					Acknowledgment acknowledgment) throws InterruptedException {
-				Host.this.group.handle(records, context, state, acknowledgment);
+				Host.this.group.handle(records, context, state, timers, acknowledgment);
 			}
 
 		}

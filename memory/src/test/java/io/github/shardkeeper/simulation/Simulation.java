@@ -188,7 +188,7 @@ final class Simulation {
 		// One random number more or less means another schedule.
 		this.time.digest().seen(this.time.now(), "end", this.random.nextLong(), failure == null);
 		return new Outcome(failure, this.time.now(), this.time.events(), this.group.checker().calls(),
-				this.group.checker().moves(), this.group.checker().excused(),
+				this.group.checker().timers(), this.group.checker().moves(), this.group.checker().excused(),
 				Duration.ofNanos(this.settledAt - this.lastFaultAt), this.faults, this.time.digest().behaviour(),
 				this.time.digest().steps());
 	}
@@ -206,7 +206,9 @@ final class Simulation {
 			instance.process.blockInterruptibly(
 					Duration.ofMillis(this.random.nextInt(100, (this.random.nextInt(4) == 0) ? 2500 : 1000)));
 		}
-		if (this.settings.putsAside() && (call.number() % 7 == 3 || this.random.nextInt(5) == 0)) {
+		// A timer that is put aside would not be in force, and not have fired.
+		boolean fails = !(this.settings.putsAside() && call.isForTimer());
+		if (fails && this.settings.putsAside() && (call.number() % 7 == 3 || this.random.nextInt(5) == 0)) {
 			throw new IllegalStateException("The simulated handler fails, for this record perhaps always");
 		}
 		switch (this.random.nextInt(40)) {
@@ -219,7 +221,7 @@ final class Simulation {
 				}
 			}
 			case 6 -> {
-				if (this.random.nextBoolean()) {
+				if (this.random.nextBoolean() && fails) {
 					throw new IllegalStateException("The simulated handler fails");
 				}
 			}
@@ -296,6 +298,10 @@ final class Simulation {
 			if (overdue != null && !this.group.topic().isClosed(end.getKey())) {
 				return "The state of " + end.getKey() + " still has " + overdue;
 			}
+			List<Object> timers = this.group.timersLeft(end.getKey());
+			if (!timers.isEmpty()) {
+				return end.getKey() + " still has the timers " + timers;
+			}
 			int queued = this.group.queued(end.getKey());
 			if (queued > 0) {
 				return queued + " records of " + end.getKey() + " are to be tried again";
@@ -339,6 +345,7 @@ final class Simulation {
 	 * @param nanos how long it took, in its own time
 	 * @param events how many things happened
 	 * @param calls how often a handler was called
+	 * @param timers how many of these calls were for timers
 	 * @param moves how often a shard was consumed under a new token
 	 * @param excused overlaps that are not promised away
 	 * @param rest from the last fault until all had come to rest
@@ -346,8 +353,8 @@ final class Simulation {
 	 * @param behaviour the digest of what can be seen from outside
 	 * @param steps the digest of every step
 	 */
-	record Outcome(Throwable failure, long nanos, long events, int calls, int moves, int excused, Duration rest,
-			Map<String, Integer> faults, long behaviour, long steps) {
+	record Outcome(Throwable failure, long nanos, long events, int calls, int timers, int moves, int excused,
+			Duration rest, Map<String, Integer> faults, long behaviour, long steps) {
 
 		/** A line that can be compared with that of another version. */
 		String digests(long seed) {

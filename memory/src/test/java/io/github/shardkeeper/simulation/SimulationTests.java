@@ -38,8 +38,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * versions of the code can be compared.
  */
 @MoreInProof
-@Promise({ "One consumer", "No zombie writes", "Nothing lost", "State exactly once", "Order", "Least movement",
-		"Tokens never repeat", "Automatic recovery" })
+@Promise({ "One consumer", "No zombie writes", "Nothing lost", "State exactly once", "Timers fire once", "Order",
+		"Least movement", "Tokens never repeat", "Automatic recovery" })
 class SimulationTests {
 
 	private static final Long REPLAY = Long.getLong("shardkeeper.simulation.seed");
@@ -82,6 +82,7 @@ class SimulationTests {
 		System.out.printf("Simulation: %d schedules from seed %d in %.1f s (%.0f per s), %s%n", SCHEDULES, FIRST,
 				seconds, SCHEDULES / seconds, summary);
 		assertThat(summary.calls).isPositive();
+		assertThat(summary.timers).isGreaterThan((REPLAY != null) ? -1 : SCHEDULES);
 	}
 
 	@Test
@@ -147,6 +148,8 @@ class SimulationTests {
 
 		private long calls;
 
+		private long timers;
+
 		private long events;
 
 		private long moves;
@@ -160,6 +163,7 @@ class SimulationTests {
 		void add(Simulation.Outcome outcome) {
 			outcome.faults().forEach((kind, count) -> this.faults.merge(kind, count, Integer::sum));
 			this.calls += outcome.calls();
+			this.timers += outcome.timers();
 			this.events += outcome.events();
 			this.moves += outcome.moves();
 			this.excused += outcome.excused();
@@ -170,6 +174,7 @@ class SimulationTests {
 		void add(Summary other) {
 			other.faults.forEach((kind, count) -> this.faults.merge(kind, count, Integer::sum));
 			this.calls += other.calls;
+			this.timers += other.timers;
 			this.events += other.events;
 			this.moves += other.moves;
 			this.excused += other.excused;
@@ -183,9 +188,9 @@ class SimulationTests {
 
 		@Override
 		public String toString() {
-			return ("%.1f h of the groups' time, %d events, %d handler calls, %d changes of owner, "
+			return ("%.1f h of the groups' time, %d events, %d handler calls, %d of them for timers, %d changes of owner, "
 					+ "%d overlaps with a frozen or stubborn owner, longest rest after the last fault %d ms, faults %s")
-				.formatted(this.nanos / 3.6e12, this.events, this.calls, this.moves, this.excused,
+				.formatted(this.nanos / 3.6e12, this.events, this.calls, this.timers, this.moves, this.excused,
 						this.longestRest.toMillis(), this.faults);
 		}
 
