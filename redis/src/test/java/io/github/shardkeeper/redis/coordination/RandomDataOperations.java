@@ -144,7 +144,7 @@ final class RandomDataOperations {
 		Offset offset = (this.random.nextInt(4) > 0) ? offset() : null;
 		Map<String, String> changes = new LinkedHashMap<>();
 		IntStream.range(0, this.random.nextInt(4))
-			.forEach((i) -> changes.put("k" + this.random.nextInt(3), this.random.nextBoolean() ? "v" + i : null));
+			.forEach((i) -> changes.put("k" + this.random.nextInt(3), this.random.nextBoolean() ? value(i) : null));
 		List<Retry> retries = some(() -> new Retry(record(), Duration.ofMillis(this.random.nextInt(5) * 1000L)));
 		// A record is retried once in a commit.
 		Map<Offset, Retry> once = new LinkedHashMap<>();
@@ -162,6 +162,13 @@ final class RandomDataOperations {
 		Commit commit = ((seek != 0 && this.random.nextBoolean()) ? parts.clearState() : parts).build();
 		this.log.accept("commit " + shard + " " + token + " " + commit);
 		this.outcome.accept("commit " + this.stores.data((store) -> store.commit(shard, token, commit).join()));
+	}
+
+	/** As owners store them: some expire, some have a version, some both. */
+	private String value(int i) {
+		String value = this.random.nextBoolean() ? "{\"@version\":2,\"@value\":" + i + "}" : Integer.toString(i);
+		return this.random.nextBoolean() ? "@" + FAILED.plusSeconds(this.random.nextInt(3)).toEpochMilli() + " " + value
+				: value;
 	}
 
 	private void readDue(ShardId shard) {
