@@ -110,6 +110,8 @@ final class SettingsWithoutEffect implements ApplicationListener<ContextRefreshe
 	private static final List<Rule<ConfiguredTopic>> OF_TOPIC = List.of(
 			new Rule<>((topic) -> !Set.of("redis", "memory", SourceSelection.FIXED).contains(topic.source()),
 					"the shards of the topic are those of its source", "Set their number there", "shards"),
+			new Rule<>((topic) -> topic.source().equals(SourceSelection.FIXED),
+					"the shards of the topic have no records", "Set another source", "converter"),
 			new Rule<>((topic) -> WITHOUT_WEIGHTS.contains(topic.strategy()), "the topic's strategy ignores weights",
 					USE_STICKY, "weights"),
 			new Rule<>((topic) -> WITHOUT_ZONES.contains(topic.strategy()), "the topic's strategy ignores zones",

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -47,6 +48,7 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperBuildTimeAutoConfiguration
 import io.github.shardkeeper.autoconfigure.cluster.ClusterParametersConfiguration;
 import io.github.shardkeeper.autoconfigure.cluster.ClusterToolsConfiguration;
 import io.github.shardkeeper.autoconfigure.cluster.NoClusterToolsConfiguration;
+import io.github.shardkeeper.autoconfigure.payload.ConverterSelection;
 import io.github.shardkeeper.autoconfigure.payload.JsonMapperSelection;
 import io.github.shardkeeper.autoconfigure.payload.MessagingConfiguration;
 import io.github.shardkeeper.autoconfigure.payload.TopicPayloads;
@@ -224,6 +226,14 @@ public final class ShardkeeperAutoConfiguration {
 	}
 
 	@Bean
+	ConverterSelection shardkeeperConverterSelection(ShardkeeperSettings settings, JsonMapperSelection json,
+			SourceRegistry sources, ConfigurableListableBeanFactory beans) {
+		Set<String> withRecords = sources.names().stream().filter(sources::hasRecords).collect(Collectors.toSet());
+		return new ConverterSelection(beans, new JsonPayloadConverter(json.mapper()), withRecords,
+				settings.converters());
+	}
+
+	@Bean
 	StateValues shardkeeperStateValues(JsonMapperSelection json, ObjectProvider<StateMigration<?>> migrations) {
 		return new StateValues(json.mapper(), migrations.orderedStream().toList());
 	}
@@ -250,9 +260,9 @@ public final class ShardkeeperAutoConfiguration {
 
 	@Bean
 	ShardHandlerDetector shardkeeperHandlerDetector(ShardkeeperSettings settings, AnnotatedBeans beans,
-			PayloadConverter converter, ObjectProvider<TopicPayloads> own, ObjectProvider<MessageArguments> messages,
-			ObjectProvider<CallObserver> observers) {
-		return new ShardHandlerDetector(beans, TopicPayloads.over(converter, own),
+			ConverterSelection converters, ObjectProvider<TopicPayloads> clients,
+			ObjectProvider<MessageArguments> messages, ObjectProvider<CallObserver> observers) {
+		return new ShardHandlerDetector(beans, converters.ofTopics(clients),
 				messages.getIfAvailable(() -> MessageArguments.NONE),
 				CallObservers.of(observers.orderedStream().toList()), settings.schedules());
 	}
@@ -277,8 +287,9 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	SettingsAgreement shardkeeperSettingsAgreement(CoordinationSettings settings, CoordinationStore store,
 			ShardCoordinator coordinator, MemberRuntime runtime, ShardkeeperSettings all, SourceRegistry sources,
-			PayloadConverter converter, ObjectProvider<ShardSelector> selector, ListableBeanFactory beans) {
-		SharedProperties shared = new SharedProperties(all.properties(), sources, converter, selector, beans);
+			ConverterSelection converters, ObjectProvider<ShardSelector> selector, ListableBeanFactory beans) {
+		SharedProperties shared = new SharedProperties(all.properties(), sources, converters.otherwise(), selector,
+				beans);
 		SettingsAgreement agreement = new SettingsAgreement(settings, store.settings(), shared::of, runtime);
 		coordinator.beforeJoin(agreement::beforeJoin);
 		return agreement;
@@ -413,12 +424,12 @@ public final class ShardkeeperAutoConfiguration {
 	@ConditionalOnMissingBean
 	@ConditionalOnBean(ShardAppender.class)
 	ShardTemplate shardkeeperTemplate(ShardkeeperSettings settings, SourceRegistry sources,
-			ObjectProvider<ShardAppender> appenders, PayloadConverter converter, ObjectProvider<TopicPayloads> own,
+			ObjectProvider<ShardAppender> appenders, ConverterSelection converters, ObjectProvider<TopicPayloads> clients,
 			Map<String, ShardSelector> selectors, ObjectProvider<ShardSelector> selector,
 			ObjectProvider<SendObserver> observers, ObjectProvider<DuplicateSendListener> repetitions) {
 		TopicSelectors selected = TopicSelectors.of(settings, sources, appenders, selectors, selector);
 		return new KeyedShardTemplate(new SourceSelection.SendableTopics(sources, appenders),
-				TopicPayloads.over(converter, own), settings.sending(), selected.byTopic(), selected.otherwise(),
+				converters.ofTopics(clients), settings.sending(), selected.byTopic(), selected.otherwise(),
 				SendObservers.of(observers.orderedStream().toList()),
 				repetitions.getIfAvailable(() -> DuplicateSendListener.NONE));
 	}
@@ -427,12 +438,12 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	@ConditionalOnBean(ShardAppender.class)
 	OutboxSettings shardkeeperOutboxSettings(ShardkeeperSettings settings, SourceRegistry sources,
-			ObjectProvider<ShardAppender> appenders, PayloadConverter converter, ObjectProvider<TopicPayloads> own,
+			ObjectProvider<ShardAppender> appenders, ConverterSelection converters, ObjectProvider<TopicPayloads> clients,
 			Map<String, ShardSelector> selectors, ObjectProvider<ShardSelector> selector) {
 		ShardkeeperProperties.Outbox outbox = settings.properties().outbox();
 		TopicSelectors selected = TopicSelectors.of(settings, sources, appenders, selectors, selector);
 		KeyedShardTemplate template = new KeyedShardTemplate(new SourceSelection.SendableTopics(sources, appenders),
-				TopicPayloads.over(converter, own), settings.sending(), selected.byTopic(), selected.otherwise(),
+				converters.ofTopics(clients), settings.sending(), selected.byTopic(), selected.otherwise(),
 				SendObserver.NONE);
 		return new OutboxSettings(new SourceSelection.SequencedTopics(sources, template), outbox.maxRecords(),
 				outbox.maxSize().toBytes());

@@ -56,6 +56,7 @@ class SettingsWithoutEffectTests {
 					history.retention=1d;history.max-moves=0 | history.retention | no history is kept
 					observations.enabled=true | observations.enabled | no ObservationRegistry bean
 					outbox.max-records=5 | outbox | takes a ShardOutput
+					topics.jobs.converter=json | topics.jobs.converter | have no records
 					topics.orders.weights.0=2;assignment.strategy=consistent-hash | topics.orders.weights | ignores weights
 					topics.orders.zones.0=eu;topics.orders.strategy=incremental | topics.orders.zones | ignores zones
 					topics.orders.trim.beyond-checkpoints=true | topics.orders.trim.beyond-checkpoints | nothing of the topic is trimmed

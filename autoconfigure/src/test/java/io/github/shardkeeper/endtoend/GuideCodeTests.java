@@ -36,6 +36,7 @@ class GuideCodeTests {
 			package io.github.shardkeeper.endtoend;
 			import com.aliyun.openservices.log.common.auth.*;
 			import com.example.DirectorySource;
+			import com.google.protobuf.MessageLite;
 			import io.github.shardkeeper.*;
 			import io.github.shardkeeper.ShardPositions.Seek;
 			import io.github.shardkeeper.ShardTemplate.Outgoing;
@@ -57,6 +58,7 @@ class GuideCodeTests {
 			import jakarta.validation.constraints.*;
 			import java.io.*;
 			import java.lang.annotation.*;
+			import java.lang.reflect.Type;
 			import java.nio.charset.StandardCharsets;
 			import java.nio.file.*;
 			import java.time.*;

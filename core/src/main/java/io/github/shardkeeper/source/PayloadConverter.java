@@ -7,8 +7,9 @@ import java.util.Objects;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * Converts payloads to bytes and back, for all topics. A bean of this type replaces
- * {@link JsonPayloadConverter}. Implementations must be thread-safe.
+ * Converts payloads to bytes and back: of the topics that name its bean in
+ * {@code shardkeeper.topics.<name>.converter}, or of all that name none. A bean of this
+ * type replaces {@link JsonPayloadConverter}. Implementations must be thread-safe.
  */
 public interface PayloadConverter {
 

@@ -14,6 +14,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 
+import io.github.shardkeeper.autoconfigure.payload.ConverterSelection;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperSettings;
 import io.github.shardkeeper.cluster.ClusterLocks;
@@ -40,7 +41,6 @@ import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.coordination.member.MemberRuntime;
 import io.github.shardkeeper.handler.AnnotatedBeans;
-import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 
@@ -113,10 +113,10 @@ public class ClusterToolsConfiguration {
 	@Bean
 	@Lazy
 	@ConditionalOnMissingBean(ClusterSignals.class)
-	StoredSignals shardkeeperClusterSignals(ClusterSession session, SignalStore store, PayloadConverter converter,
+	StoredSignals shardkeeperClusterSignals(ClusterSession session, SignalStore store, ConverterSelection converters,
 			ShardkeeperProperties properties, ApplicationContext context) {
 		ShardkeeperProperties.Signals signals = properties.signals();
-		return new StoredSignals(session, store, converter, new StoredSignals.Settings(signals.retention(),
+		return new StoredSignals(session, store, converters.otherwise(), new StoredSignals.Settings(signals.retention(),
 				signals.maxPayloadSize().toBytes(), startedAt(session.clock(), context)));
 	}
 
@@ -136,9 +136,9 @@ public class ClusterToolsConfiguration {
 
 	/** Starts after the membership and stops before it. */
 	@Bean
-	SignalListeners shardkeeperSignalListeners(AnnotatedBeans beans, PayloadConverter converter,
+	SignalListeners shardkeeperSignalListeners(AnnotatedBeans beans, ConverterSelection converters,
 			ObjectProvider<StoredSignals> signals, ShardkeeperSettings settings) {
-		return new SignalListeners(new SignalMethodDetector(beans, converter), signals::getIfAvailable,
+		return new SignalListeners(new SignalMethodDetector(beans, converters.otherwise()), signals::getIfAvailable,
 				settings.leaveTimeout(), ShardConsumerRunner.PHASE + 2);
 	}
 

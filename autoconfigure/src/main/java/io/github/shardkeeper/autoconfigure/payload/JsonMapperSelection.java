@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 import tools.jackson.databind.ObjectMapper;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -11,9 +12,11 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.text.PrintableLogger;
 
 /**
  * The one mapper of payloads, state, signals and parameters: the bean that
@@ -24,6 +27,10 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 public final class JsonMapperSelection {
 
 	static final String PROPERTY = "shardkeeper.json-mapper";
+
+	private static final Logger logger = PrintableLogger.of(JsonMapperSelection.class);
+
+	private static final String OF_JACKSON_2 = "com.fasterxml.jackson.databind.ObjectMapper";
 
 	/**
 	 * The mapper that Spring Boot makes if no bean is declared as a {@link JsonMapper}.
@@ -40,7 +47,29 @@ public final class JsonMapperSelection {
 	 * several is primary
 	 */
 	public JsonMapperSelection(ConfigurableListableBeanFactory beans, @Nullable String name) {
-		this.mapper = StringUtils.hasText(name) ? named(beans, name) : select(beans);
+		if (StringUtils.hasText(name)) {
+			this.mapper = named(beans, name);
+		}
+		else {
+			this.mapper = select(beans);
+			warnOfJackson2(beans);
+		}
+	}
+
+	/** Spring Boot ignores them, too: their settings would be gone in silence. */
+	private static void warnOfJackson2(ConfigurableListableBeanFactory beans) {
+		ClassLoader classes = beans.getBeanClassLoader();
+		if (!ClassUtils.isPresent(OF_JACKSON_2, classes)) {
+			return;
+		}
+		Class<?> type = ClassUtils.resolveClassName(OF_JACKSON_2, classes);
+		String[] names = beans.getBeanNamesForType(type, true, false);
+		if (names.length > 0) {
+			logger.warn(
+					"The ObjectMapper beans of Jackson 2 do not read and write payloads and state, Jackson 3 does: {}. "
+							+ "Declare their settings in a JsonMapper bean, or set '{}' if they are for something else.",
+					String.join(", ", names), PROPERTY);
+		}
 	}
 
 	public JsonMapper mapper() {

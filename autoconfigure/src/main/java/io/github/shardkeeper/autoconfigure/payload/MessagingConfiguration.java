@@ -14,7 +14,6 @@ import org.springframework.validation.beanvalidation.SpringValidatorAdapter;
 
 import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.handler.messaging.SpringMessageArguments;
-import io.github.shardkeeper.source.PayloadConverter;
 
 /** Handler parameters of Spring Messaging, if it is on the class path. */
 @Configuration(proxyBeanMethods = false)
@@ -23,10 +22,10 @@ public class MessagingConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	MessageArguments shardkeeperMessageArguments(PayloadConverter converter, ObjectProvider<TopicPayloads> own,
+	MessageArguments shardkeeperMessageArguments(ConverterSelection converters, ObjectProvider<TopicPayloads> clients,
 			ConfigurableListableBeanFactory beans, ObjectProvider<PayloadValidator> validator) {
 		PayloadValidator payloadValidator = validator.getIfUnique();
-		return new SpringMessageArguments(TopicPayloads.over(converter, own), beans,
+		return new SpringMessageArguments(converters.ofTopics(clients), beans,
 				(payloadValidator != null) ? payloadValidator.adapter() : null);
 	}
 

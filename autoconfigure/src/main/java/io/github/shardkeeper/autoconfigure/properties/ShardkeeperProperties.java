@@ -927,6 +927,8 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled,
 	 * @param selector Name of the ShardSelector bean that selects the shards of this
 	 * topic's records. Defaults to the only ShardSelector bean, or else the hash of the
 	 * key.
+	 * @param converter Name of the PayloadConverter bean that converts the payloads of
+	 * this topic. Defaults to the only or primary PayloadConverter bean, or else JSON.
 	 * @param source Source of the topic. Defaults to the application's ShardSource beans,
 	 * or else the source of shardkeeper.store.
 	 * @param reset Position at which a shard resumes if its source no longer has the next
@@ -945,7 +947,7 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled,
 			@DefaultValue("earliest") String start, @DefaultValue("false") boolean resume, @Nullable String strategy,
 			@DefaultValue Map<String, Long> weights, @DefaultValue Map<String, String> zones,
 			@DefaultValue Map<String, String> pinned, @DefaultValue TopicConsumer consumer, @DefaultValue Trim trim,
-			@Nullable String selector, @Nullable String source, @Nullable ResetPolicy reset,
+			@Nullable String selector, @Nullable String converter, @Nullable String source, @Nullable ResetPolicy reset,
 			@Nullable List<String> names, @Nullable String namesBean, @DefaultValue Schedule schedule) {
 
 		public boolean hasTraits() {

@@ -289,6 +289,18 @@ public final class ShardkeeperSettings {
 		return byTopic;
 	}
 
+	/** Returns the names of the converters of the topics that name one. */
+	public Map<String, String> converters() {
+		Map<String, String> byTopic = new TreeMap<>();
+		this.properties.topics().forEach((name, topic) -> {
+			String bean = textOrNull(topic.converter());
+			if (bean != null) {
+				byTopic.put(name, bean);
+			}
+		});
+		return byTopic;
+	}
+
 	/** Returns a text, or {@code null} for an empty one, which counts as not set. */
 	public static @Nullable String textOrNull(@Nullable String value) {
 		return (value == null || value.isEmpty()) ? null : value;

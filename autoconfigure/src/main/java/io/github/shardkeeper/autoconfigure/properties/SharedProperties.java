@@ -50,6 +50,7 @@ public final class SharedProperties {
 	/** Of topics that the instance consumes, or only sends to. */
 	private static final List<Shared<Used>> OF_USED_TOPIC = List.of(divides(TOPIC + "source", Used::source),
 			divides(TOPIC + "selector", Used::selector),
+			harmless(TOPIC + "converter", (used) -> used.topic().converter()),
 			divides("shardkeeper.kafka.topics.<name>.name", (used) -> used.of("kafka", used.kafkaName())),
 			divides("shardkeeper.kafka.topics.<name>.pattern", (used) -> used.of("kafka", used.kafkaPattern())),
 			divides("shardkeeper.sls.project", (used) -> used.of("sls", used.all().sls().project())),

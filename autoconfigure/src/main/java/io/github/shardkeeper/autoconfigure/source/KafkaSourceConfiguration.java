@@ -35,6 +35,7 @@ import org.springframework.util.StringUtils;
 
 import io.github.shardkeeper.autoconfigure.client.KafkaClientPropertiesCustomizer;
 import io.github.shardkeeper.autoconfigure.client.KafkaClientPropertiesCustomizer.Client;
+import io.github.shardkeeper.autoconfigure.payload.ConverterSelection;
 import io.github.shardkeeper.autoconfigure.payload.TopicPayloads;
 import io.github.shardkeeper.autoconfigure.properties.KafkaSourceProperties;
 import io.github.shardkeeper.autoconfigure.properties.KafkaSourceProperties.KafkaTopicProperties;
@@ -90,14 +91,14 @@ public class KafkaSourceConfiguration {
 		@Bean
 		TopicPayloads shardkeeperKafkaPayloads(SourceSelection selection, ShardkeeperProperties properties,
 				KafkaProperties clients, KafkaConnectionDetails connection,
-				ObjectProvider<KafkaClientPropertiesCustomizer> customizers, PayloadConverter converter) {
+				ObjectProvider<KafkaClientPropertiesCustomizer> customizers, ConverterSelection converters) {
 			KafkaSourceProperties source = properties.kafka();
 			if (!source.deserializers() && !source.serializers()) {
-				return new TopicPayloads(Set.of(), converter, List.of());
+				return new TopicPayloads(Set.of(), converters.otherwise(), List.of());
 			}
 			Map<String, KafkaTopic> topics = topics(selection.topics("kafka"), source);
 			List<AutoCloseable> resources = new ArrayList<>();
-			PayloadConverter own = converter;
+			PayloadConverter own = converters.otherwise();
 			if (source.deserializers()) {
 				Map<String, Object> consumer = consumer(clients, connection, customizers);
 				DeserializedPayloads reading = new DeserializedPayloads(() -> deserializer(consumer), own, topics);

@@ -28,7 +28,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import io.github.shardkeeper.autoconfigure.client.RedisClientOptionsCustomizer;
 import io.github.shardkeeper.autoconfigure.client.ShardkeeperRedis;
-import io.github.shardkeeper.autoconfigure.payload.PayloadFormat;
+import io.github.shardkeeper.autoconfigure.payload.ConverterSelection;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperSettings;
 import io.github.shardkeeper.autoconfigure.source.ConditionalOnTopicSource;
@@ -68,7 +68,6 @@ import io.github.shardkeeper.redis.stream.RecordIds;
 import io.github.shardkeeper.redis.stream.RedisStreamSource;
 import io.github.shardkeeper.redis.stream.TopicUsers;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
-import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.ShardTrimmer;
 import io.github.shardkeeper.source.SourceRegistry;
 
@@ -234,10 +233,10 @@ public class RedisStoreConfiguration {
 		@Lazy(false)
 		@ConditionalOnTopicSource("redis")
 		TopicUsers shardkeeperTopicUsers(RedisConnector connector, ShardkeeperProperties properties,
-				SourceSelection selection, RedisStreamSource source, PayloadConverter converter,
+				SourceSelection selection, RedisStreamSource source, ConverterSelection converters,
 				ShardCoordinator coordinator) {
 			TopicUsers users = new TopicUsers(connector, properties.keyPrefix(), coordinator.settings().group(),
-					selection.shardCounts("redis"), PayloadFormat.of(converter), RedisConnector.DATA_TIMEOUT);
+					selection.shardCounts("redis"), converters::format, RedisConnector.DATA_TIMEOUT);
 			source.compare(users);
 			coordinator.addProblems("applications", () -> users.problems().values());
 			return users;

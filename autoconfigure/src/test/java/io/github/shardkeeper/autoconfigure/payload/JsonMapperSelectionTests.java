@@ -3,6 +3,7 @@ package io.github.shardkeeper.autoconfigure.payload;
 import java.util.Map;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import tools.jackson.databind.ObjectMapper;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.json.JsonMapper;
@@ -11,6 +12,8 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Fallback;
@@ -134,6 +137,19 @@ class JsonMapperSelectionTests {
 	@Test
 	void withoutABeanADefaultMapperIsUsed() {
 		this.plain.run((context) -> assertThat(written(context)).isEqualTo(CAMEL_CASE));
+	}
+
+	/** An application that comes from Spring Boot 3 may expect that they count. */
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void mappersOfJackson2AreSaidUnlessAMapperIsNamed(CapturedOutput output) {
+		ApplicationContextRunner both = this.springBoot.withBean("legacy",
+				com.fasterxml.jackson.databind.ObjectMapper.class);
+		both.withPropertyValues("shardkeeper.json-mapper=jacksonJsonMapper")
+			.run((context) -> assertThat(written(context)).isEqualTo(CAMEL_CASE));
+		assertThat(output).doesNotContain("Jackson 2");
+		both.run((context) -> assertThat(written(context)).isEqualTo(CAMEL_CASE));
+		assertThat(output).contains("ObjectMapper beans of Jackson 2").contains("Jackson 3 does: legacy.");
 	}
 
 	private static String written(AssertableApplicationContext context) {

@@ -166,7 +166,8 @@ class ConfigurationReferenceTests {
 			}
 		}
 		assertThat(beans).containsExactly("shardkeeper.jdbc.transaction-manager", "shardkeeper.json-mapper",
-				"shardkeeper.topics.<name>.names-bean", "shardkeeper.topics.<name>.selector");
+				"shardkeeper.topics.<name>.converter", "shardkeeper.topics.<name>.names-bean",
+				"shardkeeper.topics.<name>.selector");
 	}
 
 	@Test

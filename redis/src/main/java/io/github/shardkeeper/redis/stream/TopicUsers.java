@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 
 import io.lettuce.core.ScriptOutputType;
 import org.jspecify.annotations.Nullable;
@@ -51,7 +52,7 @@ public final class TopicUsers {
 
 	private final Map<String, Integer> shards;
 
-	private final String format;
+	private final Function<String, String> formats;
 
 	private final Map<String, String> problems = new ConcurrentHashMap<>();
 
@@ -60,15 +61,15 @@ public final class TopicUsers {
 	/**
 	 * Creates an instance that has recorded nothing.
 	 * @param shards the topics with the numbers of shards in the settings
-	 * @param format the format of payloads
+	 * @param formats the formats of payloads by topic
 	 */
 	public TopicUsers(RedisConnector connector, String keyPrefix, String group, Map<String, Integer> shards,
-			String format, Duration timeout) {
+			Function<String, String> formats, Duration timeout) {
 		this.link = connector.dataLink(timeout);
 		this.keyPrefix = keyPrefix;
 		this.group = group;
 		this.shards = Map.copyOf(shards);
-		this.format = format;
+		this.formats = formats;
 	}
 
 	/** Records this group and compares it with others, without waiting. */
@@ -83,7 +84,7 @@ public final class TopicUsers {
 	private void record(String topic, int count) {
 		try {
 			this.link.<List<byte[]>>send(RECORD, List.of(this.keyPrefix + ":{" + topic + "}:topic"),
-					List.of(bytes(this.group), bytes(Integer.toString(count)), bytes(this.format),
+					List.of(bytes(this.group), bytes(Integer.toString(count)), bytes(this.formats.apply(topic)),
 							bytes(Long.toString(FORGOTTEN_AFTER.toMillis()))))
 				.whenComplete((others, failure) -> {
 					if (failure == null) {
@@ -115,7 +116,7 @@ public final class TopicUsers {
 				+ "The name of a topic is global in a Redis: if these are applications that do not know of each other, they "
 				+ "receive each other's records; give one of them another topic name or 'shardkeeper.key-prefix'. If they "
 				+ "share the topic, give them the same 'shardkeeper.topics.%1$s.shards' and PayloadConverter")
-			.formatted(topic, this.group, count, this.format, String.join(", ", uses));
+			.formatted(topic, this.group, count, this.formats.apply(topic), String.join(", ", uses));
 		if (!problem.equals(this.problems.put(topic, problem))) {
 			logger.warn("{}", problem);
 		}

@@ -93,7 +93,7 @@ class TopicUsersTests {
 	}
 
 	private TopicUsers users(String group, int shards, String format) {
-		return new TopicUsers(RedisClients.sharedConnector(), this.prefix, group, Map.of("visits", shards), format,
+		return new TopicUsers(RedisClients.sharedConnector(), this.prefix, group, Map.of("visits", shards), (topic) -> format,
 				Duration.ofSeconds(10));
 	}
 
