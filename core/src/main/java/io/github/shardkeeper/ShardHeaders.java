@@ -25,6 +25,9 @@ public final class ShardHeaders {
 	/** Group that consumes the record, a {@code String}. */
 	public static final String GROUP = "shardkeeper_group";
 
+	/** Number of this call with the record, from 1, an {@code Integer}. */
+	public static final String ATTEMPT = "shardkeeper_attempt";
+
 	private ShardHeaders() {
 	}
 

@@ -18,10 +18,14 @@ import io.github.shardkeeper.shard.ShardId;
  * @param payload the converted payload
  * @param headers the headers by name, which must not be changed; empty for none
  * @param timestamp the time of appending by the clock of the source
+ * @param attempt the number of this call with the record, from 1: one more than failed
+ * calls, also those before it was put into the retry queue. Not counted are calls that
+ * were interrupted or gave way to another transaction, and after a change of the owner
+ * those in place
  * @param <T> the type of the payload
  */
 public record ShardRecord<T>(ShardId shard, Offset offset, @Nullable String key, T payload, Map<String, String> headers,
-		Instant timestamp) {
+		Instant timestamp, int attempt) {
 
 	public ShardRecord {
 		Objects.requireNonNull(shard, "shard must not be null");
@@ -32,7 +36,21 @@ public record ShardRecord<T>(ShardId shard, Offset offset, @Nullable String key,
 	}
 
 	/**
-	 * Creates a record without headers.
+	 * Creates a record for its first attempt.
+	 * @param shard the shard that it was read from
+	 * @param offset the position in the shard
+	 * @param key the key, {@code null} for none
+	 * @param payload the converted payload
+	 * @param headers the headers by name, which must not be changed; empty for none
+	 * @param timestamp the time of appending by the clock of the source
+	 */
+	public ShardRecord(ShardId shard, Offset offset, @Nullable String key, T payload, Map<String, String> headers,
+			Instant timestamp) {
+		this(shard, offset, key, payload, headers, timestamp, 1);
+	}
+
+	/**
+	 * Creates a record without headers for its first attempt.
 	 * @param shard the shard that it was read from
 	 * @param offset the position in the shard
 	 * @param key the key, {@code null} for none
@@ -40,7 +58,7 @@ public record ShardRecord<T>(ShardId shard, Offset offset, @Nullable String key,
 	 * @param timestamp the time of appending by the clock of the source
 	 */
 	public ShardRecord(ShardId shard, Offset offset, @Nullable String key, T payload, Instant timestamp) {
-		this(shard, offset, key, payload, Map.of(), timestamp);
+		this(shard, offset, key, payload, Map.of(), timestamp, 1);
 	}
 
 }

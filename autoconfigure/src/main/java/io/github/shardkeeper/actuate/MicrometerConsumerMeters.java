@@ -25,9 +25,10 @@ import io.github.shardkeeper.worker.shard.ConsumerMeters;
  * {@code shardkeeper.consume} (calls, by {@code error}), timer
  * {@code shardkeeper.commit}, and counters {@code shardkeeper.records},
  * {@code shardkeeper.records.size}, {@code shardkeeper.retries},
- * {@code shardkeeper.conflicts}, {@code shardkeeper.handler.failures},
- * {@code shardkeeper.dead.letters} and {@code shardkeeper.commits} (by {@code outcome}),
- * and gauges {@code shardkeeper.buffer}, {@code shardkeeper.buffer.used},
+ * {@code shardkeeper.conflicts}, {@code shardkeeper.records.skipped},
+ * {@code shardkeeper.handler.failures}, {@code shardkeeper.dead.letters} and
+ * {@code shardkeeper.commits} (by {@code outcome}), and gauges
+ * {@code shardkeeper.buffer}, {@code shardkeeper.buffer.used},
  * {@code shardkeeper.parked.keys}, {@code shardkeeper.parked.records},
  * {@code shardkeeper.parked.used}, {@code shardkeeper.outbox} and
  * {@code shardkeeper.outbox.used}. Thread-safe.
@@ -128,6 +129,8 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 
 		private final Counter records;
 
+		private final Counter skipped;
+
 		private final Counter failures;
 
 		private final Counter deadLetters;
@@ -153,6 +156,7 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 			this.parked = parked;
 			this.outboxes = outboxes;
 			this.records = registry.counter("shardkeeper.records", tags);
+			this.skipped = registry.counter("shardkeeper.records.skipped", tags);
 			this.failures = registry.counter("shardkeeper.handler.failures", tags);
 			this.deadLetters = registry.counter("shardkeeper.dead.letters", tags);
 			this.expiredDeadLetters = registry.counter("shardkeeper.dead.letters.expired", tags);
@@ -193,6 +197,11 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 				this.calls.failed(failure).record(duration);
 			}
 			this.failures.increment();
+		}
+
+		@Override
+		public void skipped(int count) {
+			this.skipped.increment(count);
 		}
 
 		@Override

@@ -16,8 +16,8 @@ import io.github.shardkeeper.observation.ShardConsumeConvention;
 import io.github.shardkeeper.observation.ShardSendConvention;
 
 /**
- * Observations, if they are enabled and there is a registry. They are around observers of
- * the application, which so belong to the trace.
+ * Observations, if they are enabled and there is a registry. They are around interceptors
+ * and observers of the application, which so belong to the trace.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBooleanProperty("shardkeeper.observations.enabled")

@@ -36,7 +36,9 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 
 import io.github.shardkeeper.DeadLetters;
 import io.github.shardkeeper.RetiredTopics;
+import io.github.shardkeeper.ShardInterceptor;
 import io.github.shardkeeper.ShardPositions;
+import io.github.shardkeeper.ShardRecordFilter;
 import io.github.shardkeeper.ShardSelector;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
@@ -83,8 +85,7 @@ import io.github.shardkeeper.coordination.member.HeartbeatScheduler;
 import io.github.shardkeeper.coordination.member.MemberRuntime;
 import io.github.shardkeeper.coordination.store.CoordinationStore;
 import io.github.shardkeeper.handler.AnnotatedBeans;
-import io.github.shardkeeper.handler.CallObserver;
-import io.github.shardkeeper.handler.CallObservers;
+import io.github.shardkeeper.handler.CallHooks;
 import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.history.MoveHistory;
@@ -261,10 +262,12 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	ShardHandlerDetector shardkeeperHandlerDetector(ShardkeeperSettings settings, AnnotatedBeans beans,
 			ConverterSelection converters, ObjectProvider<TopicPayloads> clients,
-			ObjectProvider<MessageArguments> messages, ObjectProvider<CallObserver> observers) {
+			ObjectProvider<MessageArguments> messages, ObjectProvider<ShardRecordFilter> filters,
+			ObjectProvider<ShardInterceptor> interceptors) {
 		return new ShardHandlerDetector(beans, converters.ofTopics(clients),
 				messages.getIfAvailable(() -> MessageArguments.NONE),
-				CallObservers.of(observers.orderedStream().toList()), settings.schedules());
+				CallHooks.of(filters.orderedStream().toList(), interceptors.orderedStream().toList()),
+				settings.schedules());
 	}
 
 	@Bean
@@ -424,9 +427,10 @@ public final class ShardkeeperAutoConfiguration {
 	@ConditionalOnMissingBean
 	@ConditionalOnBean(ShardAppender.class)
 	ShardTemplate shardkeeperTemplate(ShardkeeperSettings settings, SourceRegistry sources,
-			ObjectProvider<ShardAppender> appenders, ConverterSelection converters, ObjectProvider<TopicPayloads> clients,
-			Map<String, ShardSelector> selectors, ObjectProvider<ShardSelector> selector,
-			ObjectProvider<SendObserver> observers, ObjectProvider<DuplicateSendListener> repetitions) {
+			ObjectProvider<ShardAppender> appenders, ConverterSelection converters,
+			ObjectProvider<TopicPayloads> clients, Map<String, ShardSelector> selectors,
+			ObjectProvider<ShardSelector> selector, ObjectProvider<SendObserver> observers,
+			ObjectProvider<DuplicateSendListener> repetitions) {
 		TopicSelectors selected = TopicSelectors.of(settings, sources, appenders, selectors, selector);
 		return new KeyedShardTemplate(new SourceSelection.SendableTopics(sources, appenders),
 				converters.ofTopics(clients), settings.sending(), selected.byTopic(), selected.otherwise(),
@@ -438,8 +442,9 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	@ConditionalOnBean(ShardAppender.class)
 	OutboxSettings shardkeeperOutboxSettings(ShardkeeperSettings settings, SourceRegistry sources,
-			ObjectProvider<ShardAppender> appenders, ConverterSelection converters, ObjectProvider<TopicPayloads> clients,
-			Map<String, ShardSelector> selectors, ObjectProvider<ShardSelector> selector) {
+			ObjectProvider<ShardAppender> appenders, ConverterSelection converters,
+			ObjectProvider<TopicPayloads> clients, Map<String, ShardSelector> selectors,
+			ObjectProvider<ShardSelector> selector) {
 		ShardkeeperProperties.Outbox outbox = settings.properties().outbox();
 		TopicSelectors selected = TopicSelectors.of(settings, sources, appenders, selectors, selector);
 		KeyedShardTemplate template = new KeyedShardTemplate(new SourceSelection.SendableTopics(sources, appenders),

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.ShardContext;
-import io.github.shardkeeper.handler.CallObserver;
-import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.ShardInterceptor;
+import io.github.shardkeeper.ShardRecord;
 
 /**
  * Makes each call of a handler in an observation {@code shardkeeper.consume}. Its scope
@@ -17,23 +17,23 @@ import io.github.shardkeeper.source.SourceRecord;
  * Thread-safe.
  */
 @Internal
-public final class CallObservations implements CallObserver {
+public final class CallObservations implements ShardInterceptor {
 
 	private final ObservationRegistry registry;
 
 	private final @Nullable ShardConsumeConvention convention;
 
-	/** Creates an observer; {@code null} stands for the default convention. */
+	/** Creates an interceptor; {@code null} stands for the default convention. */
 	public CallObservations(ObservationRegistry registry, @Nullable ShardConsumeConvention convention) {
 		this.registry = registry;
 		this.convention = convention;
 	}
 
 	@Override
-	public void observe(ShardContext context, List<SourceRecord> records, Call call) throws Throwable {
+	public void intercept(ShardContext shard, List<ShardRecord<?>> records, Call call) throws Throwable {
 		Observation observation = ShardkeeperObservation.CONSUME.observation(this.convention,
-				ShardConsumeConvention.DEFAULT, () -> new ShardConsumeContext(context, records), this.registry);
-		observation.observeChecked(call::make);
+				ShardConsumeConvention.DEFAULT, () -> new ShardConsumeContext(shard, records), this.registry);
+		observation.observeChecked(call::proceed);
 	}
 
 }

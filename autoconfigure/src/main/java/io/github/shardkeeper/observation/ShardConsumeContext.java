@@ -7,8 +7,8 @@ import io.micrometer.observation.transport.ReceiverContext;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.shard.Offset;
-import io.github.shardkeeper.source.SourceRecord;
 
 /**
  * Context of the observation of one handler call. Its carrier holds the record's headers,
@@ -19,9 +19,9 @@ public final class ShardConsumeContext extends ReceiverContext<Map<String, Strin
 
 	private final ShardContext shard;
 
-	private final List<SourceRecord> records;
+	private final List<ShardRecord<?>> records;
 
-	ShardConsumeContext(ShardContext shard, List<SourceRecord> records) {
+	ShardConsumeContext(ShardContext shard, List<ShardRecord<?>> records) {
 		super(Map::get);
 		this.shard = shard;
 		this.records = records;

@@ -28,9 +28,9 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardInterceptor;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.ShardTemplate.Outgoing;
-import io.github.shardkeeper.handler.CallObserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -68,7 +68,7 @@ class HandlerMetersTests {
 	@Test
 	void callIsTimedOnceAndObservesNothing() {
 		this.contexts.withBean(Singly.class).run((context) -> {
-			assertThat(context).doesNotHaveBean(CallObserver.class);
+			assertThat(context).doesNotHaveBean(ShardInterceptor.class);
 			sendAndAwait(context.getBean(ShardTemplate.class), context.getBean(Singly.class).calls, 100);
 			await().untilAsserted(() -> assertThat(callTimers()).containsOnly(100L));
 			assertThat(sendTimers()).containsExactly(100L);

@@ -18,9 +18,9 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import io.github.shardkeeper.OnShardRevoked;
 import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardInterceptor;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardTemplate;
-import io.github.shardkeeper.handler.CallObserver;
 import io.github.shardkeeper.observation.ShardConsumeContext;
 import io.github.shardkeeper.observation.ShardConsumeConvention;
 import io.github.shardkeeper.observation.TestTracing;
@@ -128,8 +128,9 @@ class ObservedHandlersTests {
 	@Test
 	void springBootsRegistryIsUsed() {
 		this.contexts.withConfiguration(AutoConfigurations.of(ObservationAutoConfiguration.class))
-			.run((context) -> assertThat(context).hasSingleBean(CallObserver.class).hasSingleBean(SendObserver.class));
-		this.contexts.run((context) -> assertThat(context).doesNotHaveBean(CallObserver.class)
+			.run((context) -> assertThat(context).hasSingleBean(ShardInterceptor.class)
+				.hasSingleBean(SendObserver.class));
+		this.contexts.run((context) -> assertThat(context).doesNotHaveBean(ShardInterceptor.class)
 			.doesNotHaveBean(SendObserver.class));
 	}
 

@@ -21,17 +21,18 @@ import org.springframework.core.annotation.Order;
 
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardInterceptor;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardTemplate;
-import io.github.shardkeeper.handler.CallObserver;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.template.SendObserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/** Observers of the application run besides those of meters and traces. */
+/**
+ * Interceptors and observers of the application run besides those of meters and traces.
+ */
 class ObserverBeansTests {
 
 	private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
@@ -73,7 +74,7 @@ class ObserverBeansTests {
 	}
 
 	/** Tells of calls and sends, and adds its name to the headers. */
-	abstract static class Telling implements CallObserver, SendObserver {
+	abstract static class Telling implements ShardInterceptor, SendObserver {
 
 		private final BlockingQueue<String> events;
 
@@ -88,10 +89,10 @@ class ObserverBeansTests {
 		}
 
 		@Override
-		public void observe(ShardContext context, List<SourceRecord> records, Call call) throws Throwable {
+		public void intercept(ShardContext shard, List<ShardRecord<?>> records, Call call) throws Throwable {
 			this.events.add(this.name + " calls" + ((this.observations.getCurrentObservation() != null)
 					? " within " + this.observations.getCurrentObservation().getContext().getName() : ""));
-			call.make();
+			call.proceed();
 		}
 
 		@Override

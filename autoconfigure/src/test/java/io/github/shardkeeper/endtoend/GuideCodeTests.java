@@ -44,7 +44,6 @@ class GuideCodeTests {
 			import io.github.shardkeeper.autoconfigure.client.*;
 			import io.github.shardkeeper.cluster.*;
 			import io.github.shardkeeper.cluster.ClusterParameters.Update;
-			import io.github.shardkeeper.handler.CallObserver;
 			import io.github.shardkeeper.observation.*;
 			import io.github.shardkeeper.shard.*;
 			import io.github.shardkeeper.source.*;

@@ -17,6 +17,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardPositions;
+import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
@@ -127,6 +128,16 @@ abstract class GuideSurroundings {
 		String secret();
 
 		String securityToken();
+
+	}
+
+	interface Audit {
+
+		void begins(List<ShardRecord<?>> records);
+
+		void handled(List<ShardRecord<?>> records);
+
+		void failed(List<ShardRecord<?>> records, Exception failure);
 
 	}
 

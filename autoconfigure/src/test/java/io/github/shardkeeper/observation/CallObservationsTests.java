@@ -27,10 +27,10 @@ import org.slf4j.MDC;
 import org.springframework.core.task.VirtualThreadTaskExecutor;
 
 import io.github.shardkeeper.ShardContext;
-import io.github.shardkeeper.handler.CallObserver;
+import io.github.shardkeeper.ShardInterceptor;
+import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.source.SourceRecord;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -62,7 +62,7 @@ class CallObservationsTests {
 	@Test
 	void callContinuesTheTraceOfItsRecord() throws Throwable {
 		AtomicReference<String> inside = new AtomicReference<>();
-		this.calls.observe(this.shard, List.of(traced("17-4")), () -> inside.set(MDC.get("traceId")));
+		this.calls.intercept(this.shard, List.of(traced("17-4")), () -> inside.set(MDC.get("traceId")));
 
 		SpanData span = onlySpan();
 		assertThat(span.getTraceId()).isEqualTo(TRACE);
@@ -76,9 +76,9 @@ class CallObservationsTests {
 
 	@Test
 	void batchAndLoopStartNewTraces() throws Throwable {
-		this.calls.observe(this.shard, List.of(traced("17-4"), traced("17-5")), () -> {
+		this.calls.intercept(this.shard, List.of(traced("17-4"), traced("17-5")), () -> {
 		});
-		this.calls.observe(this.shard, List.of(), () -> {
+		this.calls.intercept(this.shard, List.of(), () -> {
 		});
 
 		List<SpanData> spans = this.tracing.spans();
@@ -92,10 +92,10 @@ class CallObservationsTests {
 	@Test
 	void failureIsObservedAndRethrownUnchanged() throws Throwable {
 		Exception thrown = new Exception("No");
-		assertThatThrownBy(() -> this.calls.observe(this.shard, List.of(), () -> {
+		assertThatThrownBy(() -> this.calls.intercept(this.shard, List.of(), () -> {
 			throw thrown;
 		})).isSameAs(thrown);
-		this.calls.observe(this.shard, List.of(), () -> {
+		this.calls.intercept(this.shard, List.of(), () -> {
 		});
 
 		List<SpanData> spans = this.tracing.spans();
@@ -129,7 +129,7 @@ class CallObservationsTests {
 		AtomicReference<String> inside = new AtomicReference<>();
 		executor.submit(() -> {
 			try {
-				this.calls.observe(this.shard, List.of(traced("17-4")), () -> inside.set(MDC.get("traceId")));
+				this.calls.intercept(this.shard, List.of(traced("17-4")), () -> inside.set(MDC.get("traceId")));
 			}
 			catch (Throwable ex) {
 				throw new IllegalStateException(ex);
@@ -142,7 +142,7 @@ class CallObservationsTests {
 
 	@Test
 	void conventionOverridesNamesAndKeyValues() throws Throwable {
-		CallObserver own = new CallObservations(this.tracing.registry(), new ShardConsumeConvention() {
+		ShardInterceptor own = new CallObservations(this.tracing.registry(), new ShardConsumeConvention() {
 
 			@Override
 			public String getName() {
@@ -156,7 +156,7 @@ class CallObservationsTests {
 			}
 
 		});
-		own.observe(this.shard, List.of(traced("17-4")), () -> {
+		own.intercept(this.shard, List.of(traced("17-4")), () -> {
 		});
 
 		assertThat(this.tracing.meters().get("bookings").tags("topic", "orders", "keyed", "true").timer().count())
@@ -173,14 +173,14 @@ class CallObservationsTests {
 				throw new AssertionError("Nobody wants to know");
 			}
 
-		}).observe(this.shard, List.of(traced("17-4")), () -> called.set("yes"));
+		}).intercept(this.shard, List.of(traced("17-4")), () -> called.set("yes"));
 
 		assertThat(called).hasValue("yes");
 	}
 
 	private Void observeFailing() throws Exception {
 		try {
-			this.calls.observe(this.shard, List.of(traced("17-4")), () -> {
+			this.calls.intercept(this.shard, List.of(traced("17-4")), () -> {
 				assertThat(MDC.get("traceId")).isEqualTo(TRACE);
 				throw new IllegalStateException("No");
 			});
@@ -211,9 +211,9 @@ class CallObservationsTests {
 		return attributes;
 	}
 
-	private static SourceRecord traced(String offset) {
-		return new SourceRecord(new Offset(offset), "customer-1", new byte[0],
-				Map.of("traceparent", "00-" + TRACE + "-" + PARENT + "-01"), Instant.EPOCH.toEpochMilli());
+	private static ShardRecord<?> traced(String offset) {
+		return new ShardRecord<>(ShardId.of("orders", 3), new Offset(offset), "customer-1", "",
+				Map.of("traceparent", "00-" + TRACE + "-" + PARENT + "-01"), Instant.EPOCH);
 	}
 
 }

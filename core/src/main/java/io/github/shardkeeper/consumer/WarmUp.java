@@ -123,7 +123,7 @@ final class WarmUp {
 				CountingHandler.class.getMethod("handle", byte[].class, ShardContext.class, ShardState.class),
 				CountingHandler.class);
 		ShardHandler handler = new ShardHandler(SHARD.topic(), () -> bean, signature, List.of(), List.of(), List.of(),
-				new JsonPayloadConverter(context.stateValues().mapper()), null, Duration.ZERO);
+				new JsonPayloadConverter(context.stateValues().mapper()), Duration.ZERO);
 		ShardWorkers workers = new ShardWorkers(Map.of(SHARD.topic(), handler), context(context, settings),
 				new SessionWatch(Optional::empty, ConsumerEvents.NONE), this.turns::add, Directives.NONE, null);
 		ShardHoldings holdings = new ShardHoldings(HandoverRules.DEFAULT);

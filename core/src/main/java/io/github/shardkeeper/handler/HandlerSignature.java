@@ -156,14 +156,15 @@ public final class HandlerSignature {
 	 * Returns what {@link #arguments} takes for a record, or for one record of a batch.
 	 * @param converted the record or its payload, {@code null} if there is no
 	 * {@link #payloadType()}
+	 * @param attempt the number of the call with the record, from 1
 	 * @throws io.github.shardkeeper.source.PayloadConversionException if the record is
 	 * not what the method expects
 	 */
-	Object input(@Nullable Object converted, ShardContext context, SourceRecord source) {
+	Object input(@Nullable Object converted, ShardContext context, SourceRecord source, int attempt) {
 		MessageArguments.OfMethod filler = this.messages;
 		Object input = converted;
 		if (filler != null) {
-			@Nullable Object[] filled = filler.resolve(context, source);
+			@Nullable Object[] filled = filler.resolve(context, source, attempt);
 			input = (this.shape == HandlerShape.BATCH) ? filled[this.batchParameter] : new Filled(converted, filled);
 		}
 		if (input == null) {

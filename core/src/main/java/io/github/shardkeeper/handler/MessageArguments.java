@@ -40,12 +40,13 @@ public interface MessageArguments {
 
 		/**
 		 * Returns the arguments for one record.
+		 * @param attempt the number of the call with the record, from 1
 		 * @return one value per parameter, {@code null} for those that are not filled
 		 * here; for the payloads of a batch, the payload of this record
 		 * @throws io.github.shardkeeper.source.PayloadConversionException if one cannot
 		 * be found, converted or validated; a retry does not help
 		 */
-		@Nullable Object[] resolve(ShardContext context, SourceRecord source);
+		@Nullable Object[] resolve(ShardContext context, SourceRecord source, int attempt);
 
 	}
 

@@ -4,6 +4,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
@@ -43,7 +44,7 @@ public final class ShardHandler {
 
 	private final PayloadConverter converter;
 
-	private final @Nullable CallObserver observer;
+	private final CallHooks hooks;
 
 	private final @Nullable RunRules rules;
 
@@ -52,34 +53,32 @@ public final class ShardHandler {
 	/**
 	 * Creates a handler.
 	 * @param bean returns the bean, possibly a proxy
-	 * @param observer wraps calls of the consumer's method, {@code null} for none
 	 * @param interval the pause between calls of a handler without records, otherwise
 	 * zero
 	 */
 	public ShardHandler(String topic, Supplier<Object> bean, HandlerSignature consumer,
 			List<HandlerSignature> preparing, List<HandlerSignature> assigned, List<HandlerSignature> revoked,
-			PayloadConverter converter, @Nullable CallObserver observer, Duration interval) {
-		this(topic, bean, consumer, new HandlerCallbacks(preparing, assigned, revoked, null), converter, observer,
+			PayloadConverter converter, Duration interval) {
+		this(topic, bean, consumer, new HandlerCallbacks(preparing, assigned, revoked, null), converter, CallHooks.NONE,
 				(consumer.shape() == HandlerShape.LOOP) ? RunRules.every(interval) : null, false);
 	}
 
 	/**
 	 * Creates a handler.
 	 * @param bean returns the bean, possibly a proxy
-	 * @param observer wraps calls of the consumer's method, {@code null} for none
+	 * @param hooks what applications have around calls
 	 * @param rules when a handler without records is called, otherwise {@code null}
 	 * @param keepsSchedule whether the position in the schedule is kept as the offset,
 	 * because the topic has no records
 	 */
 	ShardHandler(String topic, Supplier<Object> bean, HandlerSignature consumer, HandlerCallbacks callbacks,
-			PayloadConverter converter, @Nullable CallObserver observer, @Nullable RunRules rules,
-			boolean keepsSchedule) {
+			PayloadConverter converter, CallHooks hooks, @Nullable RunRules rules, boolean keepsSchedule) {
 		this.topic = topic;
 		this.bean = bean;
 		this.consumer = consumer;
 		this.callbacks = callbacks;
 		this.converter = converter;
-		this.observer = observer;
+		this.hooks = hooks;
 		this.rules = rules;
 		this.keepsSchedule = keepsSchedule;
 	}
@@ -149,13 +148,31 @@ public final class ShardHandler {
 	}
 
 	/**
-	 * Converts a record for {@link #handle}.
+	 * Converts a record for {@link #handle}, unless a filter skips it.
+	 * @param attempt the number of the call with the record, from 1
 	 * @throws io.github.shardkeeper.source.PayloadConversionException if the payload is
 	 * not what the method expects
 	 */
-	public Object convert(ShardContext context, SourceRecord source) {
-		Object input = TimerRecord.isTimer(source) ? timer(source) : input(context, source);
-		return (this.observer != null) ? new Observed(input, source) : input;
+	public Object convert(ShardContext context, SourceRecord source, int attempt) {
+		if (TimerRecord.isTimer(source)) {
+			ShardTimer timer = timer(source);
+			return hasHooks() ? new FilteredRecord.Accepted(timer, record(context, source, timer, attempt)) : timer;
+		}
+		if (hasHooks()) {
+			try {
+				if (!this.hooks.accept(context, record(context, source, source.payload(), attempt))) {
+					return FilteredRecord.SKIPPED;
+				}
+			}
+			catch (Throwable ex) {
+				return new FilteredRecord.Failed(ex);
+			}
+		}
+		return input(context, source, attempt);
+	}
+
+	private boolean hasHooks() {
+		return this.hooks != CallHooks.NONE;
 	}
 
 	/** An earlier version of the application may have set it. */
@@ -167,16 +184,24 @@ public final class ShardHandler {
 		return TimerRecord.timer(source);
 	}
 
-	private Object input(ShardContext context, SourceRecord source) {
+	private Object input(ShardContext context, SourceRecord source, int attempt) {
 		Type type = this.consumer.payloadType();
-		return this.consumer.input((type != null) ? read(context, source, type) : null, context, source);
+		Object payload = (type != null) ? read(context, source, type) : null;
+		boolean whole = this.consumer.takesWhole();
+		ShardRecord<?> record = (whole || hasHooks())
+				? record(context, source, (payload != null) ? payload : source.payload(), attempt) : null;
+		Object input = this.consumer.input(whole ? record : payload, context, source, attempt);
+		return (record != null && hasHooks()) ? new FilteredRecord.Accepted(input, record) : input;
 	}
 
 	private Object read(ShardContext context, SourceRecord source, Type type) {
-		Object payload = Objects.requireNonNull(this.converter.read(context.shard(), source, type),
+		return Objects.requireNonNull(this.converter.read(context.shard(), source, type),
 				() -> this.converter.getClass().getName() + ".read has returned null");
-		return this.consumer.takesWhole() ? new ShardRecord<>(context.shard(), source.offset(), source.key(), payload,
-				source.headers(), source.timestamp()) : payload;
+	}
+
+	private static <T> ShardRecord<T> record(ShardContext context, SourceRecord source, T payload, int attempt) {
+		return new ShardRecord<>(context.shard(), source.offset(), source.key(), payload, source.headers(),
+				source.timestamp(), attempt);
 	}
 
 	/**
@@ -185,26 +210,43 @@ public final class ShardHandler {
 	 * @param converted the result of {@link #convert}; for a batch of records the list of
 	 * results, which must not change any more; {@code null} for a handler without records
 	 * @param arguments what does not come with a record
+	 * @return the number of records that a filter has skipped
 	 */
-	public void handle(@Nullable Object converted, CallArguments arguments) throws Throwable {
-		Object input = input(converted);
-		HandlerSignature timer = (input instanceof ShardTimer) ? this.callbacks.timer() : null;
-		HandlerSignature method = (timer != null) ? timer : this.consumer;
-		if (this.observer == null) {
-			invoke(method, input, arguments);
+	public int handle(@Nullable Object converted, CallArguments arguments) throws Throwable {
+		List<?> batch = (shape() == HandlerShape.BATCH && converted instanceof List<?> list) ? list : null;
+		if (!hasHooks()) {
+			invoke((batch != null) ? Collections.unmodifiableList(batch) : converted, arguments);
+			return 0;
+		}
+		List<?> all = (batch != null) ? batch : (converted != null) ? List.of(converted) : List.of();
+		List<FilteredRecord.Accepted> accepted = FilteredRecord.accepted(all);
+		if (accepted.isEmpty() && !all.isEmpty()) {
+			acknowledge(arguments.acknowledgment());
 		}
 		else {
-			this.observer.observe(arguments.context(), Observed.sources(converted),
-					() -> invoke(method, input, arguments));
+			List<Object> inputs = accepted.stream().map(FilteredRecord.Accepted::input).toList();
+			Object input = (batch != null) ? inputs : inputs.isEmpty() ? null : inputs.get(0);
+			this.hooks.around(arguments.context(), records(accepted), () -> invoke(input, arguments));
+		}
+		return all.size() - accepted.size();
+	}
+
+	private static List<ShardRecord<?>> records(List<FilteredRecord.Accepted> accepted) {
+		List<ShardRecord<?>> records = new ArrayList<>(accepted.size());
+		accepted.forEach((one) -> records.add(one.record()));
+		return Collections.unmodifiableList(records);
+	}
+
+	/** In place of the handler, which is not called. */
+	private static void acknowledge(@Nullable Acknowledgment acknowledgment) {
+		if (acknowledgment != null) {
+			acknowledgment.acknowledge();
 		}
 	}
 
-	private @Nullable Object input(@Nullable Object converted) {
-		if (converted instanceof List<?> batch && shape() == HandlerShape.BATCH) {
-			return (this.observer != null) ? batch.stream().map(Observed::input).toList()
-					: Collections.unmodifiableList(batch);
-		}
-		return (converted instanceof Observed observed) ? observed.input() : converted;
+	private void invoke(@Nullable Object input, CallArguments arguments) throws Throwable {
+		HandlerSignature timer = (input instanceof ShardTimer) ? this.callbacks.timer() : null;
+		invoke((timer != null) ? timer : this.consumer, input, arguments);
 	}
 
 	/** Returns whether the bean has {@code @OnShardPreparing} methods. */
@@ -256,21 +298,6 @@ public final class ShardHandler {
 		catch (InvocationTargetException ex) {
 			throw ex.getTargetException();
 		}
-	}
-
-	/** Converted record together with its source, for the observer. */
-	private record Observed(Object input, SourceRecord source) {
-
-		static Object input(Object observed) {
-			return ((Observed) observed).input();
-		}
-
-		static List<SourceRecord> sources(@Nullable Object converted) {
-			List<?> all = (converted instanceof List<?> batch) ? batch
-					: (converted != null) ? List.of(converted) : List.of();
-			return all.stream().map((each) -> ((Observed) each).source()).toList();
-		}
-
 	}
 
 }

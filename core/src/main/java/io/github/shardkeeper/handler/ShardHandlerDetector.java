@@ -12,7 +12,6 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -48,27 +47,28 @@ public final class ShardHandlerDetector {
 
 	private final MessageArguments messages;
 
-	private final @Nullable CallObserver observer;
+	private final CallHooks hooks;
 
 	private final Function<String, TopicSchedule> schedules;
 
-	/** Creates a detector of handlers without messages and observer. */
+	/** Creates a detector of handlers without messages and hooks. */
 	public ShardHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter) {
-		this(new AnnotatedBeans(beans), converter, MessageArguments.NONE, null, (topic) -> TopicSchedule.NONE);
+		this(new AnnotatedBeans(beans), converter, MessageArguments.NONE, CallHooks.NONE,
+				(topic) -> TopicSchedule.NONE);
 	}
 
 	/**
 	 * Creates a detector.
 	 * @param messages fills parameters as from messages
-	 * @param observer wraps calls of handlers, {@code null} for none
+	 * @param hooks what the application has around calls
 	 * @param schedules the configured schedules by topic
 	 */
 	public ShardHandlerDetector(AnnotatedBeans beans, PayloadConverter converter, MessageArguments messages,
-			@Nullable CallObserver observer, Function<String, TopicSchedule> schedules) {
+			CallHooks hooks, Function<String, TopicSchedule> schedules) {
 		this.beans = beans;
 		this.converter = converter;
 		this.messages = messages;
-		this.observer = observer;
+		this.hooks = hooks;
 		this.schedules = schedules;
 	}
 
@@ -137,8 +137,8 @@ public final class ShardHandlerDetector {
 					RunRules rules = new RunRulesReader(signature, topic, records, this.schedules.apply(topic)).read(
 							resolved(consumer.interval(), "interval", signature),
 							resolved(consumer.cron(), "cron", signature), resolved(consumer.zone(), "zone", signature));
-					handlers.add(new ShardHandler(topic, bean, signature, callbacks, this.converter, this.observer,
-							rules, !records));
+					handlers.add(new ShardHandler(topic, bean, signature, callbacks, this.converter, this.hooks, rules,
+							!records));
 				}
 			}
 			requireCallable(signature, "@ShardConsumer", type, bean.get());

@@ -48,6 +48,9 @@ final class LoopTimers {
 
 	private @Nullable MonotonicTime nextAttempt;
 
+	/** Number of failed calls for the timer that is repeated. */
+	private int failures;
+
 	/** Whether no call is made until the shard has another owner. */
 	private boolean halted;
 
@@ -85,8 +88,7 @@ final class LoopTimers {
 	private @Nullable TrackedRecord next(MonotonicTime now) {
 		TrackedRecord repeated = this.failing;
 		if (repeated == null || repeated.isReplaced()) {
-			this.failing = null;
-			this.nextAttempt = null;
+			endRetries();
 			return this.progress.timers().next(now);
 		}
 		return (this.nextAttempt == null || !now.isBefore(this.nextAttempt)) ? repeated : null;
@@ -94,9 +96,10 @@ final class LoopTimers {
 
 	private void call(TrackedRecord timer, MonotonicTime begun) {
 		CallWrites writes = CallWrites.open(this.handler, this.owned);
-		HandlerCalls.Result result = this.handlerCalls
-			.callHandler(this.handler.takesState() ? this.progress.state() : null, begun, (view) -> this.handler
-				.handle(this.handler.convert(this.owned, timer.source()), writes.arguments(this.owned, view, null)));
+		HandlerCalls.Result result = this.handlerCalls.callHandler(
+				this.handler.takesState() ? this.progress.state() : null, begun,
+				(view) -> this.handler.handle(this.handler.convert(this.owned, timer.source(), this.failures + 1),
+						writes.arguments(this.owned, view, null)));
 		writes.close();
 		if (result.failure() != null) {
 			this.failing = timer;
@@ -108,12 +111,17 @@ final class LoopTimers {
 		timer.handled((changes != null) ? changes : JournaledState.Changes.NONE);
 		timer.effects(writes.effects());
 		this.progress.done(timer, begun);
-		this.failing = null;
-		this.nextAttempt = null;
+		endRetries();
 		this.backoff.reset();
 		this.problems.callSucceeded();
 		MonotonicTime now = this.owned.context().clock().now();
 		this.owned.meters().count((meters) -> meters.handled(0, begun.until(now)));
+	}
+
+	private void endRetries() {
+		this.failing = null;
+		this.nextAttempt = null;
+		this.failures = 0;
 	}
 
 	private void failed(HandlerCalls.Result result, Throwable failure, MonotonicTime begun) {
@@ -132,6 +140,7 @@ final class LoopTimers {
 			this.problems.haltedByState("", unreadable, failure);
 			return;
 		}
+		this.failures++;
 		Duration pause = this.backoff.next();
 		this.nextAttempt = now.plus(pause);
 		this.problems.callFailed(this.handler.name(), "", failure, pause);

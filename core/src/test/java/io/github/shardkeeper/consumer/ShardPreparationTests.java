@@ -139,7 +139,7 @@ class ShardPreparationTests {
 		Method method = Application.class.getDeclaredMethods()[0];
 		HandlerSignature preparing = HandlerSignature.ofPreparation(method, Application.class, "@OnShardPreparing");
 		return new ShardHandler("orders", () -> this.application, preparing, List.of(preparing), List.of(), List.of(),
-				new JsonPayloadConverter(new JsonMapper()), null, Duration.ZERO);
+				new JsonPayloadConverter(new JsonMapper()), Duration.ZERO);
 	}
 
 	/** Bean of the application. */

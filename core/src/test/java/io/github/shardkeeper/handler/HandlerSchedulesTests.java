@@ -153,7 +153,7 @@ class HandlerSchedulesTests {
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		beans.registerSingleton("handler", bean);
 		return new ShardHandlerDetector(new AnnotatedBeans(beans), new JsonPayloadConverter(new JsonMapper()),
-				MessageArguments.NONE, null, (topic) -> this.configured)
+				MessageArguments.NONE, CallHooks.NONE, (topic) -> this.configured)
 			.detect(Map.of("tenants", 2), (topic) -> this.hasRecords)
 			.get("tenants");
 	}

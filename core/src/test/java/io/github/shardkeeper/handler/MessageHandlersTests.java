@@ -142,7 +142,7 @@ class MessageHandlersTests {
 	void repeatedCallGetsTheSameArguments() throws Throwable {
 		OfPayload bean = new OfPayload();
 		ShardHandler handler = detect(bean);
-		Object converted = handler.convert(CONTEXT, record("{'number':'a','amount':2}"));
+		Object converted = handler.convert(CONTEXT, record("{'number':'a','amount':2}"), 1);
 
 		handler.handle(converted, new CallArguments(CONTEXT, STATE, ACKNOWLEDGMENT));
 		handler.handle(converted, new CallArguments(CONTEXT, mock(ShardState.class), ACKNOWLEDGMENT));
@@ -170,8 +170,8 @@ class MessageHandlersTests {
 		assertThat(handler.shape()).isEqualTo(HandlerShape.BATCH);
 
 		handler.handle(
-				List.of(handler.convert(CONTEXT, record("{'number':'a','amount':2}")),
-						handler.convert(CONTEXT, record("{'number':'b','amount':3}"))),
+				List.of(handler.convert(CONTEXT, record("{'number':'a','amount':2}"), 1),
+						handler.convert(CONTEXT, record("{'number':'b','amount':3}"), 1)),
 				new CallArguments(CONTEXT, STATE, ACKNOWLEDGMENT));
 		assertThat(bean.arguments).containsExactly(List.of(new Order("a", 2), new Order("b", 3)), STATE);
 		assertNotConverted(bean, record("{'number':'a','amount':0}"), "amount must be");
@@ -182,7 +182,7 @@ class MessageHandlersTests {
 		OfBatch bean = new OfBatch();
 		ShardHandler handler = detect(bean);
 		List<Object> converted = new ArrayList<>(
-				List.of(handler.convert(CONTEXT, record("{'number':'a','amount':2}"))));
+				List.of(handler.convert(CONTEXT, record("{'number':'a','amount':2}"), 1)));
 		handler.handle(converted, new CallArguments(CONTEXT, STATE, ACKNOWLEDGMENT));
 
 		List<?> given = (List<?>) bean.arguments.get(0);
@@ -233,12 +233,13 @@ class MessageHandlersTests {
 		Plain bean = new Plain();
 		ShardHandler handler = detect(bean);
 
-		assertThat(handler.convert(CONTEXT, record("text"))).isEqualTo("text");
+		assertThat(handler.convert(CONTEXT, record("text"), 1)).isEqualTo("text");
 	}
 
 	private static void assertNotConverted(Recording bean, SourceRecord record, String... parts) {
 		ShardHandler handler = detect(bean);
-		assertThatExceptionOfType(PayloadConversionException.class).isThrownBy(() -> handler.convert(CONTEXT, record))
+		assertThatExceptionOfType(PayloadConversionException.class)
+			.isThrownBy(() -> handler.convert(CONTEXT, record, 1))
 			.satisfies((ex) -> assertThat(ex.getMessage()).contains(parts));
 	}
 
@@ -252,7 +253,7 @@ class MessageHandlersTests {
 
 	private static List<Object> call(Recording bean, SourceRecord record) throws Throwable {
 		ShardHandler handler = detect(bean);
-		handler.handle(handler.convert(CONTEXT, record), new CallArguments(CONTEXT, STATE, ACKNOWLEDGMENT));
+		handler.handle(handler.convert(CONTEXT, record, 1), new CallArguments(CONTEXT, STATE, ACKNOWLEDGMENT));
 		return bean.arguments;
 	}
 
@@ -263,7 +264,7 @@ class MessageHandlersTests {
 	private static ShardHandler detect(MessageArguments messages, Recording bean) {
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		beans.registerSingleton("handler", bean);
-		return new ShardHandlerDetector(new AnnotatedBeans(beans), converter(), messages, null,
+		return new ShardHandlerDetector(new AnnotatedBeans(beans), converter(), messages, CallHooks.NONE,
 				(topic) -> TopicSchedule.NONE)
 			.detect(Map.of("orders", 4))
 			.get("orders");

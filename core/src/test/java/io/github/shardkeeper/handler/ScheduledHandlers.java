@@ -26,7 +26,7 @@ public final class ScheduledHandlers {
 			.orElseThrow();
 		return new ShardHandler(topic, () -> bean, signature,
 				new HandlerCallbacks(List.of(), List.of(), List.of(), null), new JsonPayloadConverter(new JsonMapper()),
-				null, rules, true);
+				CallHooks.NONE, rules, true);
 	}
 
 }

@@ -93,7 +93,7 @@ class ShardHandlerDetectorTests {
 			given(shard.shard()).willReturn(ShardId.of("orders", 0));
 			SourceRecord source = new SourceRecord(new Offset("1"), "k", "hello".getBytes(), Instant.EPOCH);
 			handler.assigned(shard, state);
-			Object converted = handler.convert(shard, source);
+			Object converted = handler.convert(shard, source, 1);
 			handler.handle(converted, new CallArguments(shard, state, null));
 			handler.revoked(shard, state);
 
@@ -126,12 +126,12 @@ class ShardHandlerDetectorTests {
 			assertThat(payloads.shape()).isEqualTo(HandlerShape.BATCH);
 			assertThat(payloads.takesAcknowledgment()).isFalse();
 			assertThat(payloads.takesState()).isTrue();
-			payloads.handle(List.of(payloads.convert(shard, source), payloads.convert(shard, source)),
+			payloads.handle(List.of(payloads.convert(shard, source, 1), payloads.convert(shard, source, 1)),
 					new CallArguments(shard, state, null));
 			ShardHandler records = handlers.get("visits");
 			assertThat(records.takesAcknowledgment()).isTrue();
 			assertThat(records.takesState()).isFalse();
-			records.handle(List.of(records.convert(shard, source)),
+			records.handle(List.of(records.convert(shard, source, 1)),
 					new CallArguments(shard, state, () -> acknowledged.add("yes")));
 
 			assertThat(context.getBean(Batches.class).calls).containsExactly(List.of(7, 7),
@@ -152,7 +152,7 @@ class ShardHandlerDetectorTests {
 			assertThat(context.getBean(Looping.class).calls).containsExactly("loop");
 			SourceRecord source = new SourceRecord(new Offset("1"), null, "{".getBytes(), Instant.EPOCH);
 			assertThatExceptionOfType(IllegalStateException.class)
-				.isThrownBy(() -> handler.convert(mock(ShardContext.class), source))
+				.isThrownBy(() -> handler.convert(mock(ShardContext.class), source, 1))
 				.withMessageContaining("Looping.loop() takes no records");
 		}
 	}
@@ -366,7 +366,7 @@ class ShardHandlerDetectorTests {
 		given(shard.shard()).willReturn(ShardId.of("orders", 0));
 
 		assertThat(detect(OfNumbers.class).get("orders")
-			.convert(shard, new SourceRecord(new Offset("1"), "k", "7".getBytes(), Instant.EPOCH))).isEqualTo(7);
+			.convert(shard, new SourceRecord(new Offset("1"), "k", "7".getBytes(), Instant.EPOCH), 1)).isEqualTo(7);
 	}
 
 	@Test
@@ -580,7 +580,7 @@ class ShardHandlerDetectorTests {
 			Object product = context.getBean("factory");
 
 			call(new ShardHandlerDetector(beans, new JsonPayloadConverter(new JsonMapper()), MessageArguments.NONE,
-					null, (topic) -> TopicSchedule.NONE)
+					CallHooks.NONE, (topic) -> TopicSchedule.NONE)
 				.detect(TOPICS)
 				.get("orders"));
 
@@ -604,8 +604,8 @@ class ShardHandlerDetectorTests {
 			AnnotatedBeans beans = postProcessing(context);
 			context.register(Hiding.class);
 			context.refresh();
-			new ShardHandlerDetector(beans, new JsonPayloadConverter(new JsonMapper()), MessageArguments.NONE, null,
-					(topic) -> TopicSchedule.NONE)
+			new ShardHandlerDetector(beans, new JsonPayloadConverter(new JsonMapper()), MessageArguments.NONE,
+					CallHooks.NONE, (topic) -> TopicSchedule.NONE)
 				.detect(TOPICS);
 
 			context.getBean("hidden");
@@ -629,7 +629,7 @@ class ShardHandlerDetectorTests {
 		ShardContext shard = mock(ShardContext.class);
 		given(shard.shard()).willReturn(ShardId.of("orders", 0));
 		SourceRecord source = new SourceRecord(new Offset("1"), "k", "x".getBytes(), Instant.EPOCH);
-		handler.handle(handler.convert(shard, source), new CallArguments(shard, mock(ShardState.class), null));
+		handler.handle(handler.convert(shard, source, 1), new CallArguments(shard, mock(ShardState.class), null));
 	}
 
 	private final List<String> intercepted = new ArrayList<>();

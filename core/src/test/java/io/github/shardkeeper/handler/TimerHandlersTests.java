@@ -51,8 +51,8 @@ class TimerHandlersTests {
 		CallArguments arguments = new CallArguments(this.context, state, null, output, timers);
 		given(this.context.shard()).willReturn(ShardId.of("orders", 1));
 
-		handler.handle(handler.convert(this.context, record("1-0")), arguments);
-		handler.handle(handler.convert(this.context, TIMER), arguments);
+		handler.handle(handler.convert(this.context, record("1-0"), 1), arguments);
+		handler.handle(handler.convert(this.context, TIMER, 1), arguments);
 
 		assertThat(handler.hasTimers()).isTrue();
 		assertThat(handler.takesTimers()).isTrue();
@@ -69,8 +69,8 @@ class TimerHandlersTests {
 		given(this.context.shard()).willReturn(ShardId.of("orders", 1));
 		CallArguments arguments = new CallArguments(this.context, null, null);
 
-		handler.handle(List.of(handler.convert(this.context, record("1-0"))), arguments);
-		handler.handle(handler.convert(this.context, TIMER), arguments);
+		handler.handle(List.of(handler.convert(this.context, record("1-0"), 1)), arguments);
+		handler.handle(handler.convert(this.context, TIMER, 1), arguments);
 
 		assertThat(bean.calls).containsExactly(List.of("payload"), "ann");
 	}
@@ -83,10 +83,10 @@ class TimerHandlersTests {
 		given(this.context.shard()).willReturn(ShardId.of("orders", 1));
 
 		handler.handle(
-				handler
-					.convert(this.context,
-							new SourceRecord(new Offset("1-0"), "ann", "payload".getBytes(),
-									Map.of(TimerRecord.NAME, "remind"), 0)),
+				handler.convert(this.context,
+						new SourceRecord(new Offset("1-0"), "ann", "payload".getBytes(),
+								Map.of(TimerRecord.NAME, "remind"), 0),
+						1),
 				new CallArguments(this.context, null, null));
 
 		assertThat(bean.calls).startsWith("payload");
@@ -98,7 +98,7 @@ class TimerHandlersTests {
 
 		assertThat(handler.hasTimers()).isFalse();
 		assertThatExceptionOfType(PayloadConversionException.class)
-			.isThrownBy(() -> handler.convert(this.context, TIMER))
+			.isThrownBy(() -> handler.convert(this.context, TIMER, 1))
 			.withMessageContaining("Plain.handle(String) has no @OnShardTimer method");
 	}
 

@@ -17,6 +17,7 @@ import io.github.shardkeeper.checkpoint.StateCache;
 import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.coordination.member.ShardConsumption;
 import io.github.shardkeeper.handler.AnnotatedBeans;
+import io.github.shardkeeper.handler.CallHooks;
 import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
@@ -54,7 +55,7 @@ public final class SimulatedConsumers {
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		beans.registerSingleton("handlers", bean);
 		this.handlers = new ShardHandlerDetector(new AnnotatedBeans(beans), new JsonPayloadConverter(this.mapper),
-				MessageArguments.NONE, null, (topic) -> schedule)
+				MessageArguments.NONE, CallHooks.NONE, (topic) -> schedule)
 			.detect(topics, (topic) -> schedule == TopicSchedule.NONE);
 	}
 

@@ -19,6 +19,7 @@ import io.github.shardkeeper.checkpoint.StateCache;
 import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
 import io.github.shardkeeper.handler.AnnotatedBeans;
+import io.github.shardkeeper.handler.CallHooks;
 import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
@@ -127,7 +128,7 @@ final class ConsumingShard {
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		beans.registerSingleton("handler", bean);
 		return new ShardHandlerDetector(new AnnotatedBeans(beans), new JsonPayloadConverter(new JsonMapper()),
-				MessageArguments.NONE, null, (topic) -> schedule)
+				MessageArguments.NONE, CallHooks.NONE, (topic) -> schedule)
 			.detect(Map.of("orders", 2), (topic) -> hasRecords)
 			.get("orders");
 	}

@@ -801,7 +801,7 @@ class RepositioningTests {
 				HandlerSignature.ofConsumer(method(method), Application.class), List.of(),
 				List.of(HandlerSignature.ofCallback(method("assigned"), Application.class, "@OnShardAssigned")),
 				List.of(HandlerSignature.ofCallback(method("revoked"), Application.class, "@OnShardRevoked")),
-				new JsonPayloadConverter(new JsonMapper()), null, Duration.ZERO);
+				new JsonPayloadConverter(new JsonMapper()), Duration.ZERO);
 	}
 
 	private static Method method(String name) {

@@ -33,6 +33,7 @@ import io.github.shardkeeper.checkpoint.StateCache;
 import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.handler.AnnotatedBeans;
+import io.github.shardkeeper.handler.CallHooks;
 import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
@@ -146,7 +147,8 @@ class ScheduledRunsSimulationTests {
 			TopicSchedule configured = new TopicSchedule("*/10 * * * * *", null, null, onInterruption, MissedRuns.ALL,
 					null);
 			this.handler = new ShardHandlerDetector(new AnnotatedBeans(beans),
-					new JsonPayloadConverter(new JsonMapper()), MessageArguments.NONE, null, (topic) -> configured)
+					new JsonPayloadConverter(new JsonMapper()), MessageArguments.NONE, CallHooks.NONE,
+					(topic) -> configured)
 				.detect(Map.of("orders", 2), (topic) -> false)
 				.get("orders");
 			this.owner = new Owner();

@@ -1366,7 +1366,7 @@ class ShardWorkerTests {
 				HandlerSignature.ofConsumer(method(method), Application.class), List.of(),
 				List.of(HandlerSignature.ofCallback(method("assigned"), Application.class, "@OnShardAssigned")),
 				List.of(HandlerSignature.ofCallback(method("revoked"), Application.class, "@OnShardRevoked")),
-				new JsonPayloadConverter(mapper), null, Duration.ZERO);
+				new JsonPayloadConverter(mapper), Duration.ZERO);
 	}
 
 	private static Method method(String name) {

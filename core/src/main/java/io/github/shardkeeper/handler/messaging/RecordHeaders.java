@@ -27,7 +27,7 @@ final class RecordHeaders extends MessageHeaders {
 
 	private final transient SourceRecord source;
 
-	RecordHeaders(ShardContext context, SourceRecord source) {
+	RecordHeaders(ShardContext context, SourceRecord source, int attempt) {
 		super(null, ID_VALUE_NONE, source.timestampMillis());
 		this.shard = context.shard();
 		this.source = source;
@@ -44,6 +44,7 @@ final class RecordHeaders extends MessageHeaders {
 		values.put(ShardHeaders.OFFSET, source.offset().value());
 		values.put(ShardHeaders.TIMESTAMP, source.timestamp());
 		values.put(ShardHeaders.GROUP, context.group());
+		values.put(ShardHeaders.ATTEMPT, attempt);
 	}
 
 	/** Converts the payload of the record. */

@@ -153,8 +153,9 @@ public final class SpringMessageArguments implements MessageArguments {
 		}
 
 		@Override
-		public @Nullable Object[] resolve(ShardContext context, SourceRecord source) {
-			Message<byte[]> message = new GenericMessage<>(source.payload(), new RecordHeaders(context, source));
+		public @Nullable Object[] resolve(ShardContext context, SourceRecord source, int attempt) {
+			Message<byte[]> message = new GenericMessage<>(source.payload(),
+					new RecordHeaders(context, source, attempt));
 			@Nullable Object[] values = new @Nullable Object[this.parameters.length];
 			for (int i = 0; i < values.length; i++) {
 				Filled filled = this.parameters[i];

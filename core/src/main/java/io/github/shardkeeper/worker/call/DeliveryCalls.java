@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.checkpoint.JournaledState;
+import io.github.shardkeeper.handler.CallArguments;
 import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.TimerRecord;
@@ -115,7 +116,9 @@ public final class DeliveryCalls {
 
 	private Result callWithOne(Delivery delivery, MonotonicTime begun, boolean concurrently) {
 		TrackedRecord record = delivery.first();
-		Object converted = concurrently ? this.turns.convert(begun, () -> convert(record)) : convert(record);
+		int attempt = delivery.calls() + 1;
+		Object converted = concurrently ? this.turns.convert(begun, () -> convert(record, attempt))
+				: convert(record, attempt);
 		if (converted instanceof Unreadable unreadable) {
 			return notCalled(delivery, List.of(unreadable), null, begun);
 		}
@@ -126,7 +129,7 @@ public final class DeliveryCalls {
 		List<Unreadable> unreadable = new ArrayList<>();
 		List<Object> readable = new ArrayList<>(delivery.records().size());
 		for (TrackedRecord tracked : delivery.records()) {
-			Object converted = convert(tracked);
+			Object converted = convert(tracked, delivery.calls() + 1);
 			if (converted instanceof Unreadable one) {
 				unreadable.add(one);
 			}
@@ -154,7 +157,7 @@ public final class DeliveryCalls {
 		CallWrites writes = CallWrites.open(this.handler, this.owned);
 		CallCommit commit = this.committer.begin(delivery.records(), writes);
 		CallCommit.Code code = commit
-			.around((view) -> this.handler.handle(converted, writes.arguments(this.owned, view, acknowledgment)));
+			.around((view) -> handle(converted, writes.arguments(this.owned, view, acknowledgment)));
 		HandlerCalls.Result call = concurrently ? this.handlerCalls.callConcurrently(seen, begun, code)
 				: this.handlerCalls.callHandler(seen, begun, code);
 		writes.close();
@@ -162,10 +165,17 @@ public final class DeliveryCalls {
 		return new Result(delivery, unreadable, call, commit.uncommitted(writes), begun, ended, commit);
 	}
 
+	private void handle(Object converted, CallArguments arguments) throws Throwable {
+		int skipped = this.handler.handle(converted, arguments);
+		if (skipped > 0) {
+			this.owned.meters().count((meters) -> meters.skipped(skipped));
+		}
+	}
+
 	/** Returns the handler's argument, or an {@link Unreadable}. */
-	private Object convert(TrackedRecord tracked) {
+	private Object convert(TrackedRecord tracked, int attempt) {
 		try {
-			return convert(tracked.source());
+			return convert(tracked.source(), attempt);
 		}
 		catch (PayloadConversionException ex) {
 			return new Unreadable(tracked, ex);
@@ -181,14 +191,14 @@ public final class DeliveryCalls {
 		}
 	}
 
-	private Object convert(SourceRecord source) {
+	private Object convert(SourceRecord source, int attempt) {
 		long maxBytes = this.owned.settings().maxRecordBytes();
 		if (source.size() > maxBytes) {
 			throw new PayloadConversionException(
 					"The record has %,d bytes (key, headers and payload); 'shardkeeper.max-record-size' allows %,d"
 						.formatted(source.size(), maxBytes));
 		}
-		return this.handler.convert(this.owned, source);
+		return this.handler.convert(this.owned, source, attempt);
 	}
 
 	/**

@@ -67,6 +67,10 @@ public interface ConsumerMeters {
 		default void notConverted() {
 		}
 
+		/** Called when filters have skipped records, each time that they do. */
+		default void skipped(int records) {
+		}
+
 		/** Called when a record becomes a dead letter with the next commit. */
 		default void deadLettered() {
 		}

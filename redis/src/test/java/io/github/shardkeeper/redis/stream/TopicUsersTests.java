@@ -93,8 +93,8 @@ class TopicUsersTests {
 	}
 
 	private TopicUsers users(String group, int shards, String format) {
-		return new TopicUsers(RedisClients.sharedConnector(), this.prefix, group, Map.of("visits", shards), (topic) -> format,
-				Duration.ofSeconds(10));
+		return new TopicUsers(RedisClients.sharedConnector(), this.prefix, group, Map.of("visits", shards),
+				(topic) -> format, Duration.ofSeconds(10));
 	}
 
 	private Map<String, String> users() {

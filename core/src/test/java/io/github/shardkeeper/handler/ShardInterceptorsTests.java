@@ -7,24 +7,25 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.ShardContext;
-import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.ShardInterceptor;
+import io.github.shardkeeper.ShardRecord;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.mockito.Mockito.mock;
 
-class CallObserversTests {
+class ShardInterceptorsTests {
 
 	private final List<String> events = new ArrayList<>();
 
-	private final CallObserver outer = named("outer");
+	private final ShardInterceptor outer = named("outer");
 
-	private final CallObserver inner = named("inner");
+	private final ShardInterceptor inner = named("inner");
 
 	@Test
 	void eachIsAroundTheNext() throws Throwable {
-		observe(() -> this.events.add("call"), this.outer, this.inner);
+		intercept(() -> this.events.add("call"), this.outer, this.inner);
 
 		assertThat(this.events).containsExactly("outer begins", "inner begins", "call", "inner ends", "outer ends");
 	}
@@ -33,16 +34,16 @@ class CallObserversTests {
 	void failureOfTheCallReachesAllAndTheCaller() {
 		IOException failure = new IOException("caused by the test");
 
-		assertThatThrownBy(() -> observe(() -> {
+		assertThatThrownBy(() -> intercept(() -> {
 			throw failure;
 		}, this.outer, this.inner)).isSameAs(failure);
 		assertThat(this.events).containsExactly("outer begins", "inner begins", "inner ends", "outer ends");
 	}
 
 	@Test
-	void failureOfAnObserverIsOneOfTheCall() {
+	void failureOfAnInterceptorIsOneOfTheCall() {
 		assertThatIllegalStateException()
-			.isThrownBy(() -> observe(() -> this.events.add("call"), this.outer, (context, records, call) -> {
+			.isThrownBy(() -> intercept(() -> this.events.add("call"), this.outer, (shard, records, call) -> {
 				throw new IllegalStateException("caused by the test");
 			}, this.inner))
 			.withMessage("caused by the test");
@@ -51,23 +52,23 @@ class CallObserversTests {
 
 	/** The records would count as handled. */
 	@Test
-	void observerThatMakesNoCallFailsIt() {
+	void interceptorThatMakesNoCallFailsIt() {
 		assertThatIllegalStateException()
-			.isThrownBy(() -> observe(() -> this.events.add("call"), this.outer, new Silent()))
+			.isThrownBy(() -> intercept(() -> this.events.add("call"), this.outer, new Silent()))
 			.withMessageContaining("Silent has not made the call");
 		assertThat(this.events).containsExactly("outer begins", "outer ends");
 	}
 
 	@Test
-	void observerThatKeepsTheFailureToItselfFailsTheCall() {
+	void interceptorThatKeepsTheFailureToItselfFailsTheCall() {
 		IOException failure = new IOException("caused by the test");
 		List<Throwable> kept = new ArrayList<>();
 
-		assertThatThrownBy(() -> observe(() -> {
+		assertThatThrownBy(() -> intercept(() -> {
 			throw failure;
-		}, (context, records, call) -> {
+		}, (shard, records, call) -> {
 			try {
-				call.make();
+				call.proceed();
 			}
 			catch (IOException ex) {
 				kept.add(ex);
@@ -77,32 +78,32 @@ class CallObserversTests {
 	}
 
 	@Test
-	void secondCallOfAnObserverIsNotMade() {
+	void secondCallOfAnInterceptorIsNotMade() {
 		assertThatIllegalStateException()
-			.isThrownBy(() -> observe(() -> this.events.add("call"), (context, records, call) -> {
-				call.make();
-				call.make();
+			.isThrownBy(() -> intercept(() -> this.events.add("call"), (shard, records, call) -> {
+				call.proceed();
+				call.proceed();
 			}))
 			.withMessageContaining("twice");
 		assertThat(this.events).containsExactly("call");
 	}
 
 	@Test
-	void withoutObserversThereIsNone() {
-		assertThat(CallObservers.of(List.of())).isNull();
+	void withoutInterceptorsThereIsNone() {
+		assertThat(ShardInterceptors.of(List.of())).isNull();
 	}
 
-	private static void observe(CallObserver.Call call, CallObserver... observers) throws Throwable {
-		CallObserver all = CallObservers.of(List.of(observers));
+	private static void intercept(ShardInterceptor.Call call, ShardInterceptor... interceptors) throws Throwable {
+		ShardInterceptor all = ShardInterceptors.of(List.of(interceptors));
 		assertThat(all).isNotNull();
-		all.observe(mock(ShardContext.class), List.<SourceRecord>of(), call);
+		all.intercept(mock(ShardContext.class), List.of(), call);
 	}
 
-	private CallObserver named(String name) {
-		return (context, records, call) -> {
+	private ShardInterceptor named(String name) {
+		return (shard, records, call) -> {
 			this.events.add(name + " begins");
 			try {
-				call.make();
+				call.proceed();
 			}
 			finally {
 				this.events.add(name + " ends");
@@ -110,10 +111,10 @@ class CallObserversTests {
 		};
 	}
 
-	private static final class Silent implements CallObserver {
+	private static final class Silent implements ShardInterceptor {
 
 		@Override
-		public void observe(ShardContext context, List<SourceRecord> records, Call call) {
+		public void intercept(ShardContext shard, List<ShardRecord<?>> records, Call call) {
 		}
 
 	}
