@@ -10,6 +10,7 @@ import io.github.shardkeeper.benchmarks.locks.LocksBenchmark;
 import io.github.shardkeeper.benchmarks.moves.HandoverBenchmark;
 import io.github.shardkeeper.benchmarks.moves.RollingBenchmark;
 import io.github.shardkeeper.benchmarks.records.ConsumingBenchmark;
+import io.github.shardkeeper.benchmarks.records.CountingBenchmark;
 import io.github.shardkeeper.benchmarks.records.LatencyBenchmark;
 import io.github.shardkeeper.benchmarks.records.SendingBenchmark;
 import io.github.shardkeeper.benchmarks.records.TransactionsBenchmark;
@@ -29,6 +30,7 @@ public final class Benchmarks {
 		ALL.put("handover", new HandoverBenchmark());
 		ALL.put("rolling", new RollingBenchmark());
 		ALL.put("consuming", new ConsumingBenchmark());
+		ALL.put("counting", new CountingBenchmark());
 		ALL.put("latency", new LatencyBenchmark());
 		ALL.put("sending", new SendingBenchmark());
 		ALL.put("transactions", new TransactionsBenchmark());

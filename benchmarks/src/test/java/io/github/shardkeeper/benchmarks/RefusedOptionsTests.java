@@ -28,6 +28,8 @@ class RefusedOptionsTests {
 			rolling      | --shards=4           | from 5
 			rolling      | --rounds=-1          | --rounds=2
 			consuming    | --source=sls         | redis, kafka
+			counting     | --keys=7             | from 8
+			counting     | --contenders=Flink   | Kafka Streams, exactly_once_v2
 			latency      | --instances=3        | --rate
 			sending      | --records=1          | from 20
 			transactions | --fsync=yes          | off, on

@@ -62,15 +62,15 @@ public final class ConsumingBenchmark implements Benchmark {
 				measure(shards, records, warmUp, rounds, raw, readers,
 						(topic, number,
 								each) -> new Partitions(kafka.bootstrapServers(), redis.port(), topic, number, each)
-									.fill(kafka, 0));
+									.fill(kafka, (payload) -> null));
 			}
 		}
 		else {
 			List<Reader<? super Streams>> readers = options.matching("contenders", ofRedis());
 			try (RawFigures raw = new RawFigures(Path.of("consuming.csv"));
 					EmbeddedRedis redis = EmbeddedRedis.start()) {
-				measure(shards, records, warmUp, rounds, raw, readers,
-						(topic, number, each) -> new Streams(redis.port(), topic, number, each).fill());
+				measure(shards, records, warmUp, rounds, raw, readers, (topic, number,
+						each) -> new Streams(redis.port(), topic, number, each).fill((payload) -> "key"));
 			}
 		}
 	}

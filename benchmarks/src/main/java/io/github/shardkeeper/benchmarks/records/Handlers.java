@@ -3,6 +3,7 @@ package io.github.shardkeeper.benchmarks.records;
 import java.util.List;
 
 import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
 
 /**
@@ -48,6 +49,16 @@ final class Handlers {
 		public void handle(byte[] payload, ShardState state) {
 			state.increment(counter(payload), 1);
 			this.tally.handled(payload);
+		}
+
+	}
+
+	/** One record per call, counted by its key. */
+	record CountPerKey(HandledRecords tally) {
+
+		@ShardConsumer("${benchmark.topic}")
+		public void handle(ShardRecord<byte[]> record, ShardState state) {
+			this.tally.counted(record.payload(), state.increment(record.key(), 1));
 		}
 
 	}

@@ -1,9 +1,9 @@
 package io.github.shardkeeper.benchmarks.records;
 
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Function;
 
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -11,6 +11,7 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.StringSerializer;
 
 import io.github.shardkeeper.test.EmbeddedKafka;
 
@@ -40,23 +41,19 @@ record Partitions(String servers, int redis, String topic, int shards, int recor
 
 	/**
 	 * Creates the topic and appends the records.
-	 * @param keys the number of different keys per partition, in turn; 0 for none
+	 * @param key returns the key of each payload, {@code null} for none
 	 */
-	Partitions fill(EmbeddedKafka kafka, int keys) {
+	Partitions fill(EmbeddedKafka kafka, Function<byte[], String> key) {
 		kafka.createTopic(this.topic, this.shards);
 		Map<String, Object> properties = new HashMap<>(
 				Map.of(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, this.servers));
 		properties.put(ProducerConfig.LINGER_MS_CONFIG, 20);
-		ByteArraySerializer bytes = new ByteArraySerializer();
-		try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(properties, bytes, bytes)) {
+		try (KafkaProducer<String, byte[]> producer = new KafkaProducer<>(properties, new StringSerializer(),
+				new ByteArraySerializer())) {
 			payloads((payloads) -> payloads.forEach((payload) -> producer.send(
-					new ProducerRecord<>(this.topic, ByteBuffer.wrap(payload).getInt(), key(payload, keys), payload))));
+					new ProducerRecord<>(this.topic, ByteBuffer.wrap(payload).getInt(), key.apply(payload), payload))));
 		}
 		return this;
-	}
-
-	private static byte[] key(byte[] payload, int keys) {
-		return (keys > 0) ? Integer.toString(Tally.key(payload, keys)).getBytes(StandardCharsets.UTF_8) : null;
 	}
 
 }

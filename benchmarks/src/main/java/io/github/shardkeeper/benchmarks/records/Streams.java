@@ -3,6 +3,7 @@ package io.github.shardkeeper.benchmarks.records;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
 import org.springframework.context.ConfigurableApplicationContext;
 
@@ -27,14 +28,17 @@ record Streams(int redis, String topic, int shards, int recordsPerShard) impleme
 		return Map.of();
 	}
 
-	/** Has Shardkeeper append the records. */
-	Streams fill() {
+	/**
+	 * Has Shardkeeper append the records.
+	 * @param key returns the key of each payload
+	 */
+	Streams fill(Function<byte[], String> key) {
 		try (ConfigurableApplicationContext application = Applications.start(this.redis, new Object(),
 				Map.of("shardkeeper.group", "sender", "shardkeeper.topics." + this.topic + ".shards", this.shards))) {
 			payloads((payloads) -> Applications.append(application,
 					payloads.stream()
 						.map((payload) -> new NewRecord(ShardId.of(this.topic, ByteBuffer.wrap(payload).getInt()),
-								"key", payload))
+								key.apply(payload), payload))
 						.toList()));
 		}
 		return this;

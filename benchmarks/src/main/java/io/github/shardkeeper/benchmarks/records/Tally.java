@@ -32,6 +32,8 @@ final class Tally implements HandledRecords {
 
 	private final AtomicInteger unfinishedShards;
 
+	private final AtomicInteger miscounted = new AtomicInteger();
+
 	private final CountDownLatch finished = new CountDownLatch(1);
 
 	private final AtomicLong firstNanos = new AtomicLong();
@@ -87,6 +89,14 @@ final class Tally implements HandledRecords {
 		}
 	}
 
+	@Override
+	public void counted(byte[] payload, long count) {
+		if (count != CountedKeys.expected(payload)) {
+			this.miscounted.incrementAndGet();
+		}
+		handled(payload);
+	}
+
 	private void handled(Shard shard, int number) {
 		if (number == shard.next) {
 			if (number == 0) {
@@ -139,7 +149,7 @@ final class Tally implements HandledRecords {
 		}
 	}
 
-	/** Fails unless each record was handled once, and in its order. */
+	/** Fails unless each record was handled once, in its order, and counted right. */
 	void verify() {
 		long outOfOrder = 0;
 		long repeated = 0;
@@ -147,10 +157,10 @@ final class Tally implements HandledRecords {
 			outOfOrder += (this.keys > 0) ? shard.keysOutOfOrder : shard.outOfOrder;
 			repeated += shard.repeated;
 		}
-		if (!isComplete() || outOfOrder > 0 || repeated > 0) {
+		if (!isComplete() || outOfOrder > 0 || repeated > 0 || this.miscounted.get() > 0) {
 			throw new IllegalStateException(String.format(Locale.ROOT,
-					"%,d records handled out of order, %,d more than once, shards unfinished: %d", outOfOrder, repeated,
-					this.unfinishedShards.get()));
+					"%,d records handled out of order, %,d more than once, %,d miscounted, shards unfinished: %d",
+					outOfOrder, repeated, this.miscounted.get(), this.unfinishedShards.get()));
 		}
 	}
 

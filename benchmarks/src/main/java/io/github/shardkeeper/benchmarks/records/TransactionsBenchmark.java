@@ -70,7 +70,7 @@ public final class TransactionsBenchmark implements Benchmark {
 			int port = database.ask("").get("port").intValue();
 			Partitions partitions = new Partitions(kafka.bootstrapServers(), redis.port(), "records", sizes.shards(),
 					records / sizes.shards())
-				.fill(kafka, Accounts.PER_SHARD);
+				.fill(kafka, (payload) -> String.valueOf(Tally.key(payload, Accounts.PER_SHARD)));
 			for (Transactions contender : contenders) {
 				processes.put(contender,
 						ChildProcess.start(ClassPath.allEntries(), TransactionProcess.class, contender.name(),

@@ -23,7 +23,7 @@ class ReadersTests {
 	@Test
 	void everyContenderHandlesEveryRecordOfRedisOnce() throws Exception {
 		try (EmbeddedRedis redis = EmbeddedRedis.start()) {
-			Streams streams = new Streams(redis.port(), "records", SHARDS, RECORDS_PER_SHARD).fill();
+			Streams streams = new Streams(redis.port(), "records", SHARDS, RECORDS_PER_SHARD).fill((payload) -> "key");
 			for (Reader<? super Streams> reader : ConsumingBenchmark.ofRedis()) {
 				verify(reader, streams);
 			}
@@ -36,7 +36,7 @@ class ReadersTests {
 				EmbeddedKafka kafka = KafkaProcess.start(Map.of("group.initial.rebalance.delay.ms", "0"))) {
 			Partitions partitions = new Partitions(kafka.bootstrapServers(), redis.port(), "records", SHARDS,
 					RECORDS_PER_SHARD)
-				.fill(kafka, 0);
+				.fill(kafka, (payload) -> null);
 			for (Reader<? super Partitions> reader : ConsumingBenchmark.ofKafka()) {
 				verify(reader, partitions);
 			}

@@ -30,6 +30,19 @@ class TallyTests {
 		assertThatIllegalStateException().isThrownBy(handled(2, 0, 0)::verify).withMessageContaining("unfinished: 1");
 	}
 
+	@Test
+	void countsThatDifferFromThoseOfTheKeysFail() {
+		CountedKeys keys = new CountedKeys(1, 1);
+		Tally tally = new Tally(1, 2);
+		for (int number = 0; number < 2; number++) {
+			byte[] payload = Tally.payload(0, number, 100);
+			keys.next(payload);
+			tally.counted(payload, 1);
+		}
+
+		assertThatIllegalStateException().isThrownBy(tally::verify).withMessageContaining("1 miscounted");
+	}
+
 	private static Tally handled(int records, int keys, int... numbers) {
 		Tally tally = new Tally(1, records, keys);
 		for (int number : numbers) {
