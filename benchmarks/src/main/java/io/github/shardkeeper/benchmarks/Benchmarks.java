@@ -16,6 +16,7 @@ import io.github.shardkeeper.benchmarks.records.SendingBenchmark;
 import io.github.shardkeeper.benchmarks.records.TransactionsBenchmark;
 import io.github.shardkeeper.benchmarks.scale.ScaleBenchmark;
 import io.github.shardkeeper.benchmarks.state.StateBenchmark;
+import io.github.shardkeeper.benchmarks.state.StateMovesBenchmark;
 import io.github.shardkeeper.benchmarks.state.StateReadsBenchmark;
 
 /**
@@ -36,6 +37,7 @@ public final class Benchmarks {
 		ALL.put("transactions", new TransactionsBenchmark());
 		ALL.put("state", new StateBenchmark());
 		ALL.put("state-reads", new StateReadsBenchmark());
+		ALL.put("state-moves", new StateMovesBenchmark());
 		ALL.put("scale", new ScaleBenchmark());
 		ALL.put("idle", new IdleBenchmark());
 		ALL.put("startup", new StartupBenchmark());

@@ -34,6 +34,7 @@ class RefusedOptionsTests {
 			sending      | --records=1          | from 20
 			transactions | --fsync=yes          | off, on
 			state        | --entries=0          | --entries=1,100000
+			state-moves  | --entries=0          | --entries=10,100000
 			scale        | --members=1          | from 2
 			idle         | --seconds=0          | from 1
 			startup      | --rounds=0           | --rounds=10
