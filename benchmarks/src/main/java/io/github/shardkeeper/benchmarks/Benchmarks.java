@@ -18,6 +18,7 @@ import io.github.shardkeeper.benchmarks.scale.ScaleBenchmark;
 import io.github.shardkeeper.benchmarks.state.StateBenchmark;
 import io.github.shardkeeper.benchmarks.state.StateMovesBenchmark;
 import io.github.shardkeeper.benchmarks.state.StateReadsBenchmark;
+import io.github.shardkeeper.benchmarks.timers.TimersBenchmark;
 
 /**
  * Runs the benchmark whose name is the first argument; without one, lists them all.
@@ -38,6 +39,7 @@ public final class Benchmarks {
 		ALL.put("state", new StateBenchmark());
 		ALL.put("state-reads", new StateReadsBenchmark());
 		ALL.put("state-moves", new StateMovesBenchmark());
+		ALL.put("timers", new TimersBenchmark());
 		ALL.put("scale", new ScaleBenchmark());
 		ALL.put("idle", new IdleBenchmark());
 		ALL.put("startup", new StartupBenchmark());

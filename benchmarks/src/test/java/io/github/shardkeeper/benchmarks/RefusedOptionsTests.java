@@ -35,6 +35,8 @@ class RefusedOptionsTests {
 			transactions | --fsync=yes          | off, on
 			state        | --entries=0          | --entries=1,100000
 			state-moves  | --entries=0          | --entries=10,100000
+			timers       | --rate=0             | --rate=1000
+			timers       | --contenders=Quartz  | Redisson RDelayedQueue
 			scale        | --members=1          | from 2
 			idle         | --seconds=0          | from 1
 			startup      | --rounds=0           | --rounds=10
