@@ -13,6 +13,7 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 
+import io.github.shardkeeper.ShardConsumers;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.ProblemReport;
 import io.github.shardkeeper.coordination.SettingsAgreement;
@@ -82,6 +83,11 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 		}
 		else {
 			builder.withDetail("member", "none: every topic that this instance consumes is broadcast");
+		}
+		Map<String, ShardConsumers.State> resting = this.runner.restingTopics();
+		if (!resting.isEmpty()) {
+			// A detail only: the application wants it.
+			builder.withDetail("consumers", resting);
 		}
 		addAgreement(builder);
 		Map<String, String> loopProblems = this.loops.problems();

@@ -74,6 +74,7 @@ import io.github.shardkeeper.checkpoint.TopicGroups;
 import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.consumer.ExitOnSessionLoss;
 import io.github.shardkeeper.consumer.PublishedEvents;
+import io.github.shardkeeper.consumer.RegisteredConsumers;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.consumer.StartPositions;
 import io.github.shardkeeper.consumer.WorkerThreads;
@@ -310,10 +311,15 @@ public final class ShardkeeperAutoConfiguration {
 		return new ShardConsumerRunner(coordinator, agreement, detector, sources, startPositions,
 				broadcast.over(checkpoints), lease, runtime, threads,
 				new ShardConsumerRunner.Settings(settings.consumers(), consumer.buffer().totalSize().toBytes(),
-						consumer.state().cacheSize().toBytes(), settings.broadcastTopics(),
+						consumer.state().cacheSize().toBytes(), settings.broadcastTopics(), settings.autoStartup(),
 						consumer.startup() == ShardkeeperProperties.Startup.WITH_CONTEXT),
 				stateValues, meters.getIfAvailable(() -> ConsumerMeters.NONE), events,
 				outputs.getIfAvailable(() -> OutboxSettings.NONE), settings.leaveTimeout());
+	}
+
+	@Bean
+	RegisteredConsumers shardkeeperConsumers(ShardConsumerRunner runner) {
+		return new RegisteredConsumers(runner);
 	}
 
 	@Bean

@@ -43,13 +43,18 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 
 	private final ShardWorkers workers;
 
+	private final ConsumerStates states;
+
 	private final MemberId member;
 
 	private final Set<ShardId> started = new HashSet<>();
 
 	private final Set<ShardId> completed = new HashSet<>();
 
-	/** Started shards that the exact list of their topic leaves out; they are ending. */
+	/**
+	 * Started shards of stopped topics, and those that the exact list of their topic
+	 * leaves out; they are ending.
+	 */
 	private final Set<ShardId> withdrawn = new HashSet<>();
 
 	/** Problems of shards that are not consumed any more. */
@@ -63,17 +68,13 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 
 	/** Creates a consumption; workers of an {@code earlier} run may not have ended. */
 	BroadcastConsumption(Map<String, ShardHandler> handlers, WorkerContext context, SessionWatch session,
-			WorkerThreads.Running threads, String instance, @Nullable ShardWorkers earlier) {
+			WorkerThreads.Running threads, String instance, ConsumerStates states, @Nullable ShardWorkers earlier) {
 		this.instance = instance;
+		this.states = states;
 		this.clock = context.wallClock();
-		this.workers = new ShardWorkers(handlers, context.forBroadcast(this), session, threads.preparing(),
+		this.workers = new ShardWorkers(handlers, context.forBroadcast(this), session, threads.preparing(), states,
 				Directives.NONE, earlier);
 		this.member = MemberId.of(instance, Long.toString(nextToken(Token.NONE).value(), Character.MAX_RADIX));
-	}
-
-	/** Returns the topics. */
-	Set<String> topics() {
-		return this.workers.topics();
 	}
 
 	ShardWorkers workers() {
@@ -81,14 +82,16 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 	}
 
 	/**
-	 * Starts new shards. Those that no longer exist end when their reader reports it, or
-	 * now if the list of their topic is exact.
+	 * Starts new shards of topics that are not stopped, and ends those of stopped ones.
+	 * Those that no longer exist end when their reader reports it, or now if the list of
+	 * their topic is exact.
 	 */
 	synchronized void shardsChanged(Map<String, TopicShards> current) {
 		this.topics = Map.copyOf(current);
 		if (!this.stopping) {
 			this.topics.forEach((topic, shards) -> shards.forEach(topic, (shard) -> {
-				if (!this.started.contains(shard) && parentsAreCompleted(shard, shards)) {
+				if (this.states.takesPart(topic) && !this.started.contains(shard)
+						&& parentsAreCompleted(shard, shards)) {
 					start(shard, Token.NONE);
 				}
 			}));
@@ -99,7 +102,8 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 	private void withdraw() {
 		for (ShardId shard : this.started) {
 			TopicShards listed = this.topics.getOrDefault(shard.topic(), TopicShards.NONE);
-			if (listed.isExact() && !listed.contains(shard.id()) && this.withdrawn.add(shard)) {
+			boolean gone = listed.isExact() && !listed.contains(shard.id());
+			if ((gone || !this.states.takesPart(shard.topic())) && this.withdrawn.add(shard)) {
 				this.workers.drain(shard);
 			}
 		}

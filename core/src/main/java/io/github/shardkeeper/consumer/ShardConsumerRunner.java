@@ -16,12 +16,14 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import org.springframework.context.SmartLifecycle;
 
+import io.github.shardkeeper.ShardConsumers.State;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.StateCache;
@@ -70,6 +72,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private static final String COMPARISON = "shardkeeper-commit-comparison";
 
+	private static final String PAUSED = "The application has paused the topic on this instance (ShardConsumers.pause)";
+
 	private static final Duration RESCUE_PERIOD = Duration.ofSeconds(1);
 
 	private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
@@ -103,6 +107,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	private final OutboxSettings outputs;
 
 	private final Duration stopTimeout;
+
+	private final ConsumerStates states;
 
 	private volatile @Nullable Running running;
 
@@ -147,6 +153,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		this.events = events;
 		this.outputs = outputs;
 		this.stopTimeout = stopTimeout;
+		this.states = new ConsumerStates(settings.autoStartup());
 	}
 
 	/**
@@ -186,11 +193,12 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		Map<String, ShardHandler> coordinated = new TreeMap<>(handlers);
 		coordinated.keySet().removeAll(broadcast.keySet());
 		SessionWatch session = new SessionWatch(this.coordinator::member, this.events);
-		ShardWorkers workers = new ShardWorkers(coordinated, context, session, runningThreads.preparing(), null,
-				this.earlierWorkers);
+		ShardWorkers workers = new ShardWorkers(coordinated, context, session, runningThreads.preparing(), this.states,
+				null, this.earlierWorkers);
 		workers.onWriteBack(() -> recordConsumption(context, handlers.keySet()));
-		BroadcastConsumption broadcastConsumption = broadcast.isEmpty() ? null : new BroadcastConsumption(broadcast,
-				context, session, runningThreads, this.coordinator.settings().instance(), this.earlierBroadcast);
+		BroadcastConsumption broadcastConsumption = broadcast.isEmpty() ? null
+				: new BroadcastConsumption(broadcast, context, session, runningThreads,
+						this.coordinator.settings().instance(), this.states, this.earlierBroadcast);
 		// Without a coordinator these loops have to keep the process running.
 		readers.startLoops(this.runtime.loops(), coordinated.isEmpty());
 		Loops.Loop rescueLoop = this.runtime.loops().start(RESCUE, () -> {
@@ -199,7 +207,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 				broadcastConsumption.workers().rescue();
 			}
 			// An own source is asked for problems here: last, because it may hang.
-			this.coordinator.shareProblems(ShardProblem.texts(problems(workers, readers)));
+			this.coordinator.shareProblems(texts(problems(workers, readers), workers.shards()));
 			return this.runtime.clock().now().plus(RESCUE_PERIOD);
 		});
 		Loops.Loop comparison = coordinated.keySet()
@@ -212,7 +220,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		this.running = current;
 		this.consumed = Set.copyOf(handlers.keySet());
 		try {
-			begin(current, handlers, coordinated, broadcast);
+			begin(current, handlers);
 		}
 		catch (RuntimeException | Error ex) {
 			shutDown(current);
@@ -221,26 +229,68 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	/** Joins the group, and watches for changes of shards from then on. */
-	private void begin(Running current, Map<String, ShardHandler> handlers, Map<String, ShardHandler> coordinated,
-			Map<String, ShardHandler> broadcast) {
-		Runnable onChange = () -> {
-			if (current.coordinated) {
-				this.coordinator.shardsChanged(topics(coordinated));
-				listed(coordinated.keySet());
-			}
-			if (current.broadcast != null && this.agreement.isReached()) {
-				current.broadcast.shardsChanged(topics(broadcast));
-			}
-		};
+	private void begin(Running current, Map<String, ShardHandler> handlers) {
+		Runnable onChange = () -> shardsChanged(current);
 		this.agreement.begin(handlers.keySet(), onChange);
 		WarmUp.begin(current.context, this.settings.consumers().apply(handlers.keySet().iterator().next()));
 		warmUp(handlers.keySet());
 		if (current.coordinated) {
-			this.coordinator.start(topics(coordinated), current.workers);
+			this.coordinator.start(topics(current.workers.handlers()), current.workers);
 		}
 		current.watch = this.sources.watch(handlers.keySet(), onChange);
 		// Changes between the start of the coordinator and now.
 		onChange.run();
+	}
+
+	/**
+	 * Passes on the shards of the topics that this instance takes part in: one thread at
+	 * a time, because the last one that does has to be the last one that has read them.
+	 */
+	private void shardsChanged(Running current) {
+		synchronized (current) {
+			if (current.coordinated) {
+				Map<String, TopicShards> topics = topics(current.workers.handlers());
+				this.coordinator.shardsChanged(topics);
+				listed(topics.keySet());
+			}
+			BroadcastConsumption broadcast = current.broadcast;
+			if (broadcast != null && this.agreement.isReached()) {
+				broadcast.shardsChanged(topics(broadcast.workers().handlers()));
+			}
+		}
+	}
+
+	ConsumerStates states() {
+		return this.states;
+	}
+
+	/** Changes the state of a topic that has a handler. Does not wait for anything. */
+	void change(String topic, State state) {
+		this.states.set(topic, state);
+		Running current = this.running;
+		if (current != null) {
+			if (state != State.STOPPED) {
+				recordConsumption(current.context, Set.of(topic));
+			}
+			current.workers.statesChanged();
+			if (current.broadcast != null) {
+				current.broadcast.workers().statesChanged();
+			}
+			shardsChanged(current);
+		}
+	}
+
+	/**
+	 * Returns a future that completes once all current workers of a topic have ended.
+	 */
+	CompletableFuture<Void> ended(String topic) {
+		Running current = this.running;
+		if (current == null) {
+			return CompletableFuture.completedFuture(null);
+		}
+		BroadcastConsumption broadcast = current.broadcast;
+		return (broadcast == null) ? current.workers.ended(topic)
+				: CompletableFuture.allOf(current.workers.ended(topic), broadcast.workers().ended(topic));
 	}
 
 	private WorkerContext workerContext(Executor executor, ShardReaders readers) {
@@ -283,12 +333,12 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	/**
-	 * Returns the topics that have a handler. A handler without records never reaches the
-	 * end of a shard, so its shards do not wait for parents.
+	 * Returns the topics that have a handler and are not stopped. A handler without
+	 * records never reaches the end of a shard, so its shards do not wait for parents.
 	 */
 	private Map<String, TopicShards> topics(Map<String, ShardHandler> handlers) {
 		Map<String, TopicShards> topics = new TreeMap<>(this.sources.topics());
-		topics.keySet().retainAll(handlers.keySet());
+		topics.keySet().retainAll(this.states.takingPart(handlers.keySet()));
 		handlers.forEach((topic, handler) -> {
 			if (handler.shape() == HandlerShape.LOOP) {
 				topics.computeIfPresent(topic, (name, shards) -> shards.withoutParents());
@@ -327,7 +377,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private void recordConsumption(Set<String> topics) {
 		try {
-			this.startPositions.consume(topics);
+			this.startPositions.consume(this.states.takingPart(topics));
 		}
 		catch (StoreUnavailableException ex) {
 			if (!ex.isRefusal()) {
@@ -339,14 +389,14 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	/**
-	 * Stores again since when topics are consumed: the store may have lost it, and shards
-	 * without an offset would start too late.
+	 * Stores since when topics are consumed, in the background: the store may have lost
+	 * it, and shards without an offset would start too late.
 	 */
 	private void recordConsumption(WorkerContext context, Set<String> topics) {
 		try {
 			context.executor().execute(() -> {
 				try {
-					this.startPositions.consume(topics);
+					this.startPositions.consume(this.states.takingPart(topics));
 				}
 				catch (StoreUnavailableException ex) {
 					recordConsumptionLater(context, topics, ex);
@@ -427,17 +477,31 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		return PHASE;
 	}
 
-	/** Returns the consumed topics without broadcast topics, empty if not running. */
+	/**
+	 * Returns the topics that have a handler, stopped ones included, without broadcast
+	 * topics; empty if not running.
+	 */
 	public Set<String> topics() {
 		Running current = this.running;
 		return (current != null) ? current.topics : Set.of();
 	}
 
-	/** Returns the consumed broadcast topics, empty if not running. */
+	/**
+	 * Returns the broadcast topics that have a handler, stopped ones included; empty if
+	 * not running.
+	 */
 	public Set<String> broadcastTopics() {
 		Running current = this.running;
 		BroadcastConsumption broadcast = (current != null) ? current.broadcast : null;
-		return (broadcast != null) ? broadcast.topics() : Set.of();
+		return (broadcast != null) ? Set.copyOf(broadcast.workers().handlers().keySet()) : Set.of();
+	}
+
+	/** Returns the topics with a handler that is paused or stopped on this instance. */
+	public Map<String, State> restingTopics() {
+		Map<String, State> resting = new TreeMap<>();
+		this.consumed.forEach((topic) -> resting.put(topic, this.states.of(topic)));
+		resting.values().removeIf(State.RUNNING::equals);
+		return resting;
 	}
 
 	/** Returns the problem of each consumed topic whose shards cannot be found. */
@@ -454,9 +518,22 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		return throttled;
 	}
 
-	/** Returns the texts of {@link #shardProblems()}. */
+	/**
+	 * Returns the texts of {@link #shardProblems()}, and which other shards the
+	 * application has paused.
+	 */
 	public Map<ShardId, String> problems() {
-		return ShardProblem.texts(shardProblems());
+		return texts(shardProblems(), allShards());
+	}
+
+	private Map<ShardId, String> texts(Map<ShardId, ShardProblem> problems, Iterable<ShardId> shards) {
+		Map<ShardId, String> texts = ShardProblem.texts(problems);
+		shards.forEach((shard) -> {
+			if (this.states.of(shard.topic()) == State.PAUSED) {
+				texts.putIfAbsent(shard, PAUSED);
+			}
+		});
+		return texts;
 	}
 
 	/** Returns the problem of each shard of this instance that cannot be consumed. */
@@ -623,11 +700,12 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	 * @param stateCacheBytes the limit of what is in memory of all states that are read
 	 * when they are used
 	 * @param broadcastTopics the topics of which every instance consumes every shard
+	 * @param autoStartup returns whether a topic is consumed before somebody starts it
 	 * @param startsWithContext whether the context starts the runner; otherwise somebody
 	 * starts it later
 	 */
 	public record Settings(Function<String, ConsumerSettings> consumers, long totalBufferBytes, long stateCacheBytes,
-			Set<String> broadcastTopics, boolean startsWithContext) {
+			Set<String> broadcastTopics, Predicate<String> autoStartup, boolean startsWithContext) {
 
 		public Settings {
 			broadcastTopics = Set.copyOf(broadcastTopics);

@@ -11,10 +11,12 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.Executor;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
+import io.github.shardkeeper.ShardConsumers.State;
 import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.coordination.member.ShardConsumption;
 import io.github.shardkeeper.directive.Directives;
@@ -51,9 +53,11 @@ final class ShardWorkers implements ShardConsumption {
 	private volatile Runnable onWriteBack = () -> {
 	};
 
+	private final ConsumerStates states;
+
 	/**
 	 * What operators want, {@code null} until it is known: shards that start before are
-	 * paused. Confined to the coordinator's loop.
+	 * paused. Guarded by this, as is whatever depends on it or on the states.
 	 */
 	private @Nullable Directives directives;
 
@@ -68,7 +72,8 @@ final class ShardWorkers implements ShardConsumption {
 	 * tells it
 	 */
 	ShardWorkers(Map<String, ShardHandler> handlers, WorkerContext context, SessionWatch session, Executor preparing,
-			@Nullable Directives directives, @Nullable ShardWorkers earlier) {
+			ConsumerStates states, @Nullable Directives directives, @Nullable ShardWorkers earlier) {
+		this.states = states;
 		this.directives = directives;
 		this.preparing = preparing;
 		this.session = session;
@@ -90,8 +95,11 @@ final class ShardWorkers implements ShardConsumption {
 		worker.ended().thenRun(() -> this.workers.remove(shard, worker));
 	}
 
+	/**
+	 * Gives the shard of a stopped topic back, unhandled: the leader did not know yet.
+	 */
 	@Override
-	public void start(ShardId shard, Token token, MemberId member) {
+	public synchronized void start(ShardId shard, Token token, MemberId member) {
 		ShardHandler handler = this.handlers.get(shard.topic());
 		if (handler == null) {
 			logger.error("{} was assigned, but this instance has no handler for its topic", shard);
@@ -104,6 +112,9 @@ final class ShardWorkers implements ShardConsumption {
 		keepUntilEnded(shard, worker);
 		if (predecessor != null) {
 			predecessor.abandon();
+		}
+		if (!this.states.takesPart(shard.topic())) {
+			worker.drain();
 		}
 		// Its first turn may have found no lease, and a resume since then has not woken
 		// it: it was not in the map.
@@ -122,7 +133,7 @@ final class ShardWorkers implements ShardConsumption {
 	@Override
 	public void prepare(ShardId shard, MemberId member) {
 		ShardHandler handler = this.handlers.get(shard.topic());
-		if (handler == null || !handler.prepares()) {
+		if (handler == null || !handler.prepares() || !this.states.takesPart(shard.topic())) {
 			return;
 		}
 		ShardPreparation earlier = this.preparations.get(shard);
@@ -136,13 +147,20 @@ final class ShardWorkers implements ShardConsumption {
 	}
 
 	@Override
-	public void directivesChanged(Directives changed) {
+	public synchronized void directivesChanged(Directives changed) {
 		this.directives = changed;
+		statesChanged();
+	}
+
+	/** Pauses and resumes shards as the application wants it, too. */
+	synchronized void statesChanged() {
 		this.workers.forEach((shard, worker) -> worker.pause(isPaused(shard)));
 	}
 
+	/** A shard of a stopped topic waits for its move. */
 	private boolean isPaused(ShardId shard) {
-		return this.directives == null || this.directives.pauseOf(shard) != null;
+		return this.directives == null || this.directives.pauseOf(shard) != null
+				|| this.states.of(shard.topic()) != State.RUNNING;
 	}
 
 	@Override
@@ -330,17 +348,29 @@ final class ShardWorkers implements ShardConsumption {
 
 	/** Returns a future that completes once all current workers have ended. */
 	CompletableFuture<Void> ended() {
-		return CompletableFuture
-			.allOf(this.workers.values().stream().map(ShardWorker::ended).toArray(CompletableFuture[]::new));
+		return ended((shard) -> true);
+	}
+
+	/** Returns a future that completes once all current workers of a topic have ended. */
+	CompletableFuture<Void> ended(String topic) {
+		return ended((shard) -> shard.topic().equals(topic));
+	}
+
+	private CompletableFuture<Void> ended(Predicate<ShardId> which) {
+		return CompletableFuture.allOf(this.workers.entrySet()
+			.stream()
+			.filter((worker) -> which.test(worker.getKey()))
+			.map((worker) -> worker.getValue().ended())
+			.toArray(CompletableFuture[]::new));
 	}
 
 	boolean owns(ShardId shard) {
 		return this.workers.containsKey(shard);
 	}
 
-	/** Returns the topics that have a handler here. */
-	Set<String> topics() {
-		return Set.copyOf(this.handlers.keySet());
+	/** Returns the handlers by topic. */
+	Map<String, ShardHandler> handlers() {
+		return this.handlers;
 	}
 
 	Iterable<ShardId> shards() {

@@ -125,7 +125,8 @@ final class WarmUp {
 		ShardHandler handler = new ShardHandler(SHARD.topic(), () -> bean, signature, List.of(), List.of(), List.of(),
 				new JsonPayloadConverter(context.stateValues().mapper()), Duration.ZERO);
 		ShardWorkers workers = new ShardWorkers(Map.of(SHARD.topic(), handler), context(context, settings),
-				new SessionWatch(Optional::empty, ConsumerEvents.NONE), this.turns::add, Directives.NONE, null);
+				new SessionWatch(Optional::empty, ConsumerEvents.NONE), this.turns::add,
+				new ConsumerStates((topic) -> true), Directives.NONE, null);
 		ShardHoldings holdings = new ShardHoldings(HandoverRules.DEFAULT);
 		MonotonicTime now = context.clock().now();
 		report(holdings, Phase.REVOKING, OTHER, SELF, workers, now);

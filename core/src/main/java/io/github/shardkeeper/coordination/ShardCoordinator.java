@@ -149,9 +149,10 @@ public final class ShardCoordinator implements AutoCloseable {
 	}
 
 	/**
-	 * Updates the shards of the same topics. New shards are assigned at once, also if the
-	 * leader's own source does not know them yet. Shards are never removed: one with an
-	 * owner is completed when its reader has reached the end.
+	 * Updates the topics that the member consumes, with their shards. Of a topic that is
+	 * left out, the leader moves the member's shards to others. New shards are assigned
+	 * at once, also if the leader's own source does not know them yet. Shards are never
+	 * removed: one with an owner is completed when its reader has reached the end.
 	 */
 	public void shardsChanged(Map<String, TopicShards> changed) {
 		this.loop.shardsChanged(changed);

@@ -23,6 +23,7 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import io.github.shardkeeper.OnShardPreparing;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardConsumers.State;
 import io.github.shardkeeper.checkpoint.StateCache;
 import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.directive.Directive;
@@ -70,6 +71,10 @@ class ShardWorkersTests {
 
 	private final Application application = new Application();
 
+	private final ConsumerStates states = new ConsumerStates((topic) -> true);
+
+	private final List<Token> ended = new ArrayList<>();
+
 	@BeforeEach
 	void holdLease() {
 		this.lease.renew(this.clock.now(), this.clock.now());
@@ -115,6 +120,39 @@ class ShardWorkersTests {
 		this.threads.runAll();
 
 		assertThat(this.application.calls).containsExactly("of orders/1");
+	}
+
+	/** The leader may not know yet that the topic is stopped here. */
+	@Test
+	void shardOfAStoppedTopicIsGivenBackUnread() {
+		ShardWorkers workers = workers(new SessionWatch(Optional::empty, ConsumerEvents.NONE));
+		this.states.set("orders", State.STOPPED);
+		workers.prepare(SHARD, ME);
+		workers.start(SHARD, TOKEN, ME);
+		this.threads.runAll();
+
+		assertThat(this.ended).containsExactly(TOKEN);
+		assertThat(workers.shards()).isEmpty();
+		assertThat(this.reader.calls()).isEmpty();
+		assertThat(this.application.calls).isEmpty();
+	}
+
+	@Test
+	void shardPausedByBothIsResumedByBoth() {
+		ShardWorkers workers = workers(new SessionWatch(Optional::empty, ConsumerEvents.NONE), this.threads, null);
+		workers.start(SHARD, TOKEN, ME);
+		this.threads.runAll();
+		this.reader.deliver(SHARD, 1, "r1");
+		this.states.set("orders", State.PAUSED);
+		workers.statesChanged();
+		workers.directivesChanged(Directives.NONE);
+		this.threads.runAll();
+		assertThat(this.application.calls).isEmpty();
+
+		this.states.set("orders", State.RUNNING);
+		workers.statesChanged();
+		this.threads.runAll();
+		assertThat(this.application.calls).containsExactly("r1");
 	}
 
 	@Test
@@ -232,10 +270,9 @@ class ShardWorkersTests {
 						new WorkerContext.Topics((topic) -> new TestSettings().get(), new BufferBudget(Long.MAX_VALUE),
 								new StateCache(1_000_000), new StateValues(mapper, List.of())),
 						new WorkerContext.Observers(ConsumerMeters.NONE, ConsumerEvents.NONE,
-								(shard, token, fence, completed) -> {
-								}, false),
+								(shard, token, fence, completed) -> this.ended.add(token), false),
 						this.lease),
-				session, this.threads, directives, null);
+				session, this.threads, this.states, directives, null);
 	}
 
 	/** Bean of the application. */

@@ -77,7 +77,8 @@ public final class SimulatedConsumers {
 						new WorkerContext.Topics((topic) -> settings, new BufferBudget(Long.MAX_VALUE),
 								new StateCache(STATE_CACHE_BYTES), new StateValues(this.mapper, List.of())),
 						new WorkerContext.Observers(ConsumerMeters.NONE, ConsumerEvents.NONE, listener, false), lease),
-				new SessionWatch(Optional::empty, ConsumerEvents.NONE), executor, null, null);
+				new SessionWatch(Optional::empty, ConsumerEvents.NONE), executor, new ConsumerStates((topic) -> true),
+				null, null);
 	}
 
 }

@@ -403,6 +403,8 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled,
 	 * @param startup Beginning of the consumption: with the application context, or once
 	 * the application is ready to accept traffic, after its runners. Until then this
 	 * instance gets no shards.
+	 * @param autoStartup Whether this instance takes part in topics by itself. If not,
+	 * the application has to call ShardConsumers.start.
 	 * @param threads Number of threads that all shards of this instance share. Ignored
 	 * with spring.threads.virtual.enabled. 1 to 10000.
 	 * @param threadNamePrefix Beginning of the names of the threads that call handlers,
@@ -436,9 +438,9 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled,
 	 * @param transaction Transaction of each call, with the offset as its last part:
 	 * none, or one of the application's database (jdbc).
 	 */
-	public record Consumer(@DefaultValue("with-context") Startup startup, @DefaultValue("16") int threads,
-			@DefaultValue("shardkeeper-worker-") String threadNamePrefix, @DefaultValue Commit commit,
-			@DefaultValue("shard") Ordering ordering, @DefaultValue("8") int concurrency,
+	public record Consumer(@DefaultValue("with-context") Startup startup, @DefaultValue("true") boolean autoStartup,
+			@DefaultValue("16") int threads, @DefaultValue("shardkeeper-worker-") String threadNamePrefix,
+			@DefaultValue Commit commit, @DefaultValue("shard") Ordering ordering, @DefaultValue("8") int concurrency,
 			@DefaultValue("1000") int maxAhead, @DefaultValue("500") int batchSize, @DefaultValue Buffer buffer,
 			@DefaultValue Retry retry, @DefaultValue("dead-letter") OnFailure onFailure,
 			@DefaultValue RetryQueue retryQueue, @DefaultValue ParkKey parkKey,
@@ -448,14 +450,15 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled,
 
 		/** Returns these settings with those that a topic overrides. */
 		public Consumer overriddenBy(TopicConsumer topic) {
-			return new Consumer(this.startup, this.threads, this.threadNamePrefix,
-					this.commit.overriddenBy(topic.commit()), or(topic.ordering(), this.ordering),
-					or(topic.concurrency(), this.concurrency), or(topic.maxAhead(), this.maxAhead),
-					or(topic.batchSize(), this.batchSize), this.buffer.overriddenBy(topic.buffer()),
-					this.retry.overriddenBy(topic.retry()), or(topic.onFailure(), this.onFailure),
-					this.retryQueue.overriddenBy(topic.retryQueue()), this.parkKey.overriddenBy(topic.parkKey()),
-					this.deadLetters.overriddenBy(topic.deadLetters()), this.state.overriddenBy(topic.state()),
-					or(topic.longCall(), this.longCall), or(topic.maxConversionFailures(), this.maxConversionFailures),
+			return new Consumer(this.startup, or(topic.autoStartup(), this.autoStartup), this.threads,
+					this.threadNamePrefix, this.commit.overriddenBy(topic.commit()),
+					or(topic.ordering(), this.ordering), or(topic.concurrency(), this.concurrency),
+					or(topic.maxAhead(), this.maxAhead), or(topic.batchSize(), this.batchSize),
+					this.buffer.overriddenBy(topic.buffer()), this.retry.overriddenBy(topic.retry()),
+					or(topic.onFailure(), this.onFailure), this.retryQueue.overriddenBy(topic.retryQueue()),
+					this.parkKey.overriddenBy(topic.parkKey()), this.deadLetters.overriddenBy(topic.deadLetters()),
+					this.state.overriddenBy(topic.state()), or(topic.longCall(), this.longCall),
+					or(topic.maxConversionFailures(), this.maxConversionFailures),
 					or(topic.showExceptionMessages(), this.showExceptionMessages),
 					or(topic.transaction(), this.transaction));
 		}
@@ -636,6 +639,9 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled,
 	/**
 	 * Consumption of one topic, as far as it differs from all others.
 	 *
+	 * @param autoStartup Whether this instance takes part in the topic by itself. If not,
+	 * the application has to call ShardConsumers.start. Defaults to
+	 * shardkeeper.consumer.auto-startup.
 	 * @param commit Commits of offset and state.
 	 * @param ordering Order of calls: one after the other for each shard, for each key of
 	 * a shard, or in no order. Defaults to shardkeeper.consumer.ordering.
@@ -670,17 +676,17 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled,
 	 * none, or one of the application's database (jdbc). Defaults to
 	 * shardkeeper.consumer.transaction.
 	 */
-	public record TopicConsumer(@DefaultValue TopicCommit commit, @Nullable Ordering ordering,
-			@Nullable Integer concurrency, @Nullable Integer maxAhead, @Nullable Integer batchSize,
-			@DefaultValue TopicBuffer buffer, @DefaultValue TopicRetry retry, @Nullable OnFailure onFailure,
-			@DefaultValue TopicRetryQueue retryQueue, @DefaultValue TopicParkKey parkKey,
+	public record TopicConsumer(@Nullable Boolean autoStartup, @DefaultValue TopicCommit commit,
+			@Nullable Ordering ordering, @Nullable Integer concurrency, @Nullable Integer maxAhead,
+			@Nullable Integer batchSize, @DefaultValue TopicBuffer buffer, @DefaultValue TopicRetry retry,
+			@Nullable OnFailure onFailure, @DefaultValue TopicRetryQueue retryQueue, @DefaultValue TopicParkKey parkKey,
 			@DefaultValue TopicDeadLetterLimits deadLetters, @DefaultValue TopicState state,
 			@Nullable Duration longCall, @Nullable Integer maxConversionFailures,
 			@Nullable Boolean showExceptionMessages, @Nullable CallTransaction transaction) {
 
 		/** Overrides nothing. */
-		static final TopicConsumer NONE = new TopicConsumer(new TopicCommit(null, null, null), null, null, null, null,
-				new TopicBuffer(null, null), new TopicRetry(null, null, null, null, null), null,
+		static final TopicConsumer NONE = new TopicConsumer(null, new TopicCommit(null, null, null), null, null, null,
+				null, new TopicBuffer(null, null), new TopicRetry(null, null, null, null, null), null,
 				new TopicRetryQueue(null, null), new TopicParkKey(null, null, null),
 				new TopicDeadLetterLimits(null, null), new TopicState(null, null), null, null, null, null);
 

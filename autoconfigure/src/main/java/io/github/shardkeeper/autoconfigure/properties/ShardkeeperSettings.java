@@ -145,6 +145,15 @@ public final class ShardkeeperSettings {
 		return (topic) -> byTopic.getOrDefault(topic, others);
 	}
 
+	/**
+	 * {@return whether a topic is consumed before the application starts it}
+	 */
+	public Predicate<String> autoStartup() {
+		Set<String> waiting = topics(
+				(topic) -> !this.properties.consumer().overriddenBy(topic.consumer()).autoStartup());
+		return (topic) -> !waiting.contains(topic);
+	}
+
 	private ConsumerSettings consumer(Consumer consumer) {
 		Commit commit = consumer.commit();
 		Buffer buffer = consumer.buffer();
