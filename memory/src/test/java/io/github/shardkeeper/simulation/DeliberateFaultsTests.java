@@ -580,8 +580,8 @@ class DeliberateFaultsTests {
 					Map<String, String> changes = new HashMap<>(commit.changes());
 					tamper((ShardId) arguments[0], changes);
 					arguments[2] = new Commit(commit.number(), commit.offset(), commit.ahead(), changes,
-							commit.retries(), commit.taken(), commit.deadLetters(), commit.seek(), commit.outbox(), commit.timers(),
-							commit.clearsState());
+							commit.retries(), commit.taken(), commit.deadLetters(), commit.seek(), commit.outbox(),
+							commit.timers(), commit.clearsState());
 				}
 				return next.call(arguments);
 			});

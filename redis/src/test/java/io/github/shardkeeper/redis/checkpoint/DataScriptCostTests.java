@@ -170,8 +170,8 @@ class DataScriptCostTests {
 		measure("commit: 1,000 timers removed", () -> commit(timers(0, 1_000, null)));
 		assertThat(this.store.countTimers(SHARD)).isEqualTo(ENTRIES - 1_000);
 		long seek = this.store.seek(SHARD, new Offset("1"), true).number();
-		measure("commit: a seek that clears %,d timers".formatted(ENTRIES - 1_000), () -> commit(
-				new Commit.Builder(number(), new Offset("1"), Set.of()).seek(seek).clearState().build()));
+		measure("commit: a seek that clears %,d timers".formatted(ENTRIES - 1_000),
+				() -> commit(new Commit.Builder(number(), new Offset("1"), Set.of()).seek(seek).clearState().build()));
 		assertThat(this.store.countTimers(SHARD)).isZero();
 	}
 
