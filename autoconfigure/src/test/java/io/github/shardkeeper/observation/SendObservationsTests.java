@@ -1,5 +1,6 @@
 package io.github.shardkeeper.observation;
 
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,9 +18,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.template.SendObserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -78,8 +79,9 @@ class SendObservationsTests {
 		ShardContext shard = mock(ShardContext.class);
 		given(shard.group()).willReturn("shop");
 		given(shard.shard()).willReturn(SHARD);
-		new CallObservations(this.tracing.registry(), null).observe(shard,
-				List.of(new SourceRecord(new Offset("17-4"), "customer-1", new byte[0], headers, 0)), () -> {
+		new CallObservations(this.tracing.registry(), null).intercept(shard,
+				List.of(new ShardRecord<>(SHARD, new Offset("17-4"), "customer-1", "", headers, Instant.EPOCH, 0)),
+				() -> {
 				});
 
 		SpanData send = this.tracing.spans().get(0);

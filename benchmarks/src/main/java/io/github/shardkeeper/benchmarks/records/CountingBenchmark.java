@@ -26,11 +26,22 @@ public final class CountingBenchmark implements Benchmark {
 
 	static final List<Counter> CONTENDERS = List.of(Counter.ofKafka(shardkeeper("Shardkeeper on Kafka", Map.of())),
 			Counter.ofRedis(shardkeeper("Shardkeeper on Redis Streams", Map.of())),
+			Counter.ofKafka(onUse("cache for all keys", "64MB")),
+			Counter.ofKafka(onUse("cache for 90 % of them", "9MB")),
+			Counter.ofKafka(onUse("cache for 10 % of them", "1MB")),
 			Counter.ofKafka(new KafkaStreamsCounter(StreamsConfig.AT_LEAST_ONCE)),
 			Counter.ofKafka(new KafkaStreamsCounter(StreamsConfig.EXACTLY_ONCE_V2)));
 
 	private static Shardkeeper shardkeeper(String text, Map<String, Object> properties) {
 		return new Shardkeeper(text, Handlers.CountPerKey::new, properties);
+	}
+
+	/**
+	 * Reads the state on use; a cache of 1 MB has room for some 4,000 of the keys.
+	 */
+	private static Shardkeeper onUse(String text, String cache) {
+		return shardkeeper("Shardkeeper on Kafka, state on use, " + text,
+				Map.of("shardkeeper.consumer.state.read", "on-use", "shardkeeper.consumer.state.cache-size", cache));
 	}
 
 	@Override

@@ -32,9 +32,15 @@ public final class StateMovesBenchmark implements Benchmark {
 	/** Figure: heap that is free once the owner of the shard has ended. */
 	static final String HEAP = "heap of the owner, MB";
 
+	private static final Map<String, Object> ON_USE = Map.of("shardkeeper.consumer.state.read", "on-use");
+
 	static final List<Takeover> CONTENDERS = List.of(
 			new Takeover("Shardkeeper, moved", true, (entries) -> new ShardkeeperInstances(entries, Map.of())),
 			new Takeover("Shardkeeper, restarted", false, (entries) -> new ShardkeeperInstances(entries, Map.of())),
+			new Takeover("Shardkeeper, state on use, moved", true,
+					(entries) -> new ShardkeeperInstances(entries, ON_USE)),
+			new Takeover("Shardkeeper, state on use, restarted", false,
+					(entries) -> new ShardkeeperInstances(entries, ON_USE)),
 			new Takeover("Kafka Streams, moved", true, (entries) -> new KafkaStreamsInstances(entries, false)),
 			new Takeover("Kafka Streams, restarted", false, (entries) -> new KafkaStreamsInstances(entries, true)),
 			new Takeover("Kafka Streams, restarted without its directory", false,

@@ -80,11 +80,14 @@ public final class StateReadsBenchmark implements Benchmark {
 				append(sender, keys, records);
 			}
 			double commands = redis.of("stats", "total_commands_processed");
-			try (ConfigurableApplicationContext consumer = Applications.start(server.port(), counter,
-					properties(keys))) {
+			ConfigurableApplicationContext consumer = Applications.start(server.port(), counter, properties(keys));
+			try {
 				if (!counter.all.await(10, TimeUnit.MINUTES)) {
 					throw new IllegalStateException("Not all records were handled");
 				}
+			}
+			finally {
+				consumer.close();
 			}
 			Map<String, Double> figures = new LinkedHashMap<>();
 			figures.put("records/s", records / ((counter.ended - counter.begun) / 1e9));
