@@ -48,7 +48,7 @@ final class CallLoop implements ShardOwnership.Loop {
 
 	private final @Nullable ShardRuns runs;
 
-	private final LoopTimers timers;
+	private final CallLoopTimers timers;
 
 	private final WakeTimer commitTimer;
 
@@ -72,7 +72,7 @@ final class CallLoop implements ShardOwnership.Loop {
 		this.committer = committer;
 		RunRules schedule = this.handler.schedule();
 		this.runs = (schedule != null) ? new ShardRuns(schedule, owned, problems, committer) : null;
-		this.timers = new LoopTimers(owned, handler, handlerCalls, problems, committer);
+		this.timers = new CallLoopTimers(owned, handler, handlerCalls, problems, committer);
 		this.commitTimer = new WakeTimer(this.context.timer(), owned::wake);
 		this.callTimer = new WakeTimer(this.context.timer(), (this.runs != null) ? this.runs::wake : owned::wake);
 	}

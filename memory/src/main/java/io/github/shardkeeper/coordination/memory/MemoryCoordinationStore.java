@@ -228,8 +228,7 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 			if (!group.leads(leader, epoch)) {
 				return new ReapReply.Deposed();
 			}
-			return new DeadMemberSearch(group, steady, crashQuietPeriod.toMillis(), this::isSubscribed,
-					this.writtenAtOnce)
+			return new MemberReaping(group, steady, crashQuietPeriod.toMillis(), this::isSubscribed, this.writtenAtOnce)
 				.look();
 		});
 	}

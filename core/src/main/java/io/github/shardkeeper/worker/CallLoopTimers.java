@@ -24,7 +24,7 @@ import io.github.shardkeeper.worker.shard.OwnedShard;
  * is repeated after a pause that grows, and later ones wait for it. Confined to the
  * shard's worker.
  */
-final class LoopTimers {
+final class CallLoopTimers {
 
 	/** Maximum number of calls before the handler may run. */
 	private static final int MAX_IN_A_ROW = 100;
@@ -54,7 +54,7 @@ final class LoopTimers {
 	/** Whether no call is made until the shard has another owner. */
 	private boolean halted;
 
-	LoopTimers(OwnedShard owned, ShardHandler handler, HandlerCalls handlerCalls, ShardProblems problems,
+	CallLoopTimers(OwnedShard owned, ShardHandler handler, HandlerCalls handlerCalls, ShardProblems problems,
 			Committer committer) {
 		this.owned = owned;
 		this.handler = handler;

@@ -12,7 +12,7 @@ import io.github.shardkeeper.shard.MemberId;
  * A search for dead members; the counterpart of {@code reap-members.lua}. No member is
  * removed before the end of its lease. Confined to the lock of its store.
  */
-final class DeadMemberSearch {
+final class MemberReaping {
 
 	private final Group group;
 
@@ -42,7 +42,7 @@ final class DeadMemberSearch {
 	 * @param steady the time over which the leader was able to observe others' heartbeats
 	 * @param limit maximum number of members to remove and shards to free
 	 */
-	DeadMemberSearch(Group group, SteadyTime steady, long quietMillis, Predicate<MemberId> subscribed, int limit) {
+	MemberReaping(Group group, SteadyTime steady, long quietMillis, Predicate<MemberId> subscribed, int limit) {
 		this.group = group;
 		this.steady = steady;
 		this.now = Math.min(group.nowMillis(), steady.untilMillis());
