@@ -17,7 +17,6 @@ import io.github.shardkeeper.benchmarks.records.TransactionsBenchmark;
 import io.github.shardkeeper.benchmarks.scale.ScaleBenchmark;
 import io.github.shardkeeper.benchmarks.state.StateBenchmark;
 import io.github.shardkeeper.benchmarks.state.StateMovesBenchmark;
-import io.github.shardkeeper.benchmarks.state.StateReadsBenchmark;
 import io.github.shardkeeper.benchmarks.timers.TimersBenchmark;
 
 /**
@@ -37,7 +36,6 @@ public final class Benchmarks {
 		ALL.put("sending", new SendingBenchmark());
 		ALL.put("transactions", new TransactionsBenchmark());
 		ALL.put("state", new StateBenchmark());
-		ALL.put("state-reads", new StateReadsBenchmark());
 		ALL.put("state-moves", new StateMovesBenchmark());
 		ALL.put("timers", new TimersBenchmark());
 		ALL.put("scale", new ScaleBenchmark());
