@@ -1,6 +1,7 @@
 -- For tests, between data.lua and a script: what the test has asked for happens before the next page of a state is
 -- read, once, or always.
-local event = #ARGV == 3 and redis.call('GET', 'event:' .. KEYS[1])
+-- Its third argument is the cursor.
+local event = #ARGV == 3 and tonumber(ARGV[3]) and redis.call('GET', 'event:' .. KEYS[1])
 if event then
   if not string.find(event, 'always') then
     redis.call('DEL', 'event:' .. KEYS[1])
