@@ -40,24 +40,24 @@ public interface ShardConsumers {
 
 	/**
 	 * Takes part in a topic without calling its handler: shards stay with this instance,
-	 * or come to it, and wait. No call begins once this method has returned; a running
-	 * call returns, and what it has done is committed.
+	 * or come to it, and wait. A call that has begun, or is about to, returns, and what
+	 * it has done is committed; no other begins.
 	 * @param topic the topic
 	 */
 	void pause(String topic);
 
 	/**
-	 * Takes no longer part in a topic. No call begins once this method has returned; a
-	 * running call returns, what it has done is committed, and the leader moves the
-	 * shards to other instances that consume the topic. Without one they have no owner.
+	 * Takes no longer part in a topic. A call that has begun, or is about to, returns,
+	 * and what it has done is committed; no other begins. The leader moves the shards to
+	 * other instances that consume the topic. Without one they have no owner.
 	 * <p>
 	 * The handler itself may call this method, but must not wait for the result: the
 	 * shard moves when the call has returned. Without a leader, and while the store does
 	 * not reply, the result has to wait.
 	 * @param topic the topic
-	 * @return completes once no shard of the topic is consumed on this instance any more,
-	 * or exceptionally with an {@link IllegalStateException} if the topic is started or
-	 * paused before
+	 * @return completes, on a thread that calls handlers, once no shard of the topic is
+	 * consumed on this instance any more; or exceptionally with an
+	 * {@link IllegalStateException} if the topic is started or paused before
 	 */
 	CompletableFuture<Void> stop(String topic);
 

@@ -70,19 +70,18 @@ public final class RegisteredConsumers implements ShardConsumers {
 
 	private void change(String topic, State state) {
 		require(topic);
+		CompletableFuture<Void> stop;
 		synchronized (this.stops) {
 			if (this.runner.states().of(topic) == state) {
 				return;
 			}
 			logger.info("Topic '{}' is {} on this instance now", topic, text(state));
-			CompletableFuture<Void> stop = this.stops.remove(topic);
-			if (stop != null) {
-				stop.completeAsync(() -> {
-					throw new IllegalStateException(
-							"Topic '%s' is %s again before it had stopped".formatted(topic, text(state)));
-				});
-			}
 			this.runner.change(topic, state);
+			stop = this.stops.remove(topic);
+		}
+		if (stop != null) {
+			this.runner.execute(() -> stop.completeExceptionally(new IllegalStateException(
+					"Topic '%s' is %s again before it had stopped".formatted(topic, text(state)))));
 		}
 	}
 
@@ -96,28 +95,23 @@ public final class RegisteredConsumers implements ShardConsumers {
 		}
 	}
 
-	/**
-	 * Completes a stop on another thread: what the application does then must not keep
-	 * those that end shards.
-	 */
 	private void awaitEnd(String topic, CompletableFuture<Void> stop) {
 		synchronized (this.stops) {
 			if (this.stops.get(topic) != stop) {
 				return;
 			}
 			CompletableFuture<Void> ended = this.runner.ended(topic);
-			if (ended.isDone()) {
-				this.stops.remove(topic);
-				stop.completeAsync(() -> null);
-			}
-			else {
+			if (!ended.isDone()) {
 				// Another shard may arrive meanwhile, which is given back.
 				ended.thenRun(() -> awaitEnd(topic, stop));
+				return;
 			}
+			this.stops.remove(topic);
 		}
+		this.runner.execute(() -> stop.complete(null));
 	}
 
-	static String text(State state) {
+	private static String text(State state) {
 		return switch (state) {
 			case RUNNING -> "running";
 			case PAUSED -> "paused";

@@ -281,6 +281,24 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	/**
+	 * Runs a task of the application on a thread that calls handlers, so that it does not
+	 * keep those that end shards; on this one if these threads have ended.
+	 */
+	void execute(Runnable task) {
+		Running current = this.running;
+		try {
+			if (current != null) {
+				current.context.executor().execute(task);
+				return;
+			}
+		}
+		catch (RejectedExecutionException ex) {
+			logger.debug("The threads for handlers have ended", ex);
+		}
+		task.run();
+	}
+
+	/**
 	 * Returns a future that completes once all current workers of a topic have ended.
 	 */
 	CompletableFuture<Void> ended(String topic) {
