@@ -19,6 +19,9 @@ import io.github.shardkeeper.ShardTimers;
  */
 public final class TimersInForce {
 
+	/** Part of the texts about timers in the wrong order. */
+	public static final String OVERTAKES = " fires before ";
+
 	private static final String IN_FORCE = "timer ";
 
 	private static final String WRONG = "wrong timer: ";
@@ -73,7 +76,7 @@ public final class TimersInForce {
 			NAMES.stream()
 				.flatMap((name) -> state.get(IN_FORCE + id(timer.key(), name), Timer.class).stream())
 				.filter((other) -> other.dueAt < fired.dueAt && other.place < fired.place)
-				.forEach((other) -> wrong(state, "%s fires before %s", timer, other));
+				.forEach((other) -> wrong(state, "%s" + OVERTAKES + "%s", timer, other));
 		}
 		end(id, End.FIRED, state);
 	}

@@ -270,6 +270,8 @@ final class Checker {
 					new TreeMap<>(checkpoint.state()), SimulatedTopic.numbers(queued).boxed().toList(),
 					SimulatedTopic.numbers(dead).boxed().toList());
 		List<String> wrong = TimersInForce.wrong(checkpoint.state());
+		// One that is lost is in force for ever.
+		wrong.removeIf((timer) -> this.writesLost && timer.contains(TimersInForce.OVERTAKES));
 		require(wrong.isEmpty(), "%s: %s", shard, wrong);
 		long before = this.committed.getOrDefault(shard, 0L);
 		Held held = this.restorable.remove(shard);
@@ -358,6 +360,11 @@ final class Checker {
 	/** Disturbed instances that are alive must restore their shards, too. */
 	void allInstancesRestore() {
 		this.allInstancesRestore = true;
+	}
+
+	/** Returns whether the store has lost writes so far. */
+	boolean hasLostWrites() {
+		return this.writesLost;
 	}
 
 	/** Returns the number of restored shards. */
