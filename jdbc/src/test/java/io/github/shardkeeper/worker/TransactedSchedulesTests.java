@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -39,12 +40,15 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
+import io.github.shardkeeper.OnShardTimer;
 import io.github.shardkeeper.SendFailedException;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardTemplate.Outgoing;
+import io.github.shardkeeper.ShardTimer;
+import io.github.shardkeeper.ShardTimers;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CallTransactions;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
@@ -54,10 +58,12 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitHistory;
 import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
+import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
 import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.Replies;
 import io.github.shardkeeper.checkpoint.StateCache;
 import io.github.shardkeeper.checkpoint.StateValues;
+import io.github.shardkeeper.checkpoint.TimerId;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.jdbc.JdbcDataPlane;
@@ -77,6 +83,7 @@ import io.github.shardkeeper.testsupport.MoreInProof;
 import io.github.shardkeeper.testsupport.Promise;
 import io.github.shardkeeper.testsupport.Schedules;
 import io.github.shardkeeper.testsupport.SettableClock;
+import io.github.shardkeeper.testsupport.TimersInForce;
 import io.github.shardkeeper.testsupport.UnreliableNetwork;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.worker.record.BufferBudget;
@@ -96,15 +103,17 @@ import static org.assertj.core.api.Assertions.assertThat;
  * freeze in the middle of a call and wake up when others have replaced them; calls of
  * other keys begin and end while one is open; handlers fail; the end of a transaction may
  * be lost, or its reply, or it may take effect later; and so may each request to append
- * what the calls send to other topics. A process may begin again with the shard under the
- * same token, while a commit of its abandoned worker is on its way. Afterwards each
- * record has one row or one dead letter, in the order of its key, the state has counted
- * each row, and each target has one record for each row; at least one if the database has
- * failed over to a replica that lacked commits. Each rule that keeps it so is broken on
- * purpose once, and that is found.
+ * what the calls send to other topics. Calls set, replace and cancel timers, too, and put
+ * entries that expire. A process may begin again with the shard under the same token,
+ * while a commit of its abandoned worker is on its way. Afterwards each record has one
+ * row or one dead letter, in the order of its key, the state has counted each row, each
+ * timer has fired once unless it was replaced or cancelled, what has expired is gone, and
+ * each target has one record for each row; at least one if the database has failed over
+ * to a replica that lacked commits. Each rule that keeps it so is broken on purpose once,
+ * and that is found.
  */
 @MoreInProof
-@Promise("Records exactly once")
+@Promise({ "Records exactly once", "Timers fire once" })
 class TransactedSchedulesTests {
 
 	private static final int SCHEDULES = Schedules.count("shardkeeper.transacted.schedules", 60, 600);
@@ -229,7 +238,13 @@ class TransactedSchedulesTests {
 		/** Otherwise an owner goes on after commits that the database has lost. */
 		A_COMMIT_REQUIRES_THE_ONE_BEFORE,
 		/** Otherwise lost rows of an idle shard are missing until its next record. */
-		OWNERS_COMPARE_THEIR_COMMITS_AFTER_A_FAILOVER;
+		OWNERS_COMPARE_THEIR_COMMITS_AFTER_A_FAILOVER,
+		/** Otherwise they fire again for the next owner. */
+		TIMERS_THAT_HAVE_FIRED_ARE_REMOVED,
+		/** Otherwise nobody fires what an earlier owner has set. */
+		THE_NEXT_OWNER_READS_THE_TIMERS,
+		/** Otherwise the state grows for ever. */
+		WHAT_HAS_EXPIRED_IS_REMOVED;
 
 		boolean needsFailover() {
 			return this == A_COMMIT_REQUIRES_THE_ONE_BEFORE || this == OWNERS_COMPARE_THEIR_COMMITS_AFTER_A_FAILOVER;
@@ -288,6 +303,9 @@ class TransactedSchedulesTests {
 		private int fed;
 
 		private int tokens;
+
+		/** Time that has passed, by the clock of all owners. */
+		private Duration passed = Duration.ZERO;
 
 		private final boolean failsOver;
 
@@ -351,9 +369,16 @@ class TransactedSchedulesTests {
 				all.add(row.getInt(1));
 			}, this.run);
 			int rows = all.size();
-			plane.deadLetters()
-				.list(SHARD, null, 1_000)
-				.forEach((letter) -> all.add(Integer.parseInt(letter.record().offset().value())));
+			int timersGivenUp = 0;
+			for (StoredDeadLetter letter : plane.deadLetters().list(SHARD, null, 1_000)) {
+				String offset = letter.record().offset().value();
+				if (offset.startsWith("timer:")) {
+					timersGivenUp++;
+				}
+				else {
+					all.add(Integer.parseInt(offset));
+				}
+			}
 			List<Integer> expected = new ArrayList<>();
 			for (int number = 1; number <= this.fed; number++) {
 				expected.add(number);
@@ -370,6 +395,12 @@ class TransactedSchedulesTests {
 				}
 				assertThat(checkpoint.state().getOrDefault("rows", "0")).as("seed %d: state", this.seed)
 					.isEqualTo(Integer.toString(rows));
+				assertThat(TimersInForce.wrong(checkpoint.state())).as("seed %d: timers", this.seed).isEmpty();
+				assertThat(TimersInForce.left(checkpoint.state())).as("seed %d: timers left", this.seed)
+					.hasSizeLessThanOrEqualTo(timersGivenUp);
+				assertThat(store.timers(SHARD, null, 10)).as("seed %d: stored timers", this.seed).isEmpty();
+				assertThat(checkpoint.state().keySet()).as("seed %d: entries that expire", this.seed)
+					.noneMatch((key) -> key.startsWith(Booking.EXPIRING) || key.startsWith(Booking.WRONG));
 			}
 		}
 
@@ -575,10 +606,18 @@ class TransactedSchedulesTests {
 			return "k" + number * 7 % KEYS;
 		}
 
+		private Instant now() {
+			return Instant.EPOCH.plus(this.passed);
+		}
+
 		private final class Booking {
 
+			private static final String EXPIRING = "expiring ";
+
+			private static final String WRONG = "wrong entry: ";
+
 			@ShardConsumer("orders")
-			void handle(ShardRecord<String> record, ShardState state, ShardOutput output) {
+			void handle(ShardRecord<String> record, ShardState state, ShardOutput output, ShardTimers timers) {
 				Schedule schedule = Schedule.this;
 				int number = Integer.parseInt(record.offset().value());
 				Owner caller = Owner.CALLER.get();
@@ -587,11 +626,31 @@ class TransactedSchedulesTests {
 						key(number));
 				output.send("invoices", invoices(number), Integer.toString(number));
 				output.send("mails", null, Integer.toString(number));
+				TimersInForce.handle(key(number), number, state, timers, now());
+				expire(key(number), number, state);
 				boolean fails = schedule.failing && schedule.random.nextInt(3) == 0;
 				meanwhile();
 				if (fails) {
 					throw new IllegalStateException("caused by the test");
 				}
+			}
+
+			/** Checks the entry of a key that expires, and puts it again. */
+			private void expire(String key, int number, ShardState state) {
+				long now = now().toEpochMilli();
+				long expiresAt = state.get("expires " + key, Long.class).orElse(0L);
+				if (state.get(EXPIRING + key, Integer.class).isPresent() != now < expiresAt) {
+					state.put(WRONG + key + " at " + now, expiresAt);
+				}
+				Duration ttl = Duration.ofMillis(1 + number * 7919 % 20_000);
+				state.put(EXPIRING + key, number, ttl);
+				state.put("expires " + key, now + ttl.toMillis());
+			}
+
+			@OnShardTimer
+			void due(ShardTimer timer, ShardState state) {
+				TimersInForce.fire(timer, true, state, now());
+				meanwhile();
 			}
 
 		}
@@ -653,8 +712,7 @@ class TransactedSchedulesTests {
 				return new WorkerContext("group",
 						new WorkerContext.Stores(network(), this.reader,
 								new OutboxSettings(schedule.targets, 20, 1_000_000)),
-						new WorkerContext.Runtime(this.clock, InstantSource.fixed(Instant.EPOCH), this.threads,
-								this.threads.timer()),
+						new WorkerContext.Runtime(this.clock, Schedule.this::now, this.threads, this.threads.timer()),
 						new WorkerContext.Topics((topic) -> consumer, new BufferBudget(Long.MAX_VALUE),
 								new StateCache(1_000_000), new StateValues(new JsonMapper(), List.of())),
 						new WorkerContext.Observers(ConsumerMeters.NONE, ConsumerEvents.NONE,
@@ -702,6 +760,10 @@ class TransactedSchedulesTests {
 								return send((ShardId) arguments[0], (Token) arguments[1],
 										commit((Commit) arguments[2]));
 							}
+							if (method.getName().equals("timers")
+									&& Schedule.this.broken == Rule.THE_NEXT_OWNER_READS_THE_TIMERS) {
+								return List.of();
+							}
 							if (method.getName().equals("transactions")) {
 								return new Transactions(this);
 							}
@@ -716,6 +778,9 @@ class TransactedSchedulesTests {
 			}
 
 			private Commit commit(Commit commit) {
+				if (Schedule.this.broken == Rule.WHAT_HAS_EXPIRED_IS_REMOVED) {
+					return withoutRemovals(commit);
+				}
 				return (Schedule.this.broken != Rule.FAILED_RECORDS_ARE_STORED_WITH_THE_OFFSET
 						|| Schedule.this.random.nextInt(3) > 0) ? commit
 								: new Commit(commit.number(), commit.offset(), commit.ahead(), commit.changes(),
@@ -793,6 +858,7 @@ class TransactedSchedulesTests {
 			}
 
 			void pass(Duration duration) {
+				Schedule.this.passed = Schedule.this.passed.plus(duration);
 				as(() -> this.threads.pass(duration));
 				this.lease.renew(this.clock.now(), this.clock.now());
 			}
@@ -886,7 +952,21 @@ class TransactedSchedulesTests {
 				TestDataPlane.writeOutbox(caller.plane, SHARD, commit.outbox());
 				return commit.withOutbox(Outbox.Changes.NONE);
 			}
-			return commit;
+			if (this.broken == Rule.TIMERS_THAT_HAVE_FIRED_ARE_REMOVED) {
+				Map<TimerId, Instant> timers = new HashMap<>(commit.timers());
+				timers.keySet().removeIf((id) -> TimersInForce.isFired(commit.changes(), id.key(), id.name()));
+				return commit.withTimers(timers);
+			}
+			return (this.broken == Rule.WHAT_HAS_EXPIRED_IS_REMOVED) ? withoutRemovals(commit) : commit;
+		}
+
+		private static Commit withoutRemovals(Commit commit) {
+			Map<String, String> changes = new HashMap<>(commit.changes());
+			changes.entrySet()
+				.removeIf((change) -> change.getKey().startsWith(Booking.EXPIRING) && change.getValue() == null);
+			return new Commit(commit.number(), commit.offset(), commit.ahead(), changes, commit.retries(),
+					commit.taken(), commit.deadLetters(), commit.seek(), commit.outbox(), commit.timers(),
+					commit.clearsState());
 		}
 
 		/** The targets, whose replies may be lost or late, as may the requests. */
