@@ -10,7 +10,7 @@ import io.github.shardkeeper.worker.shard.OwnedShard;
 /**
  * Commits in the background: records that are handled meanwhile go into the next commit.
  */
-public abstract sealed class BackgroundCommitter extends Committer permits WriteBackCommitter, ResumingCommitter {
+abstract sealed class BackgroundCommitter extends Committer permits WriteBackCommitter, ResumingCommitter {
 
 	private final boolean commitsEachBatch;
 
