@@ -167,14 +167,14 @@ class ArchitectureTests {
 				Set.of("kafka.reading", "kafka.record", "kafka.client", "source", "time", API, "shard", "text"));
 		plan.put("sls", Set.of("source", "time", API, "shard", "text"));
 		plan.put("jdbc", Set.of("checkpoint", "loop", "time", API, "shard", "text"));
-		plan.put("observation", Set.of("template", "handler", "source", API, "shard"));
+		plan.put("observation", Set.of("template", API, "shard"));
 		plan.put("actuate",
 				Set.of("operations", "operations.reporting", "operations.request", "consumer", "worker.failure",
 						"worker.shard", "worker.record", "cluster", "history", "report", "coordination",
 						"coordination.member", "output", "template", "directive", "loop", API, "shard", "text"));
 		plan.put("dashboard", Set.of("loop", "time"));
 		plan.put("autoconfigure.client", Set.of());
-		plan.put("autoconfigure.payload", Set.of("handler.messaging", "handler", "source", "shard"));
+		plan.put("autoconfigure.payload", Set.of("handler.messaging", "handler", "source", "shard", "text"));
 		plan.put("autoconfigure.properties",
 				Set.of("autoconfigure.payload", "worker.shard", "history", "coordination.member", "coordination.store",
 						"checkpoint", "template", "source", "protocol", "assignment.load", "schedule", API, "shard",
@@ -194,7 +194,7 @@ class ArchitectureTests {
 		plan.put("autoconfigure.cluster",
 				Set.of("autoconfigure.properties", "autoconfigure.payload", "cluster.signal", "cluster.lock", "handler",
 						"cluster.parameter", "cluster.barrier", "cluster.session", "cluster", "coordination",
-						"coordination.member", "coordination.store", "source", "time", "shard"));
+						"coordination.member", "coordination.store", "time", "shard"));
 		plan.put("autoconfigure",
 				Set.of("autoconfigure.cluster", "autoconfigure.store", "autoconfigure.source",
 						"autoconfigure.properties", "autoconfigure.payload", "actuate", "observation", "kafka",
@@ -335,7 +335,7 @@ class ArchitectureTests {
 		plan.put("dashboard", Set.of("spring", "spring-boot", "servlet", "reactor"));
 		plan.put("autoconfigure.dashboard", Set.of("spring", "spring-boot", "jackson", "reactor"));
 		plan.put("autoconfigure.payload",
-				Set.of("jackson", "jakarta-validation", "spring", "spring-boot", "spring-messaging"));
+				Set.of("slf4j", "jackson", "jakarta-validation", "spring", "spring-boot", "spring-messaging"));
 		plan.put("autoconfigure.client", Set.of("lettuce", "spring"));
 		plan.put("autoconfigure.properties", Set.of("slf4j", "spring", "spring-boot"));
 		plan.put("autoconfigure.source",

@@ -116,7 +116,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Promise({ "Records exactly once", "Timers fire once" })
 class TransactedSchedulesTests {
 
-	private static final int SCHEDULES = Schedules.count("shardkeeper.transacted.schedules", 60, 600);
+	private static final int SCHEDULES = Schedules.count("shardkeeper.transacted.schedules", 30, 400);
 
 	private static final int SCHEDULES_WITH_FAILOVERS = Math.max(1, SCHEDULES / 10);
 
