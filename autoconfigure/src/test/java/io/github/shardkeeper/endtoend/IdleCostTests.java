@@ -143,7 +143,9 @@ class IdleCostTests {
 		Rates rates = this.one.rates;
 
 		System.out.printf("of an idle instance with 10,000 shards per second: %.2f commands%n", rates.commands());
-		assertThat(rates.commands()).as("%s", rates).isLessThanOrEqualTo(2.5);
+		// A period of one more may begin within the time that is observed: 101 commands
+		// in 40 s.
+		assertThat(rates.commands()).as("%s", rates).isLessThanOrEqualTo(2.5 + 1.0 / SECONDS);
 	}
 
 	/** Each shard has handled a record, so that it has an offset. */

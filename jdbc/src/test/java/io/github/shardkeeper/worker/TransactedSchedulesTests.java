@@ -258,6 +258,9 @@ class TransactedSchedulesTests {
 
 		private static final int STEPS = 60;
 
+		/** Before the time of a timer, in the offset of its dead letter. */
+		private static final String TIMER = "timer:";
+
 		private static final int KEYS = 5;
 
 		private static final int DEEPEST = 3;
@@ -369,11 +372,11 @@ class TransactedSchedulesTests {
 				all.add(row.getInt(1));
 			}, this.run);
 			int rows = all.size();
-			int timersGivenUp = 0;
+			List<String> timersGivenUp = new ArrayList<>();
 			for (StoredDeadLetter letter : plane.deadLetters().list(SHARD, null, 1_000)) {
 				String offset = letter.record().offset().value();
-				if (offset.startsWith("timer:")) {
-					timersGivenUp++;
+				if (offset.startsWith(TIMER)) {
+					timersGivenUp.add(offset.substring(TIMER.length(), offset.indexOf(':', TIMER.length())));
 				}
 				else {
 					all.add(Integer.parseInt(offset));
@@ -395,9 +398,13 @@ class TransactedSchedulesTests {
 				}
 				assertThat(checkpoint.state().getOrDefault("rows", "0")).as("seed %d: state", this.seed)
 					.isEqualTo(Integer.toString(rows));
-				assertThat(TimersInForce.wrong(checkpoint.state())).as("seed %d: timers", this.seed).isEmpty();
+				List<String> wrong = TimersInForce.wrong(checkpoint.state());
+				// What is a dead letter does not hold up those that are due later.
+				wrong.removeIf((timer) -> timer.contains(TimersInForce.OVERTAKES)
+						&& timersGivenUp.stream().anyMatch((due) -> timer.contains("dueAt=" + due + "]")));
+				assertThat(wrong).as("seed %d: timers", this.seed).isEmpty();
 				assertThat(TimersInForce.left(checkpoint.state())).as("seed %d: timers left", this.seed)
-					.hasSizeLessThanOrEqualTo(timersGivenUp);
+					.hasSizeLessThanOrEqualTo(timersGivenUp.size());
 				assertThat(store.timers(SHARD, null, 10)).as("seed %d: stored timers", this.seed).isEmpty();
 				assertThat(checkpoint.state().keySet()).as("seed %d: entries that expire", this.seed)
 					.noneMatch((key) -> key.startsWith(Booking.EXPIRING) || key.startsWith(Booking.WRONG));
@@ -433,6 +440,11 @@ class TransactedSchedulesTests {
 		}
 
 		private void step() {
+			if (this.broken == Rule.WORKERS_UNDER_ONE_TOKEN_NUMBER_THEIR_COMMITS_APART && this.random.nextInt(3) == 0) {
+				// Otherwise it takes a thousand schedules.
+				beginTwice();
+				return;
+			}
 			switch (this.random.nextInt(11)) {
 				case 0, 1, 2 -> feed(1 + this.random.nextInt(6));
 				case 3 -> this.failing = this.random.nextBoolean();
