@@ -232,9 +232,8 @@ final class StateOnUse implements StateEntries {
 				}
 			});
 		}
-		// Read after that: an entry that was not in memory is in the store, and stays as
-		// it
-		// is there while this call runs alone.
+		// Read after that: an entry that was not in memory is in the store, and stays
+		// as it is there while this call runs alone.
 		Set<String> keys = empty ? new HashSet<>() : new HashSet<>(require(this.source.keys(prefix, nowMillis)));
 		known.forEach((key, exists) -> {
 			if (exists) {
