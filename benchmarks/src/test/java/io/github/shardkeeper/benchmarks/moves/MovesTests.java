@@ -45,7 +45,7 @@ class MovesTests {
 	void crashesFreezesAndPausesAreMeasured() throws Exception {
 		Set<Event> events = EnumSet.of(Event.KILL, Event.FREEZE, Event.REDIS_PAUSE);
 		HandoverScenario scenario = new HandoverScenario(events, 1, 1, 100, 500);
-		GroupResults results = run(GroupProtocol.of(GroupProtocol.PROFILES), "fast-failover", scenario::run);
+		GroupResults results = run(GroupProtocol.of(GroupProtocol.PROFILES), "standard", scenario::run);
 
 		assertThat(results.gaps(Event.KILL).values()).isNotEmpty().allMatch((gap) -> gap > 500);
 		assertThat(results.gaps(Event.FREEZE).values()).isEmpty();

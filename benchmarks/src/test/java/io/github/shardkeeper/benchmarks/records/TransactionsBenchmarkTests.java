@@ -23,7 +23,7 @@ class TransactionsBenchmarkTests {
 		try (RawFigures raw = new RawFigures(directory.resolve("raw.csv"))) {
 			// A contender that books another sum ends the run.
 			Rounds<Transactions> measured = TransactionsBenchmark.measure(contenders,
-					new TransactionsBenchmark.Sizes(2, 4000, 0, 1, "on"), raw);
+					new TransactionsBenchmark.Sizes(2, 1600, 0, 1, "on"), raw);
 
 			assertThat(contenders).allSatisfy(
 					(contender) -> assertThat(measured.of(contender, ConsumingBenchmark.RATE).median()).isPositive()

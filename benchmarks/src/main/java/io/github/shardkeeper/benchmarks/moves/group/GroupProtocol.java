@@ -51,9 +51,10 @@ public record GroupProtocol(String text, long leaseMillis, long heartbeatMillis,
 
 	/**
 	 * As long as shards are kept for an instance that does not come back: longer than any
-	 * restart here, and shorter than the default, so that the group is soon at rest.
+	 * restart here, also on a machine with other work, and shorter than the default, so
+	 * that the group is soon at rest.
 	 */
-	private static final String AWAY_TIMEOUT = "10s";
+	private static final String AWAY_TIMEOUT = "30s";
 
 	/** Returns the protocols of the settings. */
 	public static List<GroupProtocol> of(String settings) {
