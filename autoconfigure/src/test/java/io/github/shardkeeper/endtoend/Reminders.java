@@ -13,14 +13,17 @@ import io.github.shardkeeper.ShardRecord;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardTimer;
 import io.github.shardkeeper.ShardTimers;
+import io.github.shardkeeper.StateMigration;
 import io.github.shardkeeper.testsupport.TimersInForce;
+import io.github.shardkeeper.testsupport.TimesInMicros;
 
 /**
  * Handlers of what depends on the time. Each number sets, replaces or cancels a timer of
  * its key, and some put an entry of the key that expires. The state also has what should
  * be there, in entries that do not expire, and a call that meets anything else notes that
- * there. A few calls fail after that. One topic has its state in Redis, the other one,
- * with several keys at the same time, in the database.
+ * there. Half of the instances store these entries in an earlier version. A few calls
+ * fail after that. One topic has its state in Redis, the other one, with several keys at
+ * the same time, in the database.
  */
 final class Reminders {
 
@@ -65,6 +68,8 @@ final class Reminders {
 
 	private static final int CALLS_PER_FAILURE = 20;
 
+	private static final long MICROS_PER_MILLI = 1000;
+
 	private final InstantSource clock;
 
 	private final int callsPerFailure;
@@ -103,7 +108,7 @@ final class Reminders {
 			Duration ttl = Duration.ofMillis(200 + number * 7919 % 2300);
 			state.put(EXPIRING + key, number, ttl);
 			// Of the time of the call nobody knows more than that it is between these.
-			state.put(PUT + key, new Put(number, calledBefore + ttl.toMillis(), now + ttl.toMillis()));
+			state.put(PUT + key, Put.between(number, calledBefore + ttl.toMillis(), now + ttl.toMillis()));
 		}
 		TimersInForce.handle(key, number, state, timers, Instant.ofEpochMilli(now));
 		mayFail();
@@ -127,13 +132,14 @@ final class Reminders {
 		Put put = state.get(PUT + key, Put.class).orElse(null);
 		Optional<Long> found = state.get(EXPIRING + key, Long.class);
 		if (put != null && found.isEmpty()) {
-			if (now < put.earliest) {
+			if (now * MICROS_PER_MILLI < put.earliest) {
 				wrong(state, "the entry of %s is missing at %d, and %s was put last", key, now, put);
 			}
 			state.increment(EXPIRED, 1);
 			state.remove(PUT + key);
 		}
-		else if (found.isPresent() && (put == null || put.number != found.get() || before >= put.latest)) {
+		else if (found.isPresent()
+				&& (put == null || put.number != found.get() || before * MICROS_PER_MILLI >= put.latest)) {
 			wrong(state, "the entry of %s is %d after %d, and %s was put last", key, found.get(), before, put);
 		}
 		state.put(CALLED + key, now);
@@ -142,6 +148,11 @@ final class Reminders {
 
 	private static void wrong(ShardState state, String what, Object... arguments) {
 		state.put(WRONG + what.formatted(arguments), true);
+	}
+
+	/** Half of the instances store an earlier version of what was put. */
+	static StateMigration<Put> migration(String instance) {
+		return new TimesInMicros<>(Put.class, List.of("earliest", "latest"), instance);
 	}
 
 	private void mayFail() {
@@ -154,10 +165,14 @@ final class Reminders {
 	 * What was put to expire.
 	 *
 	 * @param number that has put it
-	 * @param earliest when it may expire at the earliest, in milliseconds since 1970
+	 * @param earliest when it may expire at the earliest, in microseconds since 1970
 	 * @param latest when it has expired at the latest
 	 */
 	record Put(long number, long earliest, long latest) {
+
+		static Put between(long number, long earliestMillis, long latestMillis) {
+			return new Put(number, earliestMillis * MICROS_PER_MILLI, latestMillis * MICROS_PER_MILLI);
+		}
 
 	}
 

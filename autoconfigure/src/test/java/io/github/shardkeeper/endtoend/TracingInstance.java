@@ -22,6 +22,7 @@ import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardSessionLostEvent;
 import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.StateMigration;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.RoutingCheckpointStore;
 
@@ -91,6 +92,11 @@ public final class TracingInstance {
 		@ConditionalOnBooleanProperty("trace.reminders")
 		Reminders reminders() {
 			return new Reminders();
+		}
+
+		@Bean
+		StateMigration<Reminders.Put> reminderVersions(@Value("${shardkeeper.instance-id}") String instance) {
+			return Reminders.migration(instance);
 		}
 
 		@Bean

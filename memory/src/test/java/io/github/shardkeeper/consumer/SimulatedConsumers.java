@@ -12,6 +12,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 
+import io.github.shardkeeper.StateMigration;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.StateCache;
 import io.github.shardkeeper.checkpoint.StateValues;
@@ -64,18 +65,19 @@ public final class SimulatedConsumers {
 			Lease lease, MonotonicClock clock, Executor executor, ScheduledExecutorService timer,
 			ShardConsumption.Listener listener) {
 		return workers(settings, checkpoints, reader, lease, clock, InstantSource.fixed(Instant.EPOCH), executor, timer,
-				listener);
+				List.of(), listener);
 	}
 
-	/** The same, with a clock on the wall. */
+	/** The same, with a clock on the wall and versions of values. */
 	public ShardConsumption workers(ConsumerSettings settings, CheckpointStore checkpoints, ShardReader reader,
 			Lease lease, MonotonicClock clock, InstantSource wallClock, Executor executor,
-			ScheduledExecutorService timer, ShardConsumption.Listener listener) {
+			ScheduledExecutorService timer, List<? extends StateMigration<?>> migrations,
+			ShardConsumption.Listener listener) {
 		return new ShardWorkers(this.handlers,
 				new WorkerContext("group", new WorkerContext.Stores(checkpoints, reader, OutboxSettings.NONE),
 						new WorkerContext.Runtime(clock, wallClock, executor, timer),
 						new WorkerContext.Topics((topic) -> settings, new BufferBudget(Long.MAX_VALUE),
-								new StateCache(STATE_CACHE_BYTES), new StateValues(this.mapper, List.of())),
+								new StateCache(STATE_CACHE_BYTES), new StateValues(this.mapper, migrations)),
 						new WorkerContext.Observers(ConsumerMeters.NONE, ConsumerEvents.NONE, listener, false), lease),
 				new SessionWatch(Optional::empty, ConsumerEvents.NONE), executor, new ConsumerStates((topic) -> true),
 				null, null);

@@ -103,6 +103,8 @@ class DeliberateFaultsTests {
 				Arguments.of("a new owner does not know what expires", new ExpiryForgotten()),
 				Arguments.of("the removal of what has expired overtakes a later put", new RemovalTooLate()),
 				Arguments.of("what has expired is not removed", new RemovalForgotten()),
+				Arguments.of("a value is stored without its version", new VersionForgotten()),
+				Arguments.of("a value of an earlier version is stored as one of the version now", new VersionAssumed()),
 				Arguments.of("a timer that has fired stays in the store", new FiredTimerKept()),
 				Arguments.of("a timer that is cancelled stays in the store", new CancelledTimerKept()),
 				Arguments.of("timers are written after the state", new TimersApartFromState()),
@@ -569,8 +571,8 @@ class DeliberateFaultsTests {
 
 	}
 
-	/** Changes what a commit has of entries that expire. */
-	private abstract static class RemovalTampered implements Tampering {
+	/** Changes what a commit has of entries. */
+	private abstract static class ChangesTampered implements Tampering {
 
 		@Override
 		public CheckpointStore checkpoints(CheckpointStore store) {
@@ -595,7 +597,7 @@ class DeliberateFaultsTests {
 
 	}
 
-	private static final class RemovalTooLate extends RemovalTampered {
+	private static final class RemovalTooLate extends ChangesTampered {
 
 		private final Map<ShardId, Set<String>> late = new HashMap<>();
 
@@ -604,7 +606,7 @@ class DeliberateFaultsTests {
 			Set<String> before = this.late.getOrDefault(shard, Set.of());
 			Set<String> removed = changes.entrySet()
 				.stream()
-				.filter(RemovalTampered::isRemoval)
+				.filter(ChangesTampered::isRemoval)
 				.map(Map.Entry::getKey)
 				.collect(Collectors.toSet());
 			this.late.put(shard, removed);
@@ -614,11 +616,32 @@ class DeliberateFaultsTests {
 
 	}
 
-	private static final class RemovalForgotten extends RemovalTampered {
+	private static final class VersionForgotten extends ChangesTampered {
 
 		@Override
 		void tamper(ShardId shard, Map<String, String> changes) {
-			changes.entrySet().removeIf(RemovalTampered::isRemoval);
+			changes.replaceAll((key, json) -> (json != null)
+					? json.replaceFirst("\\{\"@version\":2,\"@value\":(.*)}$", "$1") : null);
+		}
+
+	}
+
+	private static final class VersionAssumed extends ChangesTampered {
+
+		@Override
+		void tamper(ShardId shard, Map<String, String> changes) {
+			changes.replaceAll((key, json) -> (json != null)
+					? json.replaceFirst("(\\{\"number\":\\d+,\"expiresAt\":\\d+})$", "{\"@version\":2,\"@value\":$1}")
+					: null);
+		}
+
+	}
+
+	private static final class RemovalForgotten extends ChangesTampered {
+
+		@Override
+		void tamper(ShardId shard, Map<String, String> changes) {
+			changes.entrySet().removeIf(ChangesTampered::isRemoval);
 		}
 
 	}

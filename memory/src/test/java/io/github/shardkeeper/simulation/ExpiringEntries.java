@@ -6,11 +6,13 @@ import java.util.List;
 import java.util.Map;
 
 import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.StateMigration;
+import io.github.shardkeeper.testsupport.TimesInMicros;
 
 /**
  * Entries of the state that expire, one for each key of records. Beside each there is one
  * that does not expire, and says what the other one should be. Wall clocks of processes
- * differ, by a limit.
+ * differ, by a limit; and half of the processes store the entries in an earlier version.
  */
 final class ExpiringEntries {
 
@@ -36,15 +38,15 @@ final class ExpiringEntries {
 		if (found != null) {
 			checker.require(found.equals(twin), "%s: the entry of %s is %s, and %s was put last", call, key, found,
 					twin);
-			checker.require(now.toEpochMilli() < found.expiresAt, "%s: %s is returned at %s", call, found, now);
+			checker.require(now.isBefore(found.expires()), "%s: %s is returned at %s", call, found, now);
 		}
 		else if (twin != null) {
-			checker.require(!now.plus(MAX_CLOCK_DIFFERENCE).isBefore(Instant.ofEpochMilli(twin.expiresAt)),
+			checker.require(!now.plus(MAX_CLOCK_DIFFERENCE).isBefore(twin.expires()),
 					"%s: the entry of %s is missing at %s, and %s was put last", call, key, now, twin);
 		}
 		if (number % 4 > 0) {
 			Duration ttl = Duration.ofMillis(200 + number * 7919 % 5000);
-			Value next = new Value(number, now.plus(ttl).toEpochMilli());
+			Value next = new Value(number, now.plus(ttl).toEpochMilli() * 1000);
 			state.put(EXPIRING + key, next, ttl);
 			state.put(TWIN + key, next);
 		}
@@ -62,7 +64,21 @@ final class ExpiringEntries {
 			.orElse(null);
 	}
 
+	/** The versions of values that a process knows and stores. */
+	static StateMigration<Value> migration(String process) {
+		return new TimesInMicros<>(Value.class, List.of("expiresAt"), process);
+	}
+
+	/**
+	 * An entry.
+	 *
+	 * @param expiresAt in microseconds since 1970
+	 */
 	record Value(long number, long expiresAt) {
+
+		Instant expires() {
+			return Instant.ofEpochMilli(this.expiresAt / 1000);
+		}
 
 	}
 

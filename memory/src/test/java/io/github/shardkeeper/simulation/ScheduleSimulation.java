@@ -419,7 +419,7 @@ final class ScheduleSimulation {
 					AssignmentSettings.builtIn("sticky", new StickyAssignment()), runtime);
 			this.consumption = simulation.consumers.workers(SimulatedSettings.ORDINARY.consumer(), checkpoints,
 					simulation.shards.openReader(), lease, runtime.clock(), clock, this.process.executor(),
-					this.process.timer(), this.coordinator.consumptionListener());
+					this.process.timer(), List.of(), this.coordinator.consumptionListener());
 		}
 
 		void start() {

@@ -2,6 +2,7 @@ package io.github.shardkeeper.simulation;
 
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -65,11 +66,9 @@ final class SimulatedInstance {
 		this.coordinator = new ShardCoordinator(settings, coordination, heartbeats, this.lease,
 				AssignmentSettings.builtIn("sticky", new StickyAssignment()), runtime);
 		ShardConsumption.Listener listener = this.coordinator.consumptionListener();
-		this.consumption = tampering
-			.consumption(
-					consumers.workers(consuming.consumer(), checkpoints, topic.reader(process), this.lease,
-							runtime.clock(), process.wallClock(), process.executor(), process.timer(), listener),
-					listener);
+		this.consumption = tampering.consumption(consumers.workers(consuming.consumer(), checkpoints,
+				topic.reader(process), this.lease, runtime.clock(), process.wallClock(), process.executor(),
+				process.timer(), List.of(process.migration()), listener), listener);
 		this.coordinator.addSessionListener(new Sessions());
 		this.topic = topic;
 		this.tampering = tampering;

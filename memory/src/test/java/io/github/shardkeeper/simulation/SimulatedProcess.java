@@ -16,6 +16,7 @@ import java.util.random.RandomGenerator;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.StateMigration;
 import io.github.shardkeeper.coordination.member.MemberRuntime;
 import io.github.shardkeeper.loop.Loops;
 import io.github.shardkeeper.time.MonotonicClock;
@@ -72,6 +73,11 @@ final class SimulatedProcess {
 	InstantSource wallClock() {
 		long difference = Math.floorMod(this.name.hashCode() * 7919L, ExpiringEntries.MAX_CLOCK_DIFFERENCE.toMillis());
 		return () -> this.time.wallTime().plusMillis(difference);
+	}
+
+	/** Half of the processes store an earlier version of values. */
+	StateMigration<?> migration() {
+		return ExpiringEntries.migration(this.name);
 	}
 
 	private long toVirtual(MonotonicTime moment) {
