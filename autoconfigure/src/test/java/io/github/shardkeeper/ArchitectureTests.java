@@ -299,7 +299,7 @@ class ArchitectureTests {
 		plan.put("cluster.signal", Set.of("spring", "slf4j"));
 		plan.put("cluster.parameter", Set.of("spring", "jackson", "slf4j"));
 		plan.put("cluster.memory", Set.of("slf4j"));
-		plan.put("handler", Set.of("spring", "slf4j"));
+		plan.put("handler", Set.of("spring", "slf4j", "reactor"));
 		plan.put("handler.messaging", Set.of("spring", "spring-messaging"));
 		plan.put("worker.record", Set.of());
 		plan.put("worker.shard", Set.of("spring", "slf4j"));

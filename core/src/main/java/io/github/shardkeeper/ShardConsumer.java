@@ -40,6 +40,11 @@ import org.springframework.aot.hint.annotation.Reflective;
  * <li>{@link Acknowledgment}, with {@code shardkeeper.consumer.commit.mode: manual}, if
  * the method takes records.</li>
  * </ul>
+ * It returns {@code void}, and its work is done when it returns; or a
+ * {@link java.util.concurrent.Future}, a {@link java.util.concurrent.CompletionStage} or,
+ * if Reactor is on the class path, a reactive type of at most one value: the call then
+ * lasts, on its thread, until that is complete, and fails as that does.
+ * <p>
  * If Spring Messaging is on the class path, a method that takes single records may also
  * have parameters annotated with {@code @Payload}, {@code @Header} or {@code @Headers},
  * and of type {@code Message<T>} or {@code MessageHeaders}; {@link ShardHeaders} lists

@@ -21,8 +21,10 @@ import io.github.shardkeeper.ShardTemplate.Outgoing;
  * records may be appended twice. Readers of the target see each record once in the
  * stream, and then what their own commits promise.
  * <p>
- * Not thread-safe: confined to the call that received it and to that call's thread; later
- * every method throws {@link IllegalStateException}.
+ * Confined to the call that received it and to that call's thread; on others, and later,
+ * every method throws {@link IllegalStateException}. If the handler returns a result that
+ * is complete later, other threads may use it until then: each use waits for the one
+ * before.
  */
 public interface ShardOutput {
 

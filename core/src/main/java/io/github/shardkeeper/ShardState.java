@@ -20,12 +20,13 @@ import tools.jackson.core.type.TypeReference;
  * does not see changes by concurrent calls; if one of those changes a value that it has
  * read, its own changes are dropped and it is repeated.
  * <p>
- * Not thread-safe: confined to the call that received it and to that call's thread; later
- * every method throws {@link IllegalStateException}. Values are copied through JSON: a
- * change of an object that was read or put has no effect until it is put again. A Java
- * record that nobody can change, because all its components are numbers, texts, times or
- * such records, may be returned as it was put: its constructor must not change what it
- * gets.
+ * Confined to the call that received it and to that call's thread; on others, and later,
+ * every method throws {@link IllegalStateException}. If the handler returns a result that
+ * is complete later, other threads may use it until then: each use waits for the one
+ * before. Values are copied through JSON: a change of an object that was read or put has
+ * no effect until it is put again. A Java record that nobody can change, because all its
+ * components are numbers, texts, times or such records, may be returned as it was put:
+ * its constructor must not change what it gets.
  */
 public interface ShardState {
 

@@ -22,8 +22,10 @@ import java.time.Instant;
  * {@code key}, cancel timers of the key whose record is handled: a timer of another key
  * may be firing at the same time.
  * <p>
- * Not thread-safe: confined to the call that received it and to that call's thread; later
- * every method throws {@link IllegalStateException}.
+ * Confined to the call that received it and to that call's thread; on others, and later,
+ * every method throws {@link IllegalStateException}. If the handler returns a result that
+ * is complete later, other threads may use it until then: each use waits for the one
+ * before.
  */
 public interface ShardTimers {
 

@@ -23,6 +23,7 @@ import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.UnreadableStateException;
+import io.github.shardkeeper.shard.CallScoped;
 import io.github.shardkeeper.text.DurationText;
 import io.github.shardkeeper.text.EncodableText;
 import io.github.shardkeeper.text.FailureText;
@@ -30,10 +31,10 @@ import io.github.shardkeeper.text.PrintableText;
 
 /**
  * State of a shard as one handler call sees it, with the writes of that call. Confined to
- * the thread of the call until it has returned.
+ * the call until it has ended.
  */
 @Internal
-public final class StateView implements ShardState, AutoCloseable {
+public final class StateView extends CallScoped implements ShardState {
 
 	/** Maximum length of an entry: its key and its value as JSON, in characters. */
 	static final int MAX_ENTRY_LENGTH = 16 * 1024 * 1024;
@@ -67,8 +68,6 @@ public final class StateView implements ShardState, AutoCloseable {
 	/** Number of the last write of the entries before the call. */
 	private final long opened;
 
-	private final Thread thread;
-
 	/** Last key that was written first, linked to those before it. */
 	private @Nullable Write lastWrite;
 
@@ -101,8 +100,6 @@ public final class StateView implements ShardState, AutoCloseable {
 	/** What takes back each write, the last one first; only after a savepoint. */
 	private @Nullable Deque<Runnable> takesBack;
 
-	private volatile boolean closed;
-
 	StateView(JournaledState state, long nowMillis) {
 		this.state = state;
 		this.entries = state.entries();
@@ -112,7 +109,6 @@ public final class StateView implements ShardState, AutoCloseable {
 		this.keyChanges = state.keyChanges();
 		this.opened = this.entries.writes();
 		this.nowMillis = nowMillis;
-		this.thread = Thread.currentThread();
 	}
 
 	long nowMillis() {
@@ -584,7 +580,7 @@ public final class StateView implements ShardState, AutoCloseable {
 	}
 
 	private void check(String key) {
-		if (this.closed || Thread.currentThread() != this.thread) {
+		if (!isUsable()) {
 			throw new IllegalStateException("ShardState may only be used inside the call that received it, "
 					+ "on that call's thread: keep values, not the state");
 		}
@@ -638,7 +634,7 @@ public final class StateView implements ShardState, AutoCloseable {
 
 	@Override
 	public void close() {
-		this.closed = true;
+		super.close();
 		this.state.closed(this);
 	}
 

@@ -34,6 +34,8 @@ public final class HandlerSignature {
 
 	private final boolean takesWhole;
 
+	private final boolean returnsLate;
+
 	private final @Nullable Type payloadType;
 
 	private final MessageArguments.@Nullable OfMethod messages;
@@ -51,6 +53,7 @@ public final class HandlerSignature {
 		this.shape = shape(this.taken);
 		this.batchParameter = arguments.indexOf(HandlerArgument.PAYLOADS);
 		this.takesWhole = arguments.stream().anyMatch(HandlerArgument::isWhole);
+		this.returnsLate = LateResult.isSupported(method.getReturnType());
 		this.payloadType = payloadType;
 		this.messages = messages;
 	}
@@ -134,6 +137,11 @@ public final class HandlerSignature {
 
 	HandlerShape shape() {
 		return this.shape;
+	}
+
+	/** Returns whether the work is done when what the method returns is complete. */
+	boolean returnsLate() {
+		return this.returnsLate;
 	}
 
 	boolean takes(HandlerArgument argument) {

@@ -183,17 +183,15 @@ final class HandlerSignatureReader {
 	private void checkDeclaration() {
 		if (AnnotatedBeans.isSuspending(this.method)) {
 			throw refused("is a suspending function.",
-					"Write a plain 'fun', with 'runBlocking' where it has to suspend: "
-							+ "when it returns, the record counts as handled. On virtual threads waiting costs little.");
+					"Write a plain 'fun', with 'runBlocking' where it has to suspend, or one that returns a "
+							+ "CompletableFuture, as 'future { … }' does.");
 		}
 		Class<?> returned = this.method.getReturnType();
-		if (returned != void.class) {
+		if (returned != void.class && !LateResult.isSupported(returned)) {
 			throw refused("returns %s.".formatted(returned.getSimpleName()), AnnotatedBeans
 				.isAsynchronousResult(returned)
-						? "Declare it 'void' and wait for the result, with 'join()' or 'block()', before it returns: when it "
-								+ "returns, the record counts as handled. On virtual threads waiting costs little. "
-								+ "To go on without waiting, take an Acknowledgment and call it when the result is there, "
-								+ "with 'shardkeeper.consumer.commit.mode: manual'."
+						? "Return one result, such as a CompletableFuture or a Mono, as that of Flux.then(): when it is "
+								+ "complete, the record counts as handled. Reactive types need Reactor on the class path."
 						: "Declare it 'void' and do the work before it returns: when it returns, the record counts as handled.");
 		}
 		if (Modifier.isStatic(this.method.getModifiers()) || Modifier.isPrivate(this.method.getModifiers())) {

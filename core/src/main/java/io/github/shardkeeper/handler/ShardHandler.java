@@ -123,6 +123,12 @@ public final class ShardHandler {
 		return this.consumer.takes(argument) ? this.consumer : (timer != null && timer.takes(argument)) ? timer : null;
 	}
 
+	/** Returns whether a call goes on when its method has returned. */
+	public boolean returnsLate() {
+		HandlerSignature timer = this.callbacks.timer();
+		return this.consumer.returnsLate() || timer != null && timer.returnsLate();
+	}
+
 	/** Returns whether the method takes an {@link Acknowledgment}. */
 	public boolean takesAcknowledgment() {
 		return this.consumer.takes(HandlerArgument.ACKNOWLEDGMENT);
@@ -290,10 +296,21 @@ public final class ShardHandler {
 	}
 
 	private void invoke(HandlerSignature signature, @Nullable Object input, CallArguments arguments) throws Throwable {
+		if (!signature.returnsLate()) {
+			call(signature, input, arguments);
+			return;
+		}
+		try (SharedArguments shared = new SharedArguments(arguments)) {
+			LateResult.await(call(signature, input, shared.arguments()));
+		}
+	}
+
+	private @Nullable Object call(HandlerSignature signature, @Nullable Object input, CallArguments arguments)
+			throws Throwable {
 		Object target = this.bean.get();
 		Method method = signature.invocableOn(target);
 		try {
-			method.invoke(target, signature.arguments(input, arguments));
+			return method.invoke(target, signature.arguments(input, arguments));
 		}
 		catch (InvocationTargetException ex) {
 			throw ex.getTargetException();

@@ -200,16 +200,16 @@ public final class ShardHandlerDetector {
 	}
 
 	/**
-	 * Checks that a method can be called through the bean's proxy, and that its work is
-	 * done when it returns.
+	 * Checks that a method can be called through the bean's proxy, and that it is known
+	 * when its work is done.
 	 */
 	private static void requireCallable(HandlerSignature signature, String annotation, Class<?> type, Object bean) {
 		String what = "The %s method %s".formatted(annotation, signature.name());
-		if (AnnotatedBeans.isAsynchronous(signature.method(), type, bean)) {
+		if (!signature.returnsLate() && AnnotatedBeans.isAsynchronous(signature.method(), type, bean)) {
 			throw new ShardkeeperConfigurationException(
 					what + " is asynchronous: it would return before its work is done, and the "
 							+ "record would count as handled all the same.",
-					"Remove @Async. Shards are handled on threads of their own; for several records of a shard at once "
+					"Remove @Async, or return a CompletableFuture of the work. Shards are handled on threads of their own; for several records of a shard at once "
 							+ "set 'shardkeeper.consumer.ordering' to 'key' or 'none'.");
 		}
 		AnnotatedBeans.invocable(signature.method(), bean, what);

@@ -6,25 +6,22 @@ import java.util.Objects;
 
 import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.ShardTemplate.Outgoing;
+import io.github.shardkeeper.shard.CallScoped;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 
 /**
- * Records that one call sends. Confined to the thread of the call until it has returned.
+ * Records that one call sends. Confined to the call until it has ended.
  */
-public final class OutboxBuffer implements ShardOutput, AutoCloseable {
+public final class OutboxBuffer extends CallScoped implements ShardOutput {
 
 	/** Redis passes no more on in a script. */
 	private static final int MAX_HEADERS = 3_000;
 
 	private final OutboxTargets targets;
 
-	private final Thread thread = Thread.currentThread();
-
 	private final List<NewRecord> records = new ArrayList<>();
 
 	private long bytes;
-
-	private volatile boolean closed;
 
 	OutboxBuffer(OutboxTargets targets) {
 		this.targets = targets;
@@ -32,7 +29,7 @@ public final class OutboxBuffer implements ShardOutput, AutoCloseable {
 
 	@Override
 	public void send(String topic, Outgoing record) {
-		if (this.closed || Thread.currentThread() != this.thread) {
+		if (!isUsable()) {
 			throw new IllegalStateException("ShardOutput may only be used inside the call that received it, on that "
 					+ "call's thread: to send from elsewhere, use ShardTemplate");
 		}
@@ -73,11 +70,6 @@ public final class OutboxBuffer implements ShardOutput, AutoCloseable {
 			this.records.subList(Math.min(keptRecords, this.records.size()), this.records.size()).clear();
 			this.bytes = Math.min(keptBytes, this.bytes);
 		};
-	}
-
-	@Override
-	public void close() {
-		this.closed = true;
 	}
 
 }

@@ -5,7 +5,6 @@ import java.lang.reflect.Type;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
 import java.util.stream.Stream;
 
@@ -116,8 +115,7 @@ class HandlerSignatureTests {
 			"rawRecords, takes a ShardRecord without saying of what, for example List<ShardRecord<String>>",
 			"collection, could be a batch or one payload, Write List<T> for a batch",
 			"iterable, could be a batch or one payload, Write List<T> for a batch",
-			"future, returns CompletableFuture, 'join()'", "publisher, returns Publisher, 'block()'",
-			"suspends, is a suspending function, Write a plain 'fun'",
+			"publisher, returns Publisher, Flux.then()", "suspends, is a suspending function, Write a plain 'fun'",
 			"loopAcknowledged, takes an Acknowledgment but no record, nothing to acknowledge",
 			"variablePayload, 'takes a T, whose type is not known', Write the type itself",
 			"mapOfVariables, 'T>, whose type is not known', Write the type itself",
@@ -313,8 +311,6 @@ class HandlerSignatureTests {
 		abstract void collection(Collection<String> payloads);
 
 		abstract void iterable(Iterable<String> payloads);
-
-		abstract CompletableFuture<Void> future(String payload);
 
 		abstract Flow.Publisher<String> publisher(String payload);
 

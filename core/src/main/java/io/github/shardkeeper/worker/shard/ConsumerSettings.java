@@ -120,6 +120,11 @@ public record ConsumerSettings(Commits commits, Ordering ordering, int concurren
 			throw refused(handler, "takes no records, but 'consumer.transaction' is 'jdbc'",
 					instead.formatted("take records: there is no offset to write in the transaction"));
 		}
+		if (handler.returnsLate()) {
+			throw refused(handler,
+					"does not return 'void', but 'consumer.transaction' is 'jdbc': the transaction belongs to the thread of the call, and its work may go on elsewhere",
+					instead.formatted("wait for the work and declare the method 'void'"));
+		}
 		if (handler.takesAcknowledgment()) {
 			throw refused(handler,
 					"takes an Acknowledgment, but 'consumer.transaction' is 'jdbc': the transaction ends with the call, and commits its records",

@@ -11,23 +11,19 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.ShardTimers;
 import io.github.shardkeeper.checkpoint.TimerId;
+import io.github.shardkeeper.shard.CallScoped;
 
 /**
- * Timers that one call sets and cancels. Confined to the thread of the call until it has
- * returned.
+ * Timers that one call sets and cancels. Confined to the call until it has ended.
  */
-public final class TimerBuffer implements ShardTimers, AutoCloseable {
+public final class TimerBuffer extends CallScoped implements ShardTimers {
 
 	/** They are in one commit. */
 	private static final int MAX_PER_CALL = 10_000;
 
 	private static final Instant LATEST = Instant.parse("9999-12-31T23:59:59.999Z");
 
-	private final Thread thread = Thread.currentThread();
-
 	private Map<TimerId, @Nullable Instant> changes = new LinkedHashMap<>();
-
-	private volatile boolean closed;
 
 	@Override
 	public void set(String key, String name, Instant at) {
@@ -51,7 +47,7 @@ public final class TimerBuffer implements ShardTimers, AutoCloseable {
 	}
 
 	private void change(String key, String name, @Nullable Instant due) {
-		if (this.closed || Thread.currentThread() != this.thread) {
+		if (!isUsable()) {
 			throw new IllegalStateException(
 					"ShardTimers may only be used inside the call that received it, on that call's thread");
 		}
@@ -75,11 +71,6 @@ public final class TimerBuffer implements ShardTimers, AutoCloseable {
 	public Runnable savepoint() {
 		Map<TimerId, @Nullable Instant> kept = new LinkedHashMap<>(this.changes);
 		return () -> this.changes = new LinkedHashMap<>(kept);
-	}
-
-	@Override
-	public void close() {
-		this.closed = true;
 	}
 
 }
