@@ -102,7 +102,7 @@ class ArchitectureTests {
 				"loop", "time", API, "shard", "text"));
 		plan.put("cluster.barrier", Set.of("cluster.session", "cluster", "time", API, "shard", "text"));
 		plan.put("cluster.parameter", Set.of("cluster.session", "cluster", "loop", API, "shard", "text"));
-		plan.put("handler", Set.of("source", "schedule", API, "shard", "text"));
+		plan.put("handler", Set.of("checkpoint", "source", "schedule", API, "shard", "text"));
 		plan.put("cluster.lock", Set.of("handler", "cluster.session", "cluster", "loop", "time", API, "shard", "text"));
 		plan.put("cluster.signal",
 				Set.of("handler", "source", "loop", "time", "cluster.session", "cluster", API, "shard", "text"));

@@ -55,6 +55,8 @@ abstract class GuideSurroundings {
 
 	Booking booking;
 
+	Ratings ratings;
+
 	Database jdbc;
 
 	Users users;
@@ -162,6 +164,12 @@ abstract class GuideSurroundings {
 	interface Database extends JdbcClient {
 
 		void insertAll(List<Visit> visits);
+
+	}
+
+	interface Ratings {
+
+		CompletableFuture<String> find(String client);
 
 	}
 

@@ -23,7 +23,6 @@ import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.UnreadableStateException;
-import io.github.shardkeeper.shard.CallScoped;
 import io.github.shardkeeper.text.DurationText;
 import io.github.shardkeeper.text.EncodableText;
 import io.github.shardkeeper.text.FailureText;

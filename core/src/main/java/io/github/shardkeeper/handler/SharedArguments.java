@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardTimers;
-import io.github.shardkeeper.shard.CallScoped;
+import io.github.shardkeeper.checkpoint.CallScoped;
 
 /**
  * Arguments of a call whose work may go on, on other threads, when its method has

@@ -6,7 +6,7 @@ import java.util.Objects;
 
 import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.ShardTemplate.Outgoing;
-import io.github.shardkeeper.shard.CallScoped;
+import io.github.shardkeeper.checkpoint.CallScoped;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 
 /**

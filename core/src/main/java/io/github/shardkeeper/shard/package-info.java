@@ -1,7 +1,6 @@
 /**
  * Values that every room uses: shards, members, tokens, offsets. They validate, compare
- * and print themselves; anything that decides or does I/O belongs elsewhere. And the
- * limits of what a call may use.
+ * and print themselves; anything that decides or does I/O belongs elsewhere.
  */
 @NullMarked
 package io.github.shardkeeper.shard;

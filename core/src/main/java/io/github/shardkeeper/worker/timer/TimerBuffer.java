@@ -10,8 +10,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.ShardTimers;
+import io.github.shardkeeper.checkpoint.CallScoped;
 import io.github.shardkeeper.checkpoint.TimerId;
-import io.github.shardkeeper.shard.CallScoped;
 
 /**
  * Timers that one call sets and cancels. Confined to the call until it has ended.

@@ -1,12 +1,12 @@
-package io.github.shardkeeper.shard;
+package io.github.shardkeeper.checkpoint;
 
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.Internal;
 
 /**
- * What a call of a handler may use until it ends, and by default only on the thread that
- * the call was begun on.
+ * What a call of a handler adds to its commit: usable until the call ends, and by default
+ * only on the thread that the call was begun on.
  */
 @Internal
 public abstract class CallScoped implements AutoCloseable {
@@ -14,6 +14,10 @@ public abstract class CallScoped implements AutoCloseable {
 	private @Nullable Thread only = Thread.currentThread();
 
 	private volatile boolean closed;
+
+	/** Begins the use, on the thread of the call. */
+	protected CallScoped() {
+	}
 
 	/**
 	 * Permits the use by other threads, which have to see that it is one at a time. Only
