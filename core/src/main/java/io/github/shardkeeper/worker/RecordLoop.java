@@ -70,6 +70,9 @@ final class RecordLoop implements ShardOwnership.Loop {
 
 	private final boolean inOrder;
 
+	/** Whether a commit is due after each call of a batch. */
+	private final boolean commitsEachBatch;
+
 	private final WakeTimer timer;
 
 	RecordLoop(OwnedShard owned, ShardHandler handler, HandlerCalls handlerCalls, ShardTurns turns,
@@ -82,6 +85,7 @@ final class RecordLoop implements ShardOwnership.Loop {
 		this.timer = new WakeTimer(this.context.timer(), owned::wake);
 		this.inOrder = settings.ordering() == Ordering.SHARD;
 		boolean batches = handler.shape() == HandlerShape.BATCH;
+		this.commitsEachBatch = batches && settings.commits().mode() == CommitMode.BATCH && !committer.commitsCalls();
 		this.intake = new RecordIntake(owned, problems, this.progress, batches ? settings.batchSize() : 1);
 		this.order = DeliveryOrder.of(settings, this.intake.share());
 		this.results = new DeliveryResults(owned, handler, handlerCalls, problems, committer, this.order, this.intake);
@@ -173,7 +177,9 @@ final class RecordLoop implements ShardOwnership.Loop {
 		if (this.inOrder) {
 			DeliveryCalls.Result result = this.calls.call(delivery, now);
 			this.ends.process(result);
-			this.committer.callProcessed();
+			if (this.commitsEachBatch) {
+				this.progress.commitSoon();
+			}
 			return result.ended();
 		}
 		try {

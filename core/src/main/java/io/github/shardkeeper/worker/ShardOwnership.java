@@ -22,8 +22,8 @@ import io.github.shardkeeper.worker.call.HandlerCalls;
 import io.github.shardkeeper.worker.call.ShardTurns;
 import io.github.shardkeeper.worker.commit.CommitNumbers;
 import io.github.shardkeeper.worker.commit.Committer;
-import io.github.shardkeeper.worker.commit.ResumingCommitter;
 import io.github.shardkeeper.worker.commit.ShardProgress;
+import io.github.shardkeeper.worker.commit.StateOnUseCommitter;
 import io.github.shardkeeper.worker.commit.TransactionalCommitter;
 import io.github.shardkeeper.worker.commit.WriteBackCommitter;
 import io.github.shardkeeper.worker.failure.ShardProblems;
@@ -100,8 +100,8 @@ final class ShardOwnership {
 			return new TransactionalCommitter(transactions, numbers, this.progress, this.owned);
 		}
 		return (this.owned.settings().stateRead() == StateRead.ON_USE)
-				? new ResumingCommitter(numbers, this.progress, this.owned, this.handler.shape())
-				: new WriteBackCommitter(numbers, this.progress, this.owned, this.handler.shape());
+				? new StateOnUseCommitter(numbers, this.progress, this.owned)
+				: new WriteBackCommitter(numbers, this.progress, this.owned);
 	}
 
 	ShardProgress progress() {

@@ -27,7 +27,7 @@ import io.github.shardkeeper.worker.shard.WorkerContext;
  * the reply. A commit without a reply is sent again, unchanged and under the same number,
  * so that it counts once. Confined to the shard's worker.
  */
-public abstract sealed class Committer permits BackgroundCommitter, TransactionalCommitter {
+public abstract sealed class Committer permits WriteBackCommitter, ResumingCommitter {
 
 	private final OwnedShard owned;
 
@@ -64,6 +64,10 @@ public abstract sealed class Committer permits BackgroundCommitter, Transactiona
 
 	public final ShardProgress progress() {
 		return this.progress;
+	}
+
+	final OwnedShard owned() {
+		return this.owned;
 	}
 
 	final LostCommits lost() {
@@ -123,18 +127,21 @@ public abstract sealed class Committer permits BackgroundCommitter, Transactiona
 	/** Processes the same for the reply to a commit, which was not written. */
 	abstract Outcome checkpointGone(Sent lost);
 
-	/** Returns how a call commits what it does. On the thread of the call. */
-	public abstract CallCommit begin(List<TrackedRecord> records, CallWrites writes);
+	/**
+	 * Returns how a call commits what it does: in the background, unless
+	 * {@linkplain #commitsCalls() calls commit}. On the thread of the call.
+	 */
+	public CallCommit begin(List<TrackedRecord> records, CallWrites writes) {
+		return CallCommit.LATER;
+	}
 
 	/** Returns whether calls commit what they do, so that it is done when they return. */
-	public abstract boolean commitsCalls();
+	public boolean commitsCalls() {
+		return false;
+	}
 
 	/** Processes that a call is about to begin. */
 	public void callBegins() {
-	}
-
-	/** Processes that a call that has run alone is processed. */
-	public void callProcessed() {
 	}
 
 	/** Processes that no call runs any more. */

@@ -1,69 +1,40 @@
 package io.github.shardkeeper.worker.commit;
 
-import java.util.Set;
-
-import io.github.shardkeeper.checkpoint.CheckpointStore;
-import io.github.shardkeeper.checkpoint.CheckpointStore.CommitBasis;
-import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 
 /**
- * Commits in the background the progress of a shard whose state is read when it is used.
- * What the store says counts: if it has lost an accepted commit, the ownership ends, and
- * the next one resumes from what the store has.
+ * Commits to a store whose word counts: nothing is written back from memory. If it has
+ * lost an accepted commit, the ownership ends, and the next one resumes from what the
+ * store has.
  */
-public final class ResumingCommitter extends BackgroundCommitter {
+abstract sealed class ResumingCommitter extends Committer permits StateOnUseCommitter, TransactionalCommitter {
 
-	private final OwnedShard owned;
-
-	private final CheckpointStore checkpoints;
-
-	/** Whether the store may have lost commits, so that it has to be asked. */
-	private boolean comparisonRequired;
-
-	/** Whether it has lost some. */
+	/** Whether the store has lost what was committed. */
 	private boolean gone;
 
-	public ResumingCommitter(CommitNumbers numbers, ShardProgress progress, OwnedShard owned, HandlerShape shape) {
-		super(numbers, progress, owned, shape);
-		this.owned = owned;
-		this.checkpoints = owned.context().checkpoints();
+	ResumingCommitter(CommitNumbers numbers, ShardProgress progress, OwnedShard owned) {
+		super(numbers, progress, owned);
 	}
 
 	@Override
-	public void requireWriteBack() {
-		this.comparisonRequired = true;
-	}
-
-	@Override
-	public void checkpointGone() {
+	public final void checkpointGone() {
 		this.gone = true;
 	}
 
 	@Override
-	Outcome checkpointGone(Sent lost) {
-		this.gone = true;
+	final Outcome checkpointGone(Sent lost) {
+		checkpointGone();
 		return Outcome.FENCED;
 	}
 
 	@Override
 	Outcome checkBefore() {
-		if (this.comparisonRequired) {
-			CommitBasis basis = new CommitBasis(this.owned.token(), numbers().acknowledged(), numbers().acquisition());
-			this.gone |= this.checkpoints.ownedEntries(this.owned.shard(), basis, Set.of()) == null;
-			this.comparisonRequired = false;
-		}
 		return (this.gone || progress().state().isLost()) ? Outcome.FENCED : Outcome.DONE;
 	}
 
 	@Override
-	public boolean resumesFromStore() {
+	public final boolean resumesFromStore() {
 		return true;
-	}
-
-	@Override
-	public boolean reportLostCommits() {
-		return lost().reportByStoreOfState();
 	}
 
 }

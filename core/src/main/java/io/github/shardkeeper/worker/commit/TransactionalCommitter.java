@@ -24,14 +24,10 @@ import io.github.shardkeeper.worker.shard.OwnedShard;
  * keys have open transactions; they commit one after the other, each with the turn, and
  * each commits what the worker has published, too. The worker sends a commit of its own
  * only while no call runs.
- * <p>
- * What the database says counts: nothing is written back to it from memory.
  */
-public final class TransactionalCommitter extends Committer {
+public final class TransactionalCommitter extends ResumingCommitter {
 
 	private final CallTransactions transactions;
-
-	private final OwnedShard owned;
 
 	private final CheckpointStore checkpoints;
 
@@ -47,9 +43,6 @@ public final class TransactionalCommitter extends Committer {
 	/** Number of the last commit of a call that was reported to the reader. */
 	private long reported;
 
-	/** Whether the store has lost what was committed. */
-	private boolean gone;
-
 	/** Whether a transaction was refused because of a newer owner. */
 	private boolean stale;
 
@@ -57,7 +50,6 @@ public final class TransactionalCommitter extends Committer {
 			OwnedShard owned) {
 		super(numbers, progress, owned);
 		this.transactions = transactions;
-		this.owned = owned;
 		this.checkpoints = owned.context().checkpoints();
 		this.meters = owned.meters();
 		this.inOrder = owned.settings().ordering() == Ordering.SHARD;
@@ -65,10 +57,6 @@ public final class TransactionalCommitter extends Committer {
 
 	CallTransactions transactions() {
 		return this.transactions;
-	}
-
-	OwnedShard owned() {
-		return this.owned;
 	}
 
 	CommitLock turn() {
@@ -136,11 +124,6 @@ public final class TransactionalCommitter extends Committer {
 		progress().withdraw();
 	}
 
-	/** Returns whether it is not known whether a transaction was committed. */
-	boolean isUnsettled() {
-		return this.unsettled != null;
-	}
-
 	/**
 	 * Returns what became of the transaction of a call, {@code null} if it has not begun.
 	 * @throws io.github.shardkeeper.StoreUnavailableException if it is not known yet
@@ -148,7 +131,7 @@ public final class TransactionalCommitter extends Committer {
 	public CallTransactions.@Nullable Result settle(CallTransaction call) {
 		if (call.ended() instanceof CallTransactions.Result.Unknown unknown) {
 			this.unsettled = call;
-			call.settled(this.owned.isLost() ? new CallTransactions.Result.Stale() : find(call, unknown));
+			call.settled(owned().isLost() ? new CallTransactions.Result.Stale() : find(call, unknown));
 			this.unsettled = null;
 		}
 		if (call.ended() instanceof CallTransactions.Result.Stale) {
@@ -159,7 +142,7 @@ public final class TransactionalCommitter extends Committer {
 
 	/** Finds out in the store what became of a transaction without a reply. */
 	private CallTransactions.Result find(CallTransaction call, CallTransactions.Result.Unknown unknown) {
-		Acquisition reply = Replies.await(this.checkpoints.acquireWithoutState(this.owned.shard(), this.owned.token()));
+		Acquisition reply = Replies.await(this.checkpoints.acquireWithoutState(owned().shard(), owned().token()));
 		if (!(reply instanceof Acquisition.Acquired acquired)) {
 			return new CallTransactions.Result.Stale();
 		}
@@ -183,32 +166,12 @@ public final class TransactionalCommitter extends Committer {
 
 	@Override
 	public LastCommit acceptedByDatabase() {
-		return new LastCommit(this.owned.token(), numbers().acknowledged());
+		return new LastCommit(owned().token(), numbers().acknowledged());
 	}
 
 	/** Nothing is written back. */
 	@Override
 	public void requireWriteBack() {
-	}
-
-	@Override
-	public void checkpointGone() {
-		this.gone = true;
-	}
-
-	@Override
-	Outcome checkpointGone(Sent lost) {
-		return Outcome.FENCED;
-	}
-
-	@Override
-	Outcome checkBefore() {
-		return (this.gone || progress().state().isLost()) ? Outcome.FENCED : Outcome.DONE;
-	}
-
-	@Override
-	public boolean resumesFromStore() {
-		return true;
 	}
 
 	@Override

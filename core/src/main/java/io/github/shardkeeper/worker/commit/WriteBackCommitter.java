@@ -3,7 +3,6 @@ package io.github.shardkeeper.worker.commit;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.Commit;
-import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 
@@ -11,9 +10,7 @@ import io.github.shardkeeper.worker.shard.OwnedShard;
  * Commits in the background the progress of a shard whose state is in memory. If the
  * store has lost an accepted commit, everything is written back.
  */
-public final class WriteBackCommitter extends BackgroundCommitter {
-
-	private final OwnedShard owned;
+public final class WriteBackCommitter extends Committer {
 
 	private final CheckpointStore checkpoints;
 
@@ -21,9 +18,8 @@ public final class WriteBackCommitter extends BackgroundCommitter {
 
 	private boolean writeBackRequired;
 
-	public WriteBackCommitter(CommitNumbers numbers, ShardProgress progress, OwnedShard owned, HandlerShape shape) {
-		super(numbers, progress, owned, shape);
-		this.owned = owned;
+	public WriteBackCommitter(CommitNumbers numbers, ShardProgress progress, OwnedShard owned) {
+		super(numbers, progress, owned);
 		this.checkpoints = owned.context().checkpoints();
 		this.clock = owned.context().clock();
 	}
@@ -43,7 +39,7 @@ public final class WriteBackCommitter extends BackgroundCommitter {
 	Outcome checkpointGone(Sent lost) {
 		lost.notCommitted();
 		progress().notCommitted(this.clock.now());
-		this.owned.recordsSetAside();
+		owned().recordsSetAside();
 		// It may have lost records of the retry queue, too.
 		progress().queue().attend(this.clock.now());
 		this.writeBackRequired = true;
@@ -59,10 +55,10 @@ public final class WriteBackCommitter extends BackgroundCommitter {
 		if (!this.writeBackRequired) {
 			return Outcome.DONE;
 		}
-		if (!this.owned.isHeld()) {
+		if (!owned().isHeld()) {
 			return Outcome.CHECKPOINT_MISSING;
 		}
-		Acquisition reply = this.checkpoints.acquireToWriteBack(this.owned.shard(), this.owned.token());
+		Acquisition reply = this.checkpoints.acquireToWriteBack(owned().shard(), owned().token());
 		if (!(reply instanceof Acquisition.Acquired acquired)) {
 			return Outcome.FENCED;
 		}
