@@ -117,16 +117,20 @@ class ArchitectureTests {
 				Set.of("worker.record", "worker.shard", "checkpoint", "source", "parking", "time", "shard", "text"));
 		plan.put("worker.timer",
 				Set.of("worker.retry", "worker.record", "worker.shard", "handler", "checkpoint", "time", API, "shard"));
-		plan.put("worker.commit", Set.of("worker.timer", "worker.retry", "worker.shard", "worker.record", "handler",
-				"output", "checkpoint", "source", "protocol.member", "loop", "time", API, "shard", "text"));
-		plan.put("worker.call", Set.of("worker.commit", "worker.shard", "worker.record", "handler", "checkpoint",
-				"source", "protocol", "loop", "time", API));
-		plan.put("worker.failure", Set.of("worker.record", "worker.shard", "worker.retry", "worker.commit",
+		plan.put("worker.progress", Set.of("worker.timer", "worker.retry", "worker.shard", "worker.record", "output",
+				"checkpoint", "source", "time", API, "shard", "text"));
+		plan.put("worker.commit",
+				Set.of("worker.progress", "worker.timer", "worker.retry", "worker.shard", "worker.record", "handler",
+						"output", "checkpoint", "source", "protocol.member", "loop", "time", API, "shard", "text"));
+		plan.put("worker.call", Set.of("worker.commit", "worker.progress", "worker.shard", "worker.record", "handler",
+				"checkpoint", "source", "protocol", "loop", "time", API));
+		plan.put("worker.failure", Set.of("worker.record", "worker.shard", "worker.retry", "worker.progress",
 				"worker.call", "handler", "checkpoint", "source", "schedule", "loop", "time", API, "shard", "text"));
 		plan.put("worker",
-				Set.of("worker.failure", "worker.call", "worker.commit", "worker.timer", "worker.retry", "worker.shard",
-						"worker.record", "handler", "coordination.member", "output", "checkpoint", "source",
-						"protocol.member", "protocol", "loop", "schedule", "time", API, "shard", "text"));
+				Set.of("worker.failure", "worker.call", "worker.commit", "worker.progress", "worker.timer",
+						"worker.retry", "worker.shard", "worker.record", "handler", "coordination.member", "output",
+						"checkpoint", "source", "protocol.member", "protocol", "loop", "schedule", "time", API, "shard",
+						"text"));
 		plan.put("consumer",
 				Set.of("worker", "worker.failure", "worker.shard", "worker.record", "handler", "coordination",
 						"coordination.member", "output", "checkpoint", "source", "protocol.leader", "protocol.member",
@@ -305,6 +309,7 @@ class ArchitectureTests {
 		plan.put("worker.shard", Set.of("spring", "slf4j"));
 		plan.put("worker.retry", Set.of("slf4j"));
 		plan.put("worker.timer", Set.of());
+		plan.put("worker.progress", Set.of("slf4j"));
 		plan.put("worker.commit", Set.of("slf4j"));
 		plan.put("worker.call", Set.of("spring"));
 		plan.put("worker.failure", Set.of("spring", "slf4j"));

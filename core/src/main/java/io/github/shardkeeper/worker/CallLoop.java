@@ -20,9 +20,9 @@ import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.call.HandlerCalls;
 import io.github.shardkeeper.worker.commit.CallWrites;
 import io.github.shardkeeper.worker.commit.Committer;
-import io.github.shardkeeper.worker.commit.ShardProgress;
 import io.github.shardkeeper.worker.failure.FailurePolicy;
 import io.github.shardkeeper.worker.failure.ShardProblems;
+import io.github.shardkeeper.worker.progress.ShardProgress;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 import io.github.shardkeeper.worker.shard.WorkerContext;
 
@@ -120,7 +120,7 @@ final class CallLoop implements ShardOwnership.Loop {
 			now = this.context.clock().now();
 		}
 		if (this.owned.lifecycle().isPaused()) {
-			this.progress.commitSoon();
+			this.progress.nextCommit().commitSoon();
 		}
 		Outcome stop = Outcome.after(this.committer.advance(now, false));
 		if (stop != null) {
@@ -150,7 +150,7 @@ final class CallLoop implements ShardOwnership.Loop {
 
 	private boolean isPermitted(MonotonicTime now) {
 		return !this.halted && !this.timers.isHalted() && !this.owned.lifecycle().isPaused()
-				&& this.context.lease().permitsHandOut(now) && this.progress.permitsCalls();
+				&& this.context.lease().permitsHandOut(now) && this.progress.nextCommit().permitsCalls();
 	}
 
 	private boolean mayCall(MonotonicTime now) {

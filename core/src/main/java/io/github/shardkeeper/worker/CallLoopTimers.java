@@ -13,9 +13,9 @@ import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.call.HandlerCalls;
 import io.github.shardkeeper.worker.commit.CallWrites;
 import io.github.shardkeeper.worker.commit.Committer;
-import io.github.shardkeeper.worker.commit.ShardProgress;
 import io.github.shardkeeper.worker.failure.FailurePolicy;
 import io.github.shardkeeper.worker.failure.ShardProblems;
+import io.github.shardkeeper.worker.progress.ShardProgress;
 import io.github.shardkeeper.worker.record.TrackedRecord;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 

@@ -21,9 +21,9 @@ import io.github.shardkeeper.worker.call.DeliveryOrder;
 import io.github.shardkeeper.worker.call.HandlerCalls;
 import io.github.shardkeeper.worker.call.ShardTurns;
 import io.github.shardkeeper.worker.commit.Committer;
-import io.github.shardkeeper.worker.commit.ShardProgress;
 import io.github.shardkeeper.worker.commit.TransactionalCommitter;
 import io.github.shardkeeper.worker.failure.ShardProblems;
+import io.github.shardkeeper.worker.progress.ShardProgress;
 import io.github.shardkeeper.worker.record.RecordBuffer;
 import io.github.shardkeeper.worker.shard.ConsumerSettings;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
@@ -143,13 +143,13 @@ final class RecordLoop implements ShardOwnership.Loop {
 	}
 
 	private boolean mayHandOut(MonotonicTime now) {
-		if (this.results.halt().isInEffect(now) || this.owned.lifecycle().isLeaving() || !this.progress.permitsCalls()
+		if (this.results.halt().isInEffect(now) || this.owned.lifecycle().isLeaving() || !this.progress.nextCommit().permitsCalls()
 				|| !this.committer.mayCall()) {
 			return false;
 		}
 		if (this.owned.lifecycle().isPaused() || !this.context.lease().permitsHandOut(now)) {
 			// Nothing more is done for now, or the shard may be lost soon.
-			this.progress.commitSoon();
+			this.progress.nextCommit().commitSoon();
 			return false;
 		}
 		return true;
@@ -172,13 +172,13 @@ final class RecordLoop implements ShardOwnership.Loop {
 		if (this.results.dropReplaced(delivery) || this.results.expire(delivery) || this.results.parkBehind(delivery)) {
 			return this.context.clock().now();
 		}
-		this.progress.busy();
+		this.progress.nextCommit().busy();
 		this.committer.callBegins();
 		if (this.inOrder) {
 			DeliveryCalls.Result result = this.calls.call(delivery, now);
 			this.ends.process(result);
 			if (this.commitsEachBatch) {
-				this.progress.commitSoon();
+				this.progress.nextCommit().commitSoon();
 			}
 			return result.ended();
 		}
@@ -230,10 +230,10 @@ final class RecordLoop implements ShardOwnership.Loop {
 		boolean idle = this.order.isIdle();
 		boolean atEnd = idle && this.intake.isAtEnd();
 		if (atEnd || idle && this.owned.settings().commits().mode() == CommitMode.BATCH) {
-			this.progress.commitSoon();
+			this.progress.nextCommit().commitSoon();
 		}
 		else if (idle && permitted) {
-			this.progress.idle(now);
+			this.progress.nextCommit().idle(now);
 		}
 		boolean waits = idle && this.committer.holdsBackCalls();
 		Outcome stop = advance(now);

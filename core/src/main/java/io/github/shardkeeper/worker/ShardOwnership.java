@@ -22,11 +22,12 @@ import io.github.shardkeeper.worker.call.HandlerCalls;
 import io.github.shardkeeper.worker.call.ShardTurns;
 import io.github.shardkeeper.worker.commit.CommitNumbers;
 import io.github.shardkeeper.worker.commit.Committer;
-import io.github.shardkeeper.worker.commit.ShardProgress;
+import io.github.shardkeeper.worker.commit.OwnedStateSource;
 import io.github.shardkeeper.worker.commit.StateOnUseCommitter;
 import io.github.shardkeeper.worker.commit.TransactionalCommitter;
 import io.github.shardkeeper.worker.commit.WriteBackCommitter;
 import io.github.shardkeeper.worker.failure.ShardProblems;
+import io.github.shardkeeper.worker.progress.ShardProgress;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.StateRead;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 import io.github.shardkeeper.worker.shard.WorkerContext;
@@ -87,7 +88,8 @@ final class ShardOwnership {
 		else {
 			numbers = new CommitNumbers(acquired, this.context.nextOwnership());
 		}
-		this.progress = new ShardProgress(acquired, owned, outbox, numbers, handler.hasTimers());
+		this.progress = new ShardProgress(acquired, owned, outbox, new OwnedStateSource(owned, numbers),
+				handler.hasTimers());
 		this.committer = committer(numbers);
 		this.loop = (this.handler.shape() == HandlerShape.LOOP)
 				? new CallLoop(owned, handler, handlerCalls, problems, this.committer)

@@ -15,8 +15,8 @@ import io.github.shardkeeper.schedule.RunTrigger;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.commit.Committer;
-import io.github.shardkeeper.worker.commit.ShardProgress;
 import io.github.shardkeeper.worker.failure.ShardProblems;
+import io.github.shardkeeper.worker.progress.ShardProgress;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 import io.github.shardkeeper.worker.shard.WorkerContext;
 
@@ -205,7 +205,7 @@ final class ShardRuns {
 			this.problems.scheduledAt(next);
 		}
 		if (soon) {
-			this.progress.commitSoon();
+			this.progress.nextCommit().commitSoon();
 		}
 	}
 

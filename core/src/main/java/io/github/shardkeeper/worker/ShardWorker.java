@@ -2,8 +2,6 @@ package io.github.shardkeeper.worker;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
@@ -31,9 +29,9 @@ import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.call.HandlerCalls;
 import io.github.shardkeeper.worker.call.ShardTurns;
 import io.github.shardkeeper.worker.commit.Committer;
-import io.github.shardkeeper.worker.commit.ShardProgress;
 import io.github.shardkeeper.worker.failure.ShardProblem;
 import io.github.shardkeeper.worker.failure.ShardProblems;
+import io.github.shardkeeper.worker.progress.ShardProgress;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 import io.github.shardkeeper.worker.shard.ShardLifecycle;
 import io.github.shardkeeper.worker.shard.WorkerContext;

@@ -12,6 +12,8 @@ import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitPart;
 import io.github.shardkeeper.checkpoint.Outbox;
 import io.github.shardkeeper.checkpoint.StateView;
+import io.github.shardkeeper.worker.progress.PublishedProgress;
+import io.github.shardkeeper.worker.progress.ShardProgress;
 import io.github.shardkeeper.worker.record.CallEffects;
 import io.github.shardkeeper.worker.record.OffsetWindow;
 import io.github.shardkeeper.worker.record.TrackedRecord;
@@ -27,6 +29,8 @@ public final class CallTransaction implements CallCommit {
 
 	private final ShardProgress progress;
 
+	private final PublishedProgress published;
+
 	private final List<TrackedRecord> records;
 
 	private final CallWrites writes;
@@ -34,7 +38,7 @@ public final class CallTransaction implements CallCommit {
 	private boolean hasTurn;
 
 	/** What it has taken to commit it, {@code null} for nothing. */
-	private ShardProgress.@Nullable Published taken;
+	private PublishedProgress.@Nullable Contents taken;
 
 	/** What it adds to the outbox of the shard, and removes from it. */
 	private Outbox.Changes sent = Outbox.Changes.NONE;
@@ -53,6 +57,7 @@ public final class CallTransaction implements CallCommit {
 	CallTransaction(TransactionalCommitter committer, List<TrackedRecord> records, CallWrites writes) {
 		this.committer = committer;
 		this.progress = committer.progress();
+		this.published = this.progress.nextCommit().published();
 		this.records = records;
 		this.writes = writes;
 	}
@@ -132,31 +137,19 @@ public final class CallTransaction implements CallCommit {
 		// What is done later, by listeners of the transaction, would be lost.
 		this.writes.close();
 		CallEffects effects = this.writes.effects();
-		ShardProgress.Published published = this.progress.takePublished();
+		PublishedProgress.Contents published = this.published.take();
 		this.taken = published;
 		this.sent = this.progress.outbox().prepareForCall(effects.sends());
 		OffsetWindow.Position position = published.window().positionAfter(this.records);
 		Commit.Builder prepared = new Commit.Builder(this.committer.numbers().next(), position.offset(),
 				position.ahead());
-		this.added = withOwn(published.failed()).addTo(prepared, this.progress.failed());
+		this.added = this.progress.failed().addTo(prepared, published, this.records);
 		Commit last = prepared.changes(changes)
 			.outbox(this.sent)
 			.timers(TimerQueue.changesOfCall(this.records, effects.timers()))
 			.build();
 		this.commit = last;
 		return last;
-	}
-
-	/** Returns changes with the records of the retry queue that it removes. */
-	private FailedRecords.Changes withOwn(FailedRecords.Changes published) {
-		FailedRecords.Changes own = null;
-		for (TrackedRecord record : this.records) {
-			if (record.isOfQueue()) {
-				own = (own != null) ? own : new FailedRecords.Changes();
-				own.remove(record.offset());
-			}
-		}
-		return (own != null) ? own.after(published) : published;
 	}
 
 	private void takeTurn() throws InterruptedException {
@@ -188,7 +181,7 @@ public final class CallTransaction implements CallCommit {
 			this.records.forEach(TrackedRecord::written);
 		}
 		else if (this.taken != null) {
-			this.progress.giveBack(this.taken);
+			this.published.giveBack(this.taken);
 			this.progress.outbox().notWrittenByCall(this.sent);
 		}
 		this.hasTurn = false;

@@ -16,6 +16,8 @@ import io.github.shardkeeper.loop.MeterGuard;
 import io.github.shardkeeper.protocol.member.HoldingAction.Forfeit;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.progress.NextCommit;
+import io.github.shardkeeper.worker.progress.ShardProgress;
 import io.github.shardkeeper.worker.record.TrackedRecord;
 import io.github.shardkeeper.worker.shard.ConsumerMeters.TopicMeters;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
@@ -41,6 +43,8 @@ public abstract sealed class Committer permits WriteBackCommitter, ResumingCommi
 
 	private final ShardProgress progress;
 
+	private final NextCommit next;
+
 	private final CommitNumbers numbers;
 
 	private final LostCommits lost;
@@ -54,6 +58,7 @@ public abstract sealed class Committer permits WriteBackCommitter, ResumingCommi
 		this.waitsForEach = owned.settings().commits().mode() == CommitMode.BATCH;
 		this.meters = owned.meters();
 		this.progress = progress;
+		this.next = progress.nextCommit();
 		this.numbers = numbers;
 		this.lost = new LostCommits(this.owned, this.checkpoints, numbers, progress);
 	}
@@ -64,6 +69,10 @@ public abstract sealed class Committer permits WriteBackCommitter, ResumingCommi
 
 	public final ShardProgress progress() {
 		return this.progress;
+	}
+
+	final NextCommit nextCommit() {
+		return this.next;
 	}
 
 	final OwnedShard owned() {
@@ -90,7 +99,7 @@ public abstract sealed class Committer permits WriteBackCommitter, ResumingCommi
 	public @Nullable MonotonicTime nextDue(MonotonicTime now, boolean callsRun) {
 		MonotonicTime commit = null;
 		if (this.sent == null) {
-			commit = MonotonicTime.earliestOf(this.progress.commitDue(), this.progress.nextExpiry(now));
+			commit = MonotonicTime.earliestOf(this.next.due(), this.progress.nextExpiry(now));
 		}
 		return MonotonicTime.earliestOf(commit, this.progress.nextForward());
 	}
@@ -99,7 +108,7 @@ public abstract sealed class Committer permits WriteBackCommitter, ResumingCommi
 	 * Returns whether a call may begin; what has to be committed before becomes due.
 	 */
 	public boolean mayCall() {
-		return this.sent == null || !this.waitsForEach && !this.progress.isCommitFull();
+		return this.sent == null || !this.waitsForEach && !this.next.isFull();
 	}
 
 	/** Returns whether calls wait for a commit that is due. */
@@ -217,9 +226,9 @@ public abstract sealed class Committer permits WriteBackCommitter, ResumingCommi
 			if (prepared != Outcome.DONE) {
 				return prepared;
 			}
-			if (this.sent == null && (flush ? this.progress.commitDue() != null : this.progress.isCommitDue(now))) {
-				Commit.Builder commit = this.progress.commit(this.numbers.next());
-				prepared(commit, this.progress.addTo(commit), false);
+			if (this.sent == null && (flush ? this.next.due() != null : this.next.isDue(now))) {
+				Commit.Builder commit = this.next.begin(this.numbers.next());
+				prepared(commit, this.next.addTo(commit), false);
 			}
 			if (this.sent == null) {
 				return Outcome.DONE;

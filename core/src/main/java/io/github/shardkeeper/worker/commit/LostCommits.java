@@ -13,6 +13,7 @@ import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.text.PrintableLogger;
+import io.github.shardkeeper.worker.progress.ShardProgress;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 
 /**

@@ -15,7 +15,7 @@ import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 
 /** State of an owned shard in the store, as the owner's commits have made it. */
-final class OwnedStateSource implements StateSource {
+public final class OwnedStateSource implements StateSource {
 
 	private final CheckpointStore checkpoints;
 
@@ -27,7 +27,7 @@ final class OwnedStateSource implements StateSource {
 
 	private final long acquisition;
 
-	OwnedStateSource(OwnedShard owned, CommitNumbers numbers) {
+	public OwnedStateSource(OwnedShard owned, CommitNumbers numbers) {
 		this.checkpoints = owned.context().checkpoints();
 		this.shard = owned.shard();
 		this.token = owned.token();

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.worker.commit;
 
+import io.github.shardkeeper.worker.progress.ShardProgress;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 
 /**

@@ -3,6 +3,7 @@ package io.github.shardkeeper.worker.commit;
 import java.util.Set;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitBasis;
+import io.github.shardkeeper.worker.progress.ShardProgress;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 
 /**

@@ -13,6 +13,7 @@ import io.github.shardkeeper.checkpoint.CommitLock;
 import io.github.shardkeeper.checkpoint.Replies;
 import io.github.shardkeeper.loop.MeterGuard;
 import io.github.shardkeeper.time.MonotonicTime;
+import io.github.shardkeeper.worker.progress.ShardProgress;
 import io.github.shardkeeper.worker.record.TrackedRecord;
 import io.github.shardkeeper.worker.shard.ConsumerMeters.TopicMeters;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
@@ -71,7 +72,7 @@ public final class TransactionalCommitter extends ResumingCommitter {
 	/** Lets the call commit what is uncommitted. */
 	@Override
 	public void callBegins() {
-		progress().publish();
+		nextCommit().publish();
 	}
 
 	@Override
@@ -84,16 +85,16 @@ public final class TransactionalCommitter extends ResumingCommitter {
 		if (!super.mayCall() || this.unsettled != null) {
 			return false;
 		}
-		if (this.inOrder && !progress().hasOnlyForwarded() || progress().mustCommitAlone()) {
-			progress().commitSoon();
-			return isIdle() && progress().commitDue() == null;
+		if (this.inOrder && !nextCommit().hasOnlyForwarded() || nextCommit().isExclusive()) {
+			nextCommit().commitSoon();
+			return isIdle() && nextCommit().due() == null;
 		}
 		return isIdle();
 	}
 
 	@Override
 	public boolean holdsBackCalls() {
-		return progress().commitDue() != null;
+		return nextCommit().due() != null;
 	}
 
 	/** While calls run, they commit what is uncommitted. */
@@ -107,8 +108,8 @@ public final class TransactionalCommitter extends ResumingCommitter {
 		}
 		progress().lookForExpired(now, true);
 		progress().forward(now);
-		if (progress().commitDue() != null && !progress().mustCommitAlone()) {
-			progress().publish();
+		if (nextCommit().due() != null && !nextCommit().isExclusive()) {
+			nextCommit().publish();
 		}
 		return Outcome.DONE;
 	}
@@ -121,7 +122,7 @@ public final class TransactionalCommitter extends ResumingCommitter {
 	/** Takes back what no call has committed. */
 	@Override
 	public void callsEnded() {
-		progress().withdraw();
+		nextCommit().withdraw();
 	}
 
 	/**

@@ -4,6 +4,7 @@ import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.time.MonotonicClock;
+import io.github.shardkeeper.worker.progress.ShardProgress;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 
 /**
@@ -38,7 +39,7 @@ public final class WriteBackCommitter extends Committer {
 	@Override
 	Outcome checkpointGone(Sent lost) {
 		lost.notCommitted();
-		progress().notCommitted(this.clock.now());
+		nextCommit().notCommitted(this.clock.now());
 		owned().recordsSetAside();
 		// It may have lost records of the retry queue, too.
 		progress().queue().attend(this.clock.now());
@@ -64,8 +65,8 @@ public final class WriteBackCommitter extends Committer {
 		}
 		lost().reportOtherHistory(acquired);
 		this.writeBackRequired = false;
-		Commit.Builder commit = progress().commit(numbers().ofWhole(acquired));
-		prepared(commit, progress().addAllTo(commit, acquired), true);
+		Commit.Builder commit = nextCommit().begin(numbers().ofWhole(acquired));
+		prepared(commit, nextCommit().addAllTo(commit, acquired), true);
 		return Outcome.DONE;
 	}
 

@@ -1,6 +1,6 @@
 /**
- * What an owner commits, and how: the parts of a commit, and the committers in the
- * background and in transactions of calls. It calls no handler.
+ * How an owner commits its progress: the committers in the background and in transactions
+ * of calls, and what they do about lost commits. It calls no handler.
  */
 @Internal
 @NullMarked

@@ -7,7 +7,7 @@ import org.slf4j.event.Level;
 import io.github.shardkeeper.UnreadableStateException;
 import io.github.shardkeeper.checkpoint.FailedRecord;
 import io.github.shardkeeper.source.SourceRecord;
-import io.github.shardkeeper.worker.commit.ShardProgress;
+import io.github.shardkeeper.worker.progress.ShardProgress;
 import io.github.shardkeeper.worker.record.TrackedRecord;
 import io.github.shardkeeper.worker.shard.ConsumerMeters.TopicMeters;
 import io.github.shardkeeper.worker.shard.OwnedShard;

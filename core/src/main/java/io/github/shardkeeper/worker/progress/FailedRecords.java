@@ -1,4 +1,4 @@
-package io.github.shardkeeper.worker.commit;
+package io.github.shardkeeper.worker.progress;
 
 import java.time.Duration;
 import java.time.InstantSource;
@@ -21,7 +21,7 @@ import io.github.shardkeeper.worker.retry.RetryQueue;
  * Records that are set aside, as dead letters or in the retry queue, and the records of
  * the queue that are done. Confined to the shard's worker.
  */
-final class FailedRecords implements CommitPart {
+public final class FailedRecords implements CommitPart {
 
 	/** Maximum number that wait in memory for one commit. */
 	private static final int MAX_PER_COMMIT = 100;
@@ -109,7 +109,39 @@ final class FailedRecords implements CommitPart {
 
 	@Override
 	public Added addTo(Commit.Builder commit) {
-		return take().addTo(commit, this);
+		return addTo(commit, take());
+	}
+
+	/**
+	 * Adds what was published to the commit of a call, together with the records of the
+	 * queue that the call has handled. On the thread of the call.
+	 */
+	public Added addTo(Commit.Builder commit, PublishedProgress.Contents published, List<TrackedRecord> handled) {
+		Changes own = new Changes();
+		for (TrackedRecord record : handled) {
+			if (record.isOfQueue()) {
+				own.remove(record.offset());
+			}
+		}
+		return addTo(commit, own.isEmpty() ? published.failed() : own.after(published.failed()));
+	}
+
+	private Added addTo(Commit.Builder commit, Changes taken) {
+		commit.retries(taken.retries).taken(taken.removed).deadLetters(taken.deadLetters);
+		return new Added() {
+
+			@Override
+			public void committed() {
+				FailedRecords.this.queue.committed(taken.changedInQueue(), taken.retries,
+						FailedRecords.this.clock.now());
+			}
+
+			@Override
+			public void notCommitted() {
+				giveBack(taken);
+			}
+
+		};
 	}
 
 	/** Takes the changes so far, for a commit. */
@@ -202,24 +234,6 @@ final class FailedRecords implements CommitPart {
 			both.removed.addAll(this.removed);
 			both.bytes = earlier.bytes + this.bytes;
 			return both;
-		}
-
-		/** Adds these changes of a shard to a commit. On any thread. */
-		Added addTo(Commit.Builder commit, FailedRecords shard) {
-			commit.retries(this.retries).taken(this.removed).deadLetters(this.deadLetters);
-			return new Added() {
-
-				@Override
-				public void committed() {
-					shard.queue.committed(changedInQueue(), Changes.this.retries, shard.clock.now());
-				}
-
-				@Override
-				public void notCommitted() {
-					shard.giveBack(Changes.this);
-				}
-
-			};
 		}
 
 	}

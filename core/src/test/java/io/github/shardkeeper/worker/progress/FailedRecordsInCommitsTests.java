@@ -1,4 +1,4 @@
-package io.github.shardkeeper.worker.commit;
+package io.github.shardkeeper.worker.progress;
 
 import java.time.Duration;
 import java.time.Instant;

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.worker.commit;
+package io.github.shardkeeper.worker.progress;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition.Acquired;
 import io.github.shardkeeper.checkpoint.Commit;
