@@ -32,9 +32,7 @@ public final class JournaledState implements CommitPart {
 	/** Length of a number as JSON at most, with which it counts. */
 	private static final int MAX_NUMBER_LENGTH = 20;
 
-	private final StateValues values;
-
-	private final KeptRecords kept = new KeptRecords();
+	private final ValueConversion conversion;
 
 	/** Whether calls run at the same time: one may change what another reads. */
 	private final boolean shared;
@@ -77,7 +75,7 @@ public final class JournaledState implements CommitPart {
 	private JournaledState(StateEntries entries, StateValues values, @Nullable Duration ttl, boolean shared) {
 		this.shared = shared;
 		this.entries = entries;
-		this.values = values;
+		this.conversion = new ValueConversion(values);
 		this.ttl = ttl;
 	}
 
@@ -118,12 +116,8 @@ public final class JournaledState implements CommitPart {
 		return this.entries;
 	}
 
-	StateValues values() {
-		return this.values;
-	}
-
-	KeptRecords kept() {
-		return this.kept;
+	ValueConversion conversion() {
+		return this.conversion;
 	}
 
 	boolean isShared() {
@@ -157,7 +151,7 @@ public final class JournaledState implements CommitPart {
 			return Changes.NONE;
 		}
 		Changes changes = new Changes(new HashMap<>(), new HashMap<>(), this.entries.writes());
-		for (StateView.Write each = view.writes(); each != null; each = each.before()) {
+		for (StateWrites.Write each = view.writes(); each != null; each = each.before()) {
 			String stored = each.stored();
 			String before = write(each.key(), stored);
 			if (!Objects.equals(before, stored)) {
@@ -182,7 +176,7 @@ public final class JournaledState implements CommitPart {
 			if (isOutdated(view)) {
 				return null;
 			}
-			for (StateView.Write each = view.writes(); each != null; each = each.before()) {
+			for (StateWrites.Write each = view.writes(); each != null; each = each.before()) {
 				if (each.isNumber()) {
 					count(each.key(), each.number(), each.expiresAt());
 					continue;
@@ -240,7 +234,7 @@ public final class JournaledState implements CommitPart {
 				return Map.of();
 			}
 			Map<String, @Nullable String> changes = new HashMap<>();
-			for (StateView.Write each = view.writes(); each != null; each = each.before()) {
+			for (StateWrites.Write each = view.writes(); each != null; each = each.before()) {
 				String stored = each.stored();
 				if (!Objects.equals(stored(this.entries.known(each.key())), stored)) {
 					changes.put(each.key(), stored);

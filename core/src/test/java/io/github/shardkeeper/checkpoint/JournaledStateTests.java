@@ -217,7 +217,7 @@ class JournaledStateTests {
 
 	@Test
 	void entriesTooLargeForACommitAreRefused() {
-		String large = "x".repeat(StateView.MAX_ENTRY_LENGTH - 2 - "large 0".length());
+		String large = "x".repeat(StateWrites.MAX_ENTRY_LENGTH - 2 - "large 0".length());
 		StateView view = this.state.open(0);
 		assertThatIllegalArgumentException().isThrownBy(() -> view.put("large 0", large + "x"))
 			.withMessageContaining("'large 0'")
@@ -237,7 +237,7 @@ class JournaledStateTests {
 
 	@Test
 	void keysCountAsValuesDo() {
-		String longKey = "k".repeat(StateView.MAX_ENTRY_LENGTH);
+		String longKey = "k".repeat(StateWrites.MAX_ENTRY_LENGTH);
 		for (boolean shared : new boolean[] { false, true }) {
 			StateView view = new JournaledState(Map.of(), new StateValues(JsonMapper.shared(), List.of()), null, shared)
 				.open(0);
@@ -484,7 +484,7 @@ class JournaledStateTests {
 
 	@Test
 	void numberTakesTheRoomOfItsDigits() {
-		String key = "k".repeat(StateView.MAX_ENTRY_LENGTH - 2);
+		String key = "k".repeat(StateWrites.MAX_ENTRY_LENGTH - 2);
 		StateView view = this.state.open(0);
 		assertThat(view.increment(key, 99)).isEqualTo(99);
 		assertThatIllegalArgumentException().isThrownBy(() -> view.increment(key, 1))
