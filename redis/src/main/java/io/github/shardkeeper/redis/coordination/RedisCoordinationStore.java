@@ -2,19 +2,14 @@ package io.github.shardkeeper.redis.coordination;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.SortedMap;
 import java.util.SortedSet;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
-import java.util.stream.Collectors;
 
 import io.lettuce.core.codec.StringCodec;
 import org.slf4j.Logger;
@@ -29,8 +24,6 @@ import io.github.shardkeeper.coordination.store.InstanceInUseException;
 import io.github.shardkeeper.coordination.store.SettingsStore;
 import io.github.shardkeeper.directive.DirectiveStore;
 import io.github.shardkeeper.protocol.GroupChanges;
-import io.github.shardkeeper.protocol.GroupChanges.GroupMember;
-import io.github.shardkeeper.protocol.GroupChanges.RestartingInstance;
 import io.github.shardkeeper.protocol.GroupProblems;
 import io.github.shardkeeper.protocol.GroupProblems.GroupProblem;
 import io.github.shardkeeper.protocol.HeartbeatReply;
@@ -38,14 +31,12 @@ import io.github.shardkeeper.protocol.HeartbeatReply.Seen;
 import io.github.shardkeeper.protocol.LoadReport;
 import io.github.shardkeeper.protocol.LoadReport.LoadChanges;
 import io.github.shardkeeper.protocol.MemberDescription;
-import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Transition;
 import io.github.shardkeeper.protocol.leader.LeaderAction.SteadyTime;
 import io.github.shardkeeper.protocol.leader.LeaderEvent.EndClaimsReply;
 import io.github.shardkeeper.protocol.leader.LeaderEvent.PlanReply;
 import io.github.shardkeeper.protocol.leader.LeaderEvent.ReapReply;
 import io.github.shardkeeper.protocol.member.HoldingAction;
-import io.github.shardkeeper.redis.LuaScript;
 import io.github.shardkeeper.redis.MinReplicasCheck;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.redis.RedisLink;
@@ -58,7 +49,10 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.text.PrintableLogger;
-import io.github.shardkeeper.text.PrintableText;
+
+import static io.github.shardkeeper.redis.coordination.ScriptRunner.flag;
+import static io.github.shardkeeper.redis.coordination.ScriptRunner.millis;
+import static io.github.shardkeeper.redis.coordination.ScriptRunner.number;
 
 /**
  * Control plane of one group on Redis, under <code>&lt;prefix&gt;:{&lt;group&gt;}</code>,
@@ -75,13 +69,8 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	/** Maximum number of shards that one script changes; it notifies members, too. */
 	private static final int WRITTEN_AT_ONCE = 50;
 
-	/** Maximum number of load reports that one script returns; they may be long. */
-	private static final int REPORTS_AT_ONCE = 25;
-
 	/** Maximum number of shards, times members, that one script forgets. */
 	private static final int CONCERNS_FORGOTTEN_AT_ONCE = 5000;
-
-	private static final int SHOWN_CHARACTERS = 200;
 
 	private final RedisConnector connector;
 
@@ -105,11 +94,13 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	private final ControlScripts scripts;
 
+	private final ScriptRunner runner;
+
+	private final ChangesReader reader;
+
 	private final int readAtOnce;
 
 	private final int writtenAtOnce;
-
-	private final int reportsAtOnce;
 
 	/** Whether a Redis without the group's keys counts as one that never had them. */
 	private final boolean trustsEmpty;
@@ -161,9 +152,10 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		this.directives = new RedisDirectives(this.link, this.ownership, keyPrefix + ":{" + group + "}");
 		this.settings = new RedisSettings(this.link, connector.refusedOperations(), keyPrefix + ":{" + group + "}");
 		this.scripts = scripts;
+		this.runner = new ScriptRunner(this.link, this.ownership, this.keys);
+		this.reader = new ChangesReader(this.runner, scripts, this.keys, group, readAtOnce);
 		this.readAtOnce = readAtOnce;
 		this.writtenAtOnce = writtenAtOnce;
-		this.reportsAtOnce = Math.min(REPORTS_AT_ONCE, readAtOnce);
 	}
 
 	@Override
@@ -229,7 +221,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	@Override
 	public void joinGroup(MemberId member, MemberDescription description, Duration lease, Duration timeout,
 			Duration longestLease, boolean alone) {
-		List<Object> reply = run(this.scripts.joinGroup(), member.value(), millis(lease), millis(timeout),
+		List<Object> reply = this.runner.run(this.scripts.joinGroup(), member.value(), millis(lease), millis(timeout),
 				DescriptionFormat.write(description), millis(longestLease), flag(alone), flag(this.trustsEmpty));
 		switch ((String) reply.get(0)) {
 			case "INUSE" -> throw new InstanceInUseException(new MemberId((String) reply.get(1)));
@@ -246,19 +238,15 @@ public final class RedisCoordinationStore implements CoordinationStore {
 					logger
 						.error("The keys of group '{}' in Redis did not agree: {}. The group was rebuilt; its members "
 								+ "keep their shards. Set 'maxmemory-policy noeviction', and do not change these keys "
-								+ "by other means", this.group, faults(reply));
+								+ "by other means", this.group, ChangesReader.faults(reply));
 				}
 			}
 		}
 	}
 
-	private static String faults(List<Object> reply) {
-		return reply.stream().skip(1).map(String::valueOf).collect(Collectors.joining("; "));
-	}
-
 	@Override
 	public void updateDescription(MemberId member, MemberDescription description) {
-		run(this.scripts.updateDescription(), member.value(), DescriptionFormat.write(description));
+		this.runner.run(this.scripts.updateDescription(), member.value(), DescriptionFormat.write(description));
 	}
 
 	@Override
@@ -276,14 +264,14 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		boolean echo = subscription != null && subscription.wantsEcho();
 		long sentAtNanos = System.nanoTime();
 		try {
-			List<Object> reply = run(this.scripts.heartbeat(), member.value(), number(seen.history()),
+			List<Object> reply = this.runner.run(this.scripts.heartbeat(), member.value(), number(seen.history()),
 					number(seen.generation()), flag(candidate), number(this.readAtOnce), load.text(),
 					number(seen.earliestMillis()), flag(renews), number(seen.longestLeaseMillis()), flag(echo));
 			if (subscription != null && echo && !reply.get(0).equals("EXPIRED")) {
 				subscription.echoPublished(sentAtNanos);
 			}
 			HeartbeatReply read = reply.get(0).equals("EXPIRED") ? new HeartbeatReply.Expired()
-					: read(() -> new ReplyReader(reply, 1).alive());
+					: this.reader.read(() -> new ReplyReader(reply, 1).alive());
 			this.heartbeatFailed = false;
 			return read;
 		}
@@ -298,23 +286,6 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		}
 	}
 
-	/** Reads a reply. If it has an entry that cannot be read, the group is rebuilt. */
-	private <T> T read(Supplier<T> reading) {
-		try {
-			return reading.get();
-		}
-		catch (ReplyReader.UnreadableEntryException ex) {
-			run(this.scripts.recordUnreadableEntry(), List.of(ex.ofShard() ? "S" : "M", ex.entry(), ex.value()));
-			throw new StoreUnavailableException(
-					("Redis: the entry %s of %s cannot be read: '%s'. The group is rebuilt; its members keep their "
-							+ "shards. Do not change the group's keys by other means")
-						.formatted(PrintableText.of(ex.entry(), SHOWN_CHARACTERS),
-								this.keys.names().get(ex.ofShard() ? 6 : 1),
-								PrintableText.of(ex.value(), SHOWN_CHARACTERS)),
-					ex, true);
-		}
-	}
-
 	@Override
 	public GroupChanges readChanges(long afterGeneration, long seenMembership) {
 		return readChanges(afterGeneration, seenMembership, () -> {
@@ -323,66 +294,12 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	@Override
 	public GroupChanges readChanges(long afterGeneration, long seenMembership, Runnable onStep) {
-		List<Ownership> ownerships = new ArrayList<>();
-		List<GroupMember> members = null;
-		List<RestartingInstance> away = List.of();
-		boolean whole = false;
-		long seen = afterGeneration;
-		long membershipSeen = seenMembership;
-		while (true) {
-			List<Object> reply = run(this.scripts.readChanges(), number(seen), number(membershipSeen),
-					number(this.readAtOnce));
-			requireWhole(reply);
-			ReplyReader reader = new ReplyReader(reply, 1);
-			onStep.run();
-			MemberId leader = reader.member();
-			long epoch = reader.number();
-			long generation = reader.number();
-			long membership = reader.number();
-			if (reader.flag()) {
-				// Shards were forgotten: the reply begins at generation 0 again.
-				whole = true;
-				ownerships.clear();
-			}
-			long through = reader.number();
-			List<GroupMember> changedMembers = read(reader.nested()::members);
-			members = (membership != membershipSeen) ? changedMembers : members;
-			ownerships.addAll(read(reader.nested()::ownerships));
-			Map<MemberId, Long> silent = reader.nested().leaseEnds();
-			List<RestartingInstance> changedAway = reader.nested().away();
-			away = (membership != membershipSeen) ? changedAway : away;
-			seen = through;
-			membershipSeen = membership;
-			if (through >= generation) {
-				return new GroupChanges(leader, epoch, generation, membership, whole, members, ownerships, silent,
-						away);
-			}
-		}
-	}
-
-	private void requireWhole(List<Object> reply) {
-		if (reply.get(0).equals("BROKEN")) {
-			throw new StoreUnavailableException(
-					"The keys of group '%s' in Redis do not agree: %s. The group is rebuilt with its members' next heartbeats"
-						.formatted(this.group, faults(reply)),
-					null);
-		}
+		return this.reader.changes(afterGeneration, seenMembership, onStep);
 	}
 
 	@Override
 	public LoadChanges readLoads(long afterVersion) {
-		SortedMap<MemberId, LoadReport> reports = new TreeMap<>();
-		long seen = afterVersion;
-		while (true) {
-			ReplyReader reader = new ReplyReader(
-					run(this.scripts.readLoads(), number(seen), number(this.reportsAtOnce)), 0);
-			long version = reader.number();
-			seen = reader.number();
-			reports.putAll(reader.loads());
-			if (seen >= version) {
-				return new LoadChanges(version, reports);
-			}
-		}
+		return this.reader.loads(afterVersion);
 	}
 
 	@Override
@@ -394,7 +311,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			List<String> arguments = new ArrayList<>(List.of(leader.value(), number(epoch)));
 			transitions.subList(from, Math.min(from + this.writtenAtOnce, transitions.size()))
 				.forEach((transition) -> addArguments(transition, arguments));
-			List<Object> reply = runDurably(this.scripts.applyPlan(), arguments);
+			List<Object> reply = this.runner.runDurably(this.scripts.applyPlan(), arguments);
 			if (reply.get(0).equals("DEPOSED")) {
 				return new PlanReply.Deposed();
 			}
@@ -407,12 +324,12 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	@Override
 	public EndClaimsReply endClaims(MemberId leader, long epoch, long untilMillis) {
 		List<String> arguments = List.of(leader.value(), number(epoch), number(untilMillis));
-		return EndClaimsReply.valueOf(run(this.scripts.endClaims(), arguments));
+		return EndClaimsReply.valueOf(this.runner.run(this.scripts.endClaims(), arguments));
 	}
 
 	@Override
 	public boolean publishProblems(MemberId leader, long epoch, GroupProblems problems) {
-		List<Object> reply = run(this.scripts.publishProblems(), leader.value(), number(epoch), problems.text());
+		List<Object> reply = this.runner.run(this.scripts.publishProblems(), leader.value(), number(epoch), problems.text());
 		return reply.get(0).equals("PUBLISHED");
 	}
 
@@ -448,7 +365,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			releases.subList(from, Math.min(from + this.writtenAtOnce, releases.size()))
 				.forEach((release) -> Collections.addAll(arguments, release.shard().toString(),
 						release.token().toString(), release.tokenFloor().toString(), flag(release.completed())));
-			List<Object> names = runDurably(this.scripts.releaseShards(), arguments);
+			List<Object> names = this.runner.runDurably(this.scripts.releaseShards(), arguments);
 			names.forEach((name) -> replies.add(ReleaseReply.valueOf((String) name)));
 		}
 		return replies;
@@ -473,7 +390,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 			entries.subList(from, Math.min(from + this.writtenAtOnce, entries.size()))
 				.forEach((entry) -> Collections.addAll(arguments, entry.getKey().toString(),
 						entry.getValue().toString()));
-			List<Object> replies = runDurably(this.scripts.claimShards(), arguments);
+			List<Object> replies = this.runner.runDurably(this.scripts.claimShards(), arguments);
 			for (int i = 0; i < replies.size(); i++) {
 				ShardId shard = entries.get(from + i).getKey();
 				switch ((String) replies.get(i)) {
@@ -492,14 +409,14 @@ public final class RedisCoordinationStore implements CoordinationStore {
 		List<String> names = shards.stream().map(ShardId::toString).toList();
 		for (int from = 0; from < names.size(); from += this.writtenAtOnce) {
 			// A failover must not lose it while it keeps the request it announces.
-			runDurably(this.scripts.notifyOwners(),
+			this.runner.runDurably(this.scripts.notifyOwners(),
 					names.subList(from, Math.min(from + this.writtenAtOnce, names.size())));
 		}
 	}
 
 	@Override
 	public ReapReply reapMembers(MemberId leader, long epoch, SteadyTime steady, Duration crashQuietPeriod) {
-		List<Object> reply = runDurably(this.scripts.reapMembers(),
+		List<Object> reply = this.runner.runDurably(this.scripts.reapMembers(),
 				List.of(leader.value(), number(epoch), number(steady.sinceMillis()), millis(crashQuietPeriod),
 						number(this.writtenAtOnce), number(steady.untilMillis()), number(steady.setBacks())));
 		if (reply.get(0).equals("DEPOSED")) {
@@ -538,8 +455,8 @@ public final class RedisCoordinationStore implements CoordinationStore {
 				List<String> arguments = new ArrayList<>(List.of(membership));
 				shards.subList(from, Math.min(from + atOnce, shards.size()))
 					.forEach((shard) -> arguments.add(shard.toString()));
-				List<Object> reply = runDurably(this.scripts.forgetShards(), arguments);
-				requireWhole(reply);
+				List<Object> reply = this.runner.runDurably(this.scripts.forgetShards(), arguments);
+				this.reader.requireWhole(reply);
 				if (reply.get(0).equals("UNSURE")) {
 					throw ForgetReply.claimsOpen(topic);
 				}
@@ -566,61 +483,26 @@ public final class RedisCoordinationStore implements CoordinationStore {
 	@Override
 	public void announceLeave(MemberId member) {
 		// Changes no ownership: does not wait for replicas.
-		run(this.scripts.leaveGroup(), leaveArguments(member, "ANNOUNCE", Duration.ZERO, Duration.ZERO));
+		this.runner.run(this.scripts.leaveGroup(), leaveArguments(member, "ANNOUNCE", Duration.ZERO, Duration.ZERO));
 	}
 
 	@Override
 	public void announceRestart(MemberId member) {
-		run(this.scripts.leaveGroup(), leaveArguments(member, "RESTART", Duration.ZERO, Duration.ZERO));
+		this.runner.run(this.scripts.leaveGroup(), leaveArguments(member, "RESTART", Duration.ZERO, Duration.ZERO));
 	}
 
 	@Override
 	public void leaveForRestart(MemberId member, Duration quietPeriod, Duration awayTimeout) {
-		runDurably(this.scripts.leaveGroup(), leaveArguments(member, "END", quietPeriod, awayTimeout));
+		this.runner.runDurably(this.scripts.leaveGroup(), leaveArguments(member, "END", quietPeriod, awayTimeout));
 	}
 
 	@Override
 	public void leaveGroup(MemberId member, Duration quietPeriod) {
-		runDurably(this.scripts.leaveGroup(), leaveArguments(member, "END", quietPeriod, Duration.ZERO));
+		this.runner.runDurably(this.scripts.leaveGroup(), leaveArguments(member, "END", quietPeriod, Duration.ZERO));
 	}
 
 	private List<String> leaveArguments(MemberId member, String step, Duration quietPeriod, Duration awayTimeout) {
 		return List.of(member.value(), step, millis(quietPeriod), number(this.writtenAtOnce), millis(awayTimeout));
-	}
-
-	private List<Object> run(LuaScript script, String... arguments) {
-		return run(script, Arrays.asList(arguments));
-	}
-
-	private <T> T run(LuaScript script, List<String> arguments) {
-		try {
-			return this.link.run(script, this.keys.names(), arguments);
-		}
-		catch (StoreUnavailableException ex) {
-			throw this.keys.named(ex);
-		}
-	}
-
-	/** Runs a script whose changes a failover must not undo. */
-	private <T> T runDurably(LuaScript script, List<String> arguments) {
-		try {
-			return this.ownership.run(script, this.keys.names(), arguments);
-		}
-		catch (StoreUnavailableException ex) {
-			throw this.keys.named(ex);
-		}
-	}
-
-	private static String millis(Duration duration) {
-		return number(duration.toMillis());
-	}
-
-	private static String flag(boolean flag) {
-		return flag ? "1" : "0";
-	}
-
-	private static String number(long number) {
-		return Long.toString(number);
 	}
 
 	@Override
