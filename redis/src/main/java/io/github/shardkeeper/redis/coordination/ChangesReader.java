@@ -72,7 +72,7 @@ final class ChangesReader {
 			List<Object> reply = this.runner.run(this.scripts.readChanges(), number(seen),
 					number(membershipSeen), number(this.readAtOnce));
 			requireWhole(reply);
-			ReplyReader reader = new ReplyReader(reply, 1);
+			GroupFormatReader reader = new GroupFormatReader(reply, 1);
 			onStep.run();
 			MemberId leader = reader.member();
 			long epoch = reader.number();
@@ -104,7 +104,7 @@ final class ChangesReader {
 		SortedMap<MemberId, LoadReport> reports = new TreeMap<>();
 		long seen = afterVersion;
 		while (true) {
-			ReplyReader reader = new ReplyReader(this.runner.run(this.scripts.readLoads(), number(seen),
+			GroupFormatReader reader = new GroupFormatReader(this.runner.run(this.scripts.readLoads(), number(seen),
 					number(this.reportsAtOnce)), 0);
 			long version = reader.number();
 			seen = reader.number();
@@ -120,7 +120,7 @@ final class ChangesReader {
 		try {
 			return reading.get();
 		}
-		catch (ReplyReader.UnreadableEntryException ex) {
+		catch (GroupFormatReader.UnreadableEntryException ex) {
 			this.runner.run(this.scripts.recordUnreadableEntry(),
 					List.of(ex.ofShard() ? "S" : "M", ex.entry(), ex.value()));
 			throw new StoreUnavailableException(

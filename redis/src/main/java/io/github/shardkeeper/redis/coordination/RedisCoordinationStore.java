@@ -271,7 +271,7 @@ public final class RedisCoordinationStore implements CoordinationStore {
 				subscription.echoPublished(sentAtNanos);
 			}
 			HeartbeatReply read = reply.get(0).equals("EXPIRED") ? new HeartbeatReply.Expired()
-					: this.reader.read(() -> new ReplyReader(reply, 1).alive());
+					: this.reader.read(() -> new GroupFormatReader(reply, 1).alive());
 			this.heartbeatFailed = false;
 			return read;
 		}

@@ -21,8 +21,11 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 
-/** Reads the array that a script returned, field after field. Confined to one thread. */
-final class ReplyReader {
+/**
+ * Reads the format in which Redis holds a group: the array that a script returned, field
+ * after field. Confined to one thread.
+ */
+final class GroupFormatReader {
 
 	/** Entry of every key, so that none is ever empty. */
 	private static final String NO_ENTRY = "#";
@@ -31,7 +34,7 @@ final class ReplyReader {
 
 	private int position;
 
-	ReplyReader(List<?> reply, int position) {
+	GroupFormatReader(List<?> reply, int position) {
 		this.reply = reply;
 		this.position = position;
 	}
@@ -82,8 +85,8 @@ final class ReplyReader {
 		return new GroupStatus(epoch, problems);
 	}
 
-	ReplyReader nested() {
-		return new ReplyReader((List<?>) this.reply.get(this.position++), 0);
+	GroupFormatReader nested() {
+		return new GroupFormatReader((List<?>) this.reply.get(this.position++), 0);
 	}
 
 	/**
