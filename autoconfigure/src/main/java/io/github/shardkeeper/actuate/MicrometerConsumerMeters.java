@@ -16,9 +16,8 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.output.OutboxUsage;
-import io.github.shardkeeper.worker.record.BufferBudget;
 import io.github.shardkeeper.worker.shard.ConsumerMeters;
+import io.github.shardkeeper.worker.shard.TopicBacklog;
 
 /**
  * Meters of consumption, all by {@code group} and {@code topic}: timer
@@ -41,14 +40,8 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 
 	private final boolean timesCalls;
 
-	/** What is read ahead in the last run, by topic. */
-	private final Map<String, Current<BufferBudget.Usage>> buffers = new ConcurrentHashMap<>();
-
-	/** What waits by key in the last run, by topic. */
-	private final Map<String, Current<ParkedTotals>> parked = new ConcurrentHashMap<>();
-
-	/** What waits in outboxes in the last run, by topic. */
-	private final Map<String, Current<OutboxUsage>> outboxes = new ConcurrentHashMap<>();
+	/** What waits in the last run, by topic. */
+	private final Map<String, Current> backlogs = new ConcurrentHashMap<>();
 
 	private final Queue<Meter> gauges = new ConcurrentLinkedQueue<>();
 
@@ -67,43 +60,28 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 	public TopicMeters of(String topic) {
 		Tags tags = Tags.of("group", this.group, "topic", topic);
 		return new Registered(this.registry, tags, this.timesCalls ? new CallTimers(this.registry, tags) : null,
-				(usage) -> buffering(topic, tags, usage), (totals) -> parking(topic, tags, totals),
-				(usage) -> sending(topic, tags, usage));
+				(backlog) -> waiting(topic, tags, backlog));
 	}
 
-	private void buffering(String topic, Tags tags, BufferBudget.Usage usage) {
-		this.buffers.computeIfAbsent(topic, (name) -> {
-			Current<BufferBudget.Usage> buffer = new Current<>(usage);
-			gauge("shardkeeper.buffer", "records", tags, buffer, BufferBudget.Usage::records);
-			gauge("shardkeeper.buffer.used", "bytes", tags, buffer, BufferBudget.Usage::bytes);
-			return buffer;
-		}).value = usage;
+	private void waiting(String topic, Tags tags, TopicBacklog backlog) {
+		this.backlogs.computeIfAbsent(topic, (name) -> {
+			Current current = new Current(backlog);
+			gauge("shardkeeper.buffer", "records", tags, current, (waiting) -> waiting.buffered().records());
+			gauge("shardkeeper.buffer.used", "bytes", tags, current, (waiting) -> waiting.buffered().bytes());
+			gauge("shardkeeper.parked.keys", "keys", tags, current, (waiting) -> waiting.parked().keys());
+			gauge("shardkeeper.parked.records", "records", tags, current, (waiting) -> waiting.parked().records());
+			gauge("shardkeeper.parked.used", "ratio", tags, current, (waiting) -> waiting.parked().used());
+			gauge("shardkeeper.outbox", "records", tags, current, (waiting) -> waiting.outboxes().records());
+			gauge("shardkeeper.outbox.used", "ratio", tags, current, (waiting) -> waiting.outboxes().used());
+			return current;
+		}).value = backlog;
 	}
 
-	private void parking(String topic, Tags tags, ParkedTotals totals) {
-		this.parked.computeIfAbsent(topic, (name) -> {
-			Current<ParkedTotals> waiting = new Current<>(totals);
-			gauge("shardkeeper.parked.keys", "keys", tags, waiting, ParkedTotals::keys);
-			gauge("shardkeeper.parked.records", "records", tags, waiting, ParkedTotals::records);
-			gauge("shardkeeper.parked.used", "ratio", tags, waiting, ParkedTotals::used);
-			return waiting;
-		}).value = totals;
-	}
-
-	private <T> void gauge(String name, String unit, Tags tags, Current<T> of, ToDoubleFunction<T> figure) {
+	private void gauge(String name, String unit, Tags tags, Current of, ToDoubleFunction<TopicBacklog> figure) {
 		this.gauges.add(Gauge.builder(name, of, (current) -> figure.applyAsDouble(current.value))
 			.baseUnit(unit)
 			.tags(tags)
 			.register(this.registry));
-	}
-
-	private void sending(String topic, Tags tags, OutboxUsage usage) {
-		this.outboxes.computeIfAbsent(topic, (name) -> {
-			Current<OutboxUsage> waiting = new Current<>(usage);
-			gauge("shardkeeper.outbox", "records", tags, waiting, OutboxUsage::records);
-			gauge("shardkeeper.outbox.used", "ratio", tags, waiting, OutboxUsage::used);
-			return waiting;
-		}).value = usage;
 	}
 
 	/** Removes the gauges: the registry may outlive the application's context. */
@@ -111,9 +89,7 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 	public void close() {
 		this.gauges.forEach(this.registry::remove);
 		this.gauges.clear();
-		this.buffers.clear();
-		this.parked.clear();
-		this.outboxes.clear();
+		this.backlogs.clear();
 	}
 
 	/** Holds its meters, because a lookup in the registry is slow for every record. */
@@ -121,11 +97,7 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 
 		private final @Nullable CallTimers calls;
 
-		private final Consumer<BufferBudget.Usage> buffers;
-
-		private final Consumer<ParkedTotals> parked;
-
-		private final Consumer<OutboxUsage> outboxes;
+		private final Consumer<TopicBacklog> gauges;
 
 		private final Counter records;
 
@@ -149,12 +121,9 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 
 		private final Counter stale;
 
-		Registered(MeterRegistry registry, Tags tags, @Nullable CallTimers calls, Consumer<BufferBudget.Usage> buffers,
-				Consumer<ParkedTotals> parked, Consumer<OutboxUsage> outboxes) {
+		Registered(MeterRegistry registry, Tags tags, @Nullable CallTimers calls, Consumer<TopicBacklog> gauges) {
 			this.calls = calls;
-			this.buffers = buffers;
-			this.parked = parked;
-			this.outboxes = outboxes;
+			this.gauges = gauges;
 			this.records = registry.counter("shardkeeper.records", tags);
 			this.skipped = registry.counter("shardkeeper.records.skipped", tags);
 			this.failures = registry.counter("shardkeeper.handler.failures", tags);
@@ -169,18 +138,8 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 		}
 
 		@Override
-		public void buffering(BufferBudget.Usage usage) {
-			this.buffers.accept(usage);
-		}
-
-		@Override
-		public void parking(ParkedTotals totals) {
-			this.parked.accept(totals);
-		}
-
-		@Override
-		public void sending(OutboxUsage usage) {
-			this.outboxes.accept(usage);
+		public void waiting(TopicBacklog backlog) {
+			this.gauges.accept(backlog);
 		}
 
 		@Override
@@ -247,11 +206,11 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 	}
 
 	/** What gauges of a topic show; the registry references it weakly. */
-	private static final class Current<T> {
+	private static final class Current {
 
-		private volatile T value;
+		private volatile TopicBacklog value;
 
-		Current(T value) {
+		Current(TopicBacklog value) {
 			this.value = value;
 		}
 

@@ -102,7 +102,7 @@ import io.github.shardkeeper.operations.stored.RoutingShardTopics;
 import io.github.shardkeeper.operations.stored.StoredDeadLetters;
 import io.github.shardkeeper.operations.stored.StoredRetiredTopics;
 import io.github.shardkeeper.operations.stored.StoredShardPositions;
-import io.github.shardkeeper.output.OutboxSettings;
+import io.github.shardkeeper.output.OutputSettings;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.PayloadConverter;
@@ -304,7 +304,7 @@ public final class ShardkeeperAutoConfiguration {
 			SettingsAgreement agreement, ShardHandlerDetector detector, SourceRegistry sources,
 			StartPositions startPositions, CheckpointStore checkpoints, BroadcastStores broadcast, Lease lease,
 			MemberRuntime runtime, StateValues stateValues, ObjectProvider<ConsumerMeters> meters,
-			ConsumerEvents events, ObjectProvider<OutboxSettings> outputs, Environment environment) {
+			ConsumerEvents events, ObjectProvider<OutputSettings> outputs, Environment environment) {
 		ShardkeeperProperties.Consumer consumer = settings.properties().consumer();
 		WorkerThreads threads = new WorkerThreads(Threading.VIRTUAL.isActive(environment), consumer.threads(),
 				consumer.threadNamePrefix());
@@ -314,7 +314,7 @@ public final class ShardkeeperAutoConfiguration {
 						consumer.state().cacheSize().toBytes(), settings.broadcastTopics(), settings.autoStartup(),
 						consumer.startup() == ShardkeeperProperties.Startup.WITH_CONTEXT),
 				stateValues, meters.getIfAvailable(() -> ConsumerMeters.NONE), events,
-				outputs.getIfAvailable(() -> OutboxSettings.NONE), settings.leaveTimeout());
+				outputs.getIfAvailable(() -> OutputSettings.NONE), settings.leaveTimeout());
 	}
 
 	@Bean
@@ -447,7 +447,7 @@ public final class ShardkeeperAutoConfiguration {
 	/** The template is one of its own: an application may replace the other. */
 	@Bean
 	@ConditionalOnBean(ShardAppender.class)
-	OutboxSettings shardkeeperOutboxSettings(ShardkeeperSettings settings, SourceRegistry sources,
+	OutputSettings shardkeeperOutboxSettings(ShardkeeperSettings settings, SourceRegistry sources,
 			ObjectProvider<ShardAppender> appenders, ConverterSelection converters,
 			ObjectProvider<TopicPayloads> clients, Map<String, ShardSelector> selectors,
 			ObjectProvider<ShardSelector> selector) {
@@ -456,7 +456,7 @@ public final class ShardkeeperAutoConfiguration {
 		KeyedShardTemplate template = new KeyedShardTemplate(new SourceSelection.SendableTopics(sources, appenders),
 				converters.ofTopics(clients), settings.sending(), selected.byTopic(), selected.otherwise(),
 				SendObserver.NONE);
-		return new OutboxSettings(new SourceSelection.SequencedTopics(sources, template), outbox.maxRecords(),
+		return new OutputSettings(new SourceSelection.SequencedTopics(sources, template), outbox.maxRecords(),
 				outbox.maxSize().toBytes());
 	}
 

@@ -83,14 +83,12 @@ public final class JournaledState implements CommitPart {
 	 * Creates a state whose entries are read when calls use them.
 	 * @param cache the cache of the instance
 	 * @param source the store of the state
-	 * @param readsSnapshots whether calls may read what was committed when they began, as
-	 * in a transaction
 	 * @param ttl the time to live of what is put without one, {@code null} for no limit
 	 * @param shared whether calls run at the same time
 	 */
-	public static JournaledState onUse(StateCache cache, StateSource source, boolean readsSnapshots, StateValues values,
-			@Nullable Duration ttl, boolean shared) {
-		return new JournaledState(new StateOnUse(cache, source, readsSnapshots), values, ttl, shared);
+	public static JournaledState onUse(StateCache cache, StateSource source, StateValues values, @Nullable Duration ttl,
+			boolean shared) {
+		return new JournaledState(new StateOnUse(cache, source), values, ttl, shared);
 	}
 
 	/**

@@ -53,10 +53,10 @@ final class StateOnUse implements StateEntries {
 
 	private boolean closed;
 
-	StateOnUse(StateCache cache, StateSource source, boolean readsSnapshots) {
+	StateOnUse(StateCache cache, StateSource source) {
 		this.cache = cache;
 		this.source = source;
-		this.readsSnapshots = readsSnapshots;
+		this.readsSnapshots = source.readsSnapshots();
 	}
 
 	@Override

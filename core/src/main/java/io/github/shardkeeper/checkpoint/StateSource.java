@@ -18,6 +18,12 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.ExpiredKeys;
 public interface StateSource {
 
 	/**
+	 * Returns whether calls may read what was committed when they began, as in a
+	 * transaction.
+	 */
+	boolean readsSnapshots();
+
+	/**
 	 * Reads what is stored under some keys.
 	 * @return the entries that exist, by key; {@code null} if the store has lost the
 	 * state that the owner's commits have made, or the shard has a newer owner

@@ -35,8 +35,8 @@ import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.loop.Loops;
-import io.github.shardkeeper.output.OutboxSettings;
 import io.github.shardkeeper.output.OutboxUsage;
+import io.github.shardkeeper.output.OutputSettings;
 import io.github.shardkeeper.protocol.leader.LeaderEvent.ListedShards;
 import io.github.shardkeeper.shard.OutboxReport;
 import io.github.shardkeeper.shard.ShardActivity;
@@ -104,7 +104,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private final ConsumerEvents events;
 
-	private final OutboxSettings outputs;
+	private final OutputSettings outputs;
 
 	private final Duration stopTimeout;
 
@@ -137,7 +137,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	public ShardConsumerRunner(ShardCoordinator coordinator, SettingsAgreement agreement, ShardHandlerDetector detector,
 			SourceRegistry sources, StartPositions startPositions, CheckpointStore checkpoints, Lease lease,
 			MemberRuntime runtime, WorkerThreads threads, Settings settings, StateValues stateValues,
-			ConsumerMeters meters, ConsumerEvents events, OutboxSettings outputs, Duration stopTimeout) {
+			ConsumerMeters meters, ConsumerEvents events, OutputSettings outputs, Duration stopTimeout) {
 		this.coordinator = coordinator;
 		this.agreement = agreement;
 		this.detector = detector;

@@ -25,7 +25,7 @@ import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
 import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.handler.HandlerSignature;
 import io.github.shardkeeper.handler.ShardHandler;
-import io.github.shardkeeper.output.OutboxSettings;
+import io.github.shardkeeper.output.OutputSettings;
 import io.github.shardkeeper.protocol.HandoverRules;
 import io.github.shardkeeper.protocol.Ownership;
 import io.github.shardkeeper.protocol.Ownership.Phase;
@@ -165,7 +165,7 @@ final class WarmUp {
 
 	private WorkerContext context(WorkerContext context, ConsumerSettings settings) {
 		return new WorkerContext(context.group(),
-				new WorkerContext.Stores(this.backend, this.backend, OutboxSettings.NONE),
+				new WorkerContext.Stores(this.backend, this.backend, OutputSettings.NONE),
 				new WorkerContext.Runtime(context.clock(), context.wallClock(), this.turns::add, context.timer()),
 				new WorkerContext.Topics((topic) -> settings, new BufferBudget(Long.MAX_VALUE), context.stateCache(),
 						context.stateValues()),

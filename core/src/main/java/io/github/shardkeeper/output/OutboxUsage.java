@@ -26,7 +26,7 @@ public final class OutboxUsage {
 		return this.shares.stream().mapToDouble(Share::used).max().orElse(0);
 	}
 
-	Share join(OutboxSettings limits) {
+	Share join(OutputSettings limits) {
 		Share share = new Share(limits);
 		this.shares.add(share);
 		return share;
@@ -53,12 +53,12 @@ public final class OutboxUsage {
 	/** What waits in one outbox. Written by the shard's worker. */
 	static final class Share {
 
-		private final OutboxSettings limits;
+		private final OutputSettings limits;
 
 		/** {@code null} until the shard has sent something. */
 		private volatile @Nullable Waiting known;
 
-		Share(OutboxSettings limits) {
+		Share(OutputSettings limits) {
 			this.limits = limits;
 		}
 

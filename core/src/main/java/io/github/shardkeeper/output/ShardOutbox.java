@@ -44,7 +44,7 @@ public final class ShardOutbox implements CommitPart {
 
 	private final Token token;
 
-	private final OutboxSettings outputs;
+	private final OutputSettings outputs;
 
 	private final Runnable wake;
 
@@ -98,7 +98,7 @@ public final class ShardOutbox implements CommitPart {
 	 * @param usage what waits in all outboxes of the topic
 	 * @param wake wakes the worker after a reply
 	 */
-	public ShardOutbox(String group, ShardId shard, Token token, OutboxSettings outputs, OutboxUsage usage,
+	public ShardOutbox(String group, ShardId shard, Token token, OutputSettings outputs, OutboxUsage usage,
 			Runnable wake) {
 		this.shard = shard;
 		this.sender = group + "/" + shard;

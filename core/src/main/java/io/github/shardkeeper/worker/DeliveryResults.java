@@ -330,7 +330,7 @@ final class DeliveryResults implements CallResults {
 			return false;
 		}
 		this.intake.holdBack(this.order.withdraw(delivery));
-		this.problems.parkingFull(record.offset(), this.progress.queue(), this.owned.settings().parking());
+		this.problems.retryQueueFull(record.offset(), this.progress.queue());
 		return true;
 	}
 

@@ -62,7 +62,7 @@ final class RecordIntake {
 		this.progress = progress;
 		this.batchSize = batchSize;
 		this.share = new BufferBudget.Share(owned.context().budget(),
-				owned.context().bufferUsage(owned.shard().topic()), owned::wake);
+				owned.context().backlog(owned.shard().topic()).buffered(), owned::wake);
 		this.buffer = new RecordBuffer(owned.settings().buffer().records(), owned.settings().buffer().bytes(),
 				this.share);
 	}
@@ -96,7 +96,7 @@ final class RecordIntake {
 			List<Delivery> resumed = List.copyOf(this.heldBack);
 			this.heldBack.clear();
 			addParts(resumed);
-			this.problems.parkingHasRoom();
+			this.problems.retryQueueHasRoom();
 		}
 	}
 

@@ -135,7 +135,7 @@ public final class ShardWorker {
 		this.problems = new ShardProblems(this.owned, handler.name(), this.calls, this.turns);
 		this.task = new SerialTask(context.executor(), this::turn, this.problems::noThread);
 		this.outbox = new ShardOutbox(context.group(), shard, token, context.outputs(),
-				context.outboxUsage(shard.topic()), this::wake);
+				context.backlog(shard.topic()).outboxes(), this::wake);
 		this.acquisition = new ShardAcquisition(this.owned);
 		context.budget().join();
 		this.predecessorEnded = predecessorEnded;

@@ -25,7 +25,7 @@ class StateOnUseTests {
 
 	private final StateCache cache = new StateCache(10_000);
 
-	private final StateOnUse state = new StateOnUse(this.cache, this.source, true);
+	private final StateOnUse state = new StateOnUse(this.cache, this.source);
 
 	@Test
 	void entryIsReadOnceAlsoIfThereIsNone() {
@@ -70,7 +70,7 @@ class StateOnUseTests {
 
 	@Test
 	void shardsShareTheCache() {
-		StateOnUse other = new StateOnUse(this.cache, this.source, true);
+		StateOnUse other = new StateOnUse(this.cache, this.source);
 		read("ann");
 
 		IntStream.range(0, 200).forEach((i) -> other.read("key-" + i, 0));
@@ -154,7 +154,8 @@ class StateOnUseTests {
 
 	@Test
 	void readOutsideOfTransactionsIsKept() {
-		StateOnUse newest = new StateOnUse(this.cache, this.source, false);
+		this.source.snapshots = false;
+		StateOnUse newest = new StateOnUse(this.cache, this.source);
 		newest.put("bob", "2");
 		newest.committed(newest.writes());
 		IntStream.range(0, 200).forEach((i) -> newest.read("key-" + i, 0));
@@ -254,12 +255,19 @@ class StateOnUseTests {
 
 	private static final class Source implements StateSource {
 
+		private boolean snapshots = true;
+
 		private Map<String, String> stored = new TreeMap<>();
 
 		private final List<Set<String>> requests = new ArrayList<>();
 
 		private Runnable whileReading = () -> {
 		};
+
+		@Override
+		public boolean readsSnapshots() {
+			return this.snapshots;
+		}
 
 		@Override
 		public Map<String, String> entries(Collection<String> keys) {

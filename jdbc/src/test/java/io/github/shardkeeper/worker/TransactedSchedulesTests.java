@@ -69,8 +69,8 @@ import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.jdbc.JdbcDataPlane;
 import io.github.shardkeeper.jdbc.TestDataPlane;
 import io.github.shardkeeper.jdbc.TestDatabase;
-import io.github.shardkeeper.output.OutboxSettings;
-import io.github.shardkeeper.output.OutboxTargets;
+import io.github.shardkeeper.output.OutputSettings;
+import io.github.shardkeeper.output.OutputTargets;
 import io.github.shardkeeper.output.TestTargets;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
@@ -723,7 +723,7 @@ class TransactedSchedulesTests {
 					.get();
 				return new WorkerContext("group",
 						new WorkerContext.Stores(network(), this.reader,
-								new OutboxSettings(schedule.targets, 20, 1_000_000)),
+								new OutputSettings(schedule.targets, 20, 1_000_000)),
 						new WorkerContext.Runtime(this.clock, Schedule.this::now, this.threads, this.threads.timer()),
 						new WorkerContext.Topics((topic) -> consumer, new BufferBudget(Long.MAX_VALUE),
 								new StateCache(1_000_000), new StateValues(new JsonMapper(), List.of())),
@@ -982,7 +982,7 @@ class TransactedSchedulesTests {
 		}
 
 		/** The targets, whose replies may be lost or late, as may the requests. */
-		private final class Targets implements OutboxTargets, SequencedAppender {
+		private final class Targets implements OutputTargets, SequencedAppender {
 
 			private final TestTargets reliable = new TestTargets();
 

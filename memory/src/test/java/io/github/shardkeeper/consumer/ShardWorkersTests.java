@@ -29,7 +29,7 @@ import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.directive.Directive;
 import io.github.shardkeeper.directive.Directives;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
-import io.github.shardkeeper.output.OutboxSettings;
+import io.github.shardkeeper.output.OutputSettings;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -264,7 +264,7 @@ class ShardWorkersTests {
 		beans.registerSingleton("application", this.application);
 		return new ShardWorkers(
 				new ShardHandlerDetector(beans, new JsonPayloadConverter(mapper)).detect(Map.of("orders", 2)),
-				new WorkerContext("group", new WorkerContext.Stores(this.checkpoints, this.reader, OutboxSettings.NONE),
+				new WorkerContext("group", new WorkerContext.Stores(this.checkpoints, this.reader, OutputSettings.NONE),
 						new WorkerContext.Runtime(this.clock, InstantSource.fixed(Instant.EPOCH), executor,
 								this.threads.timer()),
 						new WorkerContext.Topics((topic) -> new TestSettings().get(), new BufferBudget(Long.MAX_VALUE),

@@ -22,7 +22,7 @@ import io.github.shardkeeper.handler.CallHooks;
 import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
-import io.github.shardkeeper.output.OutboxSettings;
+import io.github.shardkeeper.output.OutputSettings;
 import io.github.shardkeeper.schedule.TopicSchedule;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.ShardReader;
@@ -74,7 +74,7 @@ public final class SimulatedConsumers {
 			ScheduledExecutorService timer, List<? extends StateMigration<?>> migrations,
 			ShardConsumption.Listener listener) {
 		return new ShardWorkers(this.handlers,
-				new WorkerContext("group", new WorkerContext.Stores(checkpoints, reader, OutboxSettings.NONE),
+				new WorkerContext("group", new WorkerContext.Stores(checkpoints, reader, OutputSettings.NONE),
 						new WorkerContext.Runtime(clock, wallClock, executor, timer),
 						new WorkerContext.Topics((topic) -> settings, new BufferBudget(Long.MAX_VALUE),
 								new StateCache(STATE_CACHE_BYTES), new StateValues(this.mapper, migrations)),

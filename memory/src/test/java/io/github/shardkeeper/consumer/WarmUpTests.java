@@ -14,7 +14,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 
 import io.github.shardkeeper.checkpoint.StateCache;
 import io.github.shardkeeper.checkpoint.StateValues;
-import io.github.shardkeeper.output.OutboxSettings;
+import io.github.shardkeeper.output.OutputSettings;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.testsupport.CapturesOutput;
 import io.github.shardkeeper.testsupport.SettableClock;
@@ -91,7 +91,7 @@ class WarmUpTests {
 	}
 
 	private WorkerContext context() {
-		return new WorkerContext("group", new WorkerContext.Stores(this.checkpoints, this.reader, OutboxSettings.NONE),
+		return new WorkerContext("group", new WorkerContext.Stores(this.checkpoints, this.reader, OutputSettings.NONE),
 				new WorkerContext.Runtime(this::now, InstantSource.fixed(Instant.EPOCH), (turn) -> {
 					throw new IllegalStateException("No thread of the application is used");
 				}, this.threads.timer()), new WorkerContext.Topics((topic) -> {

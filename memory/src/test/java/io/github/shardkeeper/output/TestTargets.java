@@ -21,7 +21,7 @@ import io.github.shardkeeper.testsupport.StreamPayloads;
  * key that is a number is that of the shard. Requests can be held back, refused, and
  * their replies lost.
  */
-public final class TestTargets implements OutboxTargets, SequencedAppender {
+public final class TestTargets implements OutputTargets, SequencedAppender {
 
 	public static final ShardId INVOICES = ShardId.of("invoices", 0);
 

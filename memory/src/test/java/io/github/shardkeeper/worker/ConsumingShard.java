@@ -23,7 +23,7 @@ import io.github.shardkeeper.handler.CallHooks;
 import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
-import io.github.shardkeeper.output.OutboxSettings;
+import io.github.shardkeeper.output.OutputSettings;
 import io.github.shardkeeper.output.TestTargets;
 import io.github.shardkeeper.schedule.TopicSchedule;
 import io.github.shardkeeper.shard.MemberId;
@@ -35,7 +35,7 @@ import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.worker.record.BufferBudget;
 import io.github.shardkeeper.worker.shard.ConsumerEvents;
 import io.github.shardkeeper.worker.shard.ConsumerMeters;
-import io.github.shardkeeper.worker.shard.ConsumerMeters.ParkedTotals;
+import io.github.shardkeeper.worker.shard.ParkedTotals;
 import io.github.shardkeeper.worker.shard.WorkerContext;
 
 /**
@@ -141,7 +141,7 @@ final class ConsumingShard {
 		this.lease.renew(this.clock.now(), this.clock.now());
 		this.context = new WorkerContext("group",
 				new WorkerContext.Stores(this.checkpoints, this.reader,
-						new OutboxSettings(this.targets, MAX_SENT, 1_000_000)),
+						new OutputSettings(this.targets, MAX_SENT, 1_000_000)),
 				new WorkerContext.Runtime(this.clock, wallClock, this.threads, this.threads.timer()),
 				new WorkerContext.Topics((topic) -> settings.get(), budget, new StateCache(1_000_000),
 						new StateValues(new JsonMapper(), List.of())),
@@ -204,7 +204,7 @@ final class ConsumingShard {
 
 	/** What meters show of the keys that wait. */
 	ParkedTotals parked() {
-		return this.context.parked(SHARD.topic());
+		return this.context.backlog(SHARD.topic()).parked();
 	}
 
 	TestReader reader() {

@@ -28,7 +28,7 @@ import io.github.shardkeeper.checkpoint.StoredTimer;
 import io.github.shardkeeper.checkpoint.TimerId;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
-import io.github.shardkeeper.output.OutboxSettings;
+import io.github.shardkeeper.output.OutputSettings;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -74,7 +74,7 @@ class ManyTimersTests {
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		beans.registerSingleton("handler", this.bean);
 		WorkerContext context = new WorkerContext("group",
-				new WorkerContext.Stores(network(), new TestReader(), OutboxSettings.NONE),
+				new WorkerContext.Stores(network(), new TestReader(), OutputSettings.NONE),
 				new WorkerContext.Runtime(this.clock, InstantSource.fixed(Instant.EPOCH.plusMillis(COUNT)),
 						this.threads, this.threads.timer()),
 				new WorkerContext.Topics((topic) -> settings, new BufferBudget(Long.MAX_VALUE),

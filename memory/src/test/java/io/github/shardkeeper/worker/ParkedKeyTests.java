@@ -15,11 +15,11 @@ import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.testsupport.Promise;
-import io.github.shardkeeper.worker.shard.ConsumerMeters.ParkedTotals;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.AfterDelays;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.CommitMode;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.OnFailure;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
+import io.github.shardkeeper.worker.shard.ParkedTotals;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

@@ -31,7 +31,7 @@ import io.github.shardkeeper.checkpoint.StateCache;
 import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.handler.HandlerSignature;
 import io.github.shardkeeper.handler.ShardHandler;
-import io.github.shardkeeper.output.OutboxSettings;
+import io.github.shardkeeper.output.OutputSettings;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -780,7 +780,7 @@ class RepositioningTests {
 
 	private ShardWorker worker(Token token, String method) {
 		WorkerContext context = new WorkerContext("group",
-				new WorkerContext.Stores(this.checkpoints, this.reader, OutboxSettings.NONE),
+				new WorkerContext.Stores(this.checkpoints, this.reader, OutputSettings.NONE),
 				new WorkerContext.Runtime(this.clock, InstantSource.fixed(Instant.EPOCH), this.threads,
 						this.threads.timer()),
 				new WorkerContext.Topics(

@@ -37,7 +37,7 @@ import io.github.shardkeeper.handler.CallHooks;
 import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
-import io.github.shardkeeper.output.OutboxSettings;
+import io.github.shardkeeper.output.OutputSettings;
 import io.github.shardkeeper.output.TestTargets;
 import io.github.shardkeeper.schedule.RunRules.MissedRuns;
 import io.github.shardkeeper.schedule.RunRules.OnInterruption;
@@ -281,7 +281,7 @@ class ScheduledRunsSimulationTests {
 				this.lease.renew(this.clock.now(), this.clock.now());
 				WorkerContext context = new WorkerContext("group",
 						new WorkerContext.Stores(network(), new TestReader(),
-								new OutboxSettings(new TestTargets(), 20, 1_000_000)),
+								new OutputSettings(new TestTargets(), 20, 1_000_000)),
 						new WorkerContext.Runtime(this.clock, () -> Schedule.this.time.plus(this.ahead), this.threads,
 								this.threads.timer()),
 						new WorkerContext.Topics((topic) -> settings, new BufferBudget(Long.MAX_VALUE),

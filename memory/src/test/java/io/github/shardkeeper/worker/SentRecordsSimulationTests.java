@@ -38,8 +38,8 @@ import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
-import io.github.shardkeeper.output.OutboxSettings;
-import io.github.shardkeeper.output.OutboxTargets;
+import io.github.shardkeeper.output.OutputSettings;
+import io.github.shardkeeper.output.OutputTargets;
 import io.github.shardkeeper.output.TestTargets;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
@@ -290,7 +290,7 @@ class SentRecordsSimulationTests {
 				this.lease.renew(this.clock.now(), this.clock.now());
 				WorkerContext context = new WorkerContext("group",
 						new WorkerContext.Stores(network(), this.reader,
-								new OutboxSettings(Schedule.this.targets, 20, 1_000_000)),
+								new OutputSettings(Schedule.this.targets, 20, 1_000_000)),
 						new WorkerContext.Runtime(this.clock, InstantSource.fixed(Instant.EPOCH), this.threads,
 								this.threads.timer()),
 						new WorkerContext.Topics((topic) -> settings, new BufferBudget(Long.MAX_VALUE),
@@ -322,7 +322,7 @@ class SentRecordsSimulationTests {
 
 		}
 
-		private final class Targets implements OutboxTargets, SequencedAppender {
+		private final class Targets implements OutputTargets, SequencedAppender {
 
 			private final TestTargets reliable = new TestTargets();
 

@@ -36,7 +36,7 @@ import io.github.shardkeeper.checkpoint.StateCache;
 import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.handler.HandlerSignature;
 import io.github.shardkeeper.handler.ShardHandler;
-import io.github.shardkeeper.output.OutboxSettings;
+import io.github.shardkeeper.output.OutputSettings;
 import io.github.shardkeeper.protocol.MeasuredLoads.ShardWork;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.Offset;
@@ -1344,7 +1344,7 @@ class ShardWorkerTests {
 	private ShardWorker worker(Token token, ShardHandler handler, CompletableFuture<Void> predecessorEnded) {
 		if (this.context == null) {
 			this.context = new WorkerContext("group",
-					new WorkerContext.Stores(this.checkpoints, this.reader, OutboxSettings.NONE),
+					new WorkerContext.Stores(this.checkpoints, this.reader, OutputSettings.NONE),
 					new WorkerContext.Runtime(this.clock, InstantSource.fixed(Instant.EPOCH), this.threads,
 							this.threads.timer()),
 					new WorkerContext.Topics((topic) -> this.settings.get(), new BufferBudget(Long.MAX_VALUE),

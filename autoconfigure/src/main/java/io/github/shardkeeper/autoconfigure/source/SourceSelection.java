@@ -22,7 +22,7 @@ import io.github.shardkeeper.ShardTemplate.Outgoing;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Topic;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperSettings;
 import io.github.shardkeeper.operations.stored.RoutingShardTopics;
-import io.github.shardkeeper.output.OutboxTargets;
+import io.github.shardkeeper.output.OutputTargets;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
@@ -356,7 +356,7 @@ public final class SourceSelection {
 	 * Topics to which handlers send as parts of their calls: those whose sources append a
 	 * numbered record once. Records are prepared as those of a template. Thread-safe.
 	 */
-	public static final class SequencedTopics implements OutboxTargets {
+	public static final class SequencedTopics implements OutputTargets {
 
 		private final SourceRegistry sources;
 

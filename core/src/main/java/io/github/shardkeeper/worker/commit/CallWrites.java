@@ -7,7 +7,7 @@ import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.checkpoint.StateView;
 import io.github.shardkeeper.handler.CallArguments;
 import io.github.shardkeeper.handler.ShardHandler;
-import io.github.shardkeeper.output.OutboxBuffer;
+import io.github.shardkeeper.output.OutputBuffer;
 import io.github.shardkeeper.worker.record.CallEffects;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 import io.github.shardkeeper.worker.timer.TimerBuffer;
@@ -20,11 +20,11 @@ public final class CallWrites implements AutoCloseable {
 
 	private static final CallWrites NONE = new CallWrites(null, null);
 
-	private final @Nullable OutboxBuffer output;
+	private final @Nullable OutputBuffer output;
 
 	private final @Nullable TimerBuffer timers;
 
-	private CallWrites(@Nullable OutboxBuffer output, @Nullable TimerBuffer timers) {
+	private CallWrites(@Nullable OutputBuffer output, @Nullable TimerBuffer timers) {
 		this.output = output;
 		this.timers = timers;
 	}

@@ -36,6 +36,11 @@ public final class OwnedStateSource implements StateSource {
 		this.acquisition = numbers.acquisition();
 	}
 
+	@Override
+	public boolean readsSnapshots() {
+		return this.checkpoints.transactions(this.shard.topic()) != null;
+	}
+
 	private CommitBasis basis() {
 		return new CommitBasis(this.token, this.numbers.acknowledged(), this.acquisition);
 	}

@@ -8,7 +8,7 @@ import io.github.shardkeeper.worker.shard.OwnedShard;
  * lost an accepted commit, the ownership ends, and the next one resumes from what the
  * store has.
  */
-abstract sealed class ResumingCommitter extends Committer permits StateOnUseCommitter, TransactionalCommitter {
+abstract non-sealed class ResumingCommitter extends Committer {
 
 	/** Whether the store has lost what was committed. */
 	private boolean gone;

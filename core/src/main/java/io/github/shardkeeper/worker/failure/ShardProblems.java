@@ -83,7 +83,7 @@ public final class ShardProblems {
 	private volatile @Nullable TurnProblem turnProblem;
 
 	/** Problem of a shard in which no more records may wait; ends when some may. */
-	private volatile @Nullable String parkingProblem;
+	private volatile @Nullable String fullQueue;
 
 	private @Nullable String lastRefusal;
 
@@ -92,7 +92,7 @@ public final class ShardProblems {
 	private @Nullable MonotonicTime notBefore;
 
 	/** Why records that were sent are not forwarded, {@code null} if they are. */
-	private volatile @Nullable TurnProblem outboxProblem;
+	private volatile @Nullable TurnProblem forwardingProblem;
 
 	/** Why the schedule names no next run, {@code null} if it does. */
 	private volatile @Nullable String scheduleProblem;
@@ -151,14 +151,14 @@ public final class ShardProblems {
 		if (stopped != null) {
 			return ShardProblem.alarm(stopped);
 		}
-		String full = this.parkingProblem;
+		String full = this.fullQueue;
 		if (full != null) {
 			return ShardProblem.alarm(full);
 		}
 		CallProblem noted = this.callProblem;
 		MonotonicTime retriedSince = (noted != null) ? noted.retriedSince() : null;
 		boolean lasts = noted != null && (retriedSince == null || retriedSince.until(now).compareTo(this.longCall) > 0);
-		TurnProblem unsent = this.outboxProblem;
+		TurnProblem unsent = this.forwardingProblem;
 		if (unsent != null && !lasts) {
 			return unsent.at(now);
 		}
@@ -337,22 +337,23 @@ public final class ShardProblems {
 	}
 
 	/** Reports that a record has to wait behind others, and must not. */
-	public void parkingFull(Offset offset, RetryQueue waiting, ConsumerSettings.Parking limits) {
+	public void retryQueueFull(Offset offset, RetryQueue waiting) {
+		ConsumerSettings.Parking limits = this.owned.settings().parking();
 		boolean keys = waiting.records() < limits.maxRecords();
 		String text = ("Halted at offset %s: %d keys with %d records wait because %s failed, and "
 				+ "'shardkeeper.consumer.park-key.%s' (%d) permits no more. It resumes when one of them is handled; or "
 				+ "drop what waits, or raise the limit and restart")
 			.formatted(offset, waiting.keys(), waiting.records(), this.handlerName, keys ? "max-keys" : "max-records",
 					keys ? limits.maxKeys() : limits.maxRecords());
-		if (this.parkingProblem == null) {
+		if (this.fullQueue == null) {
 			logger.error("{} is held up. {}", this.owned, text);
 		}
-		this.parkingProblem = text;
+		this.fullQueue = text;
 	}
 
-	public void parkingHasRoom() {
-		if (this.parkingProblem != null) {
-			this.parkingProblem = null;
+	public void retryQueueHasRoom() {
+		if (this.fullQueue != null) {
+			this.fullQueue = null;
 			logger.info("{} resumes: records may wait behind others of their keys again", this.owned);
 		}
 	}
@@ -380,7 +381,7 @@ public final class ShardProblems {
 
 	/** Sets why records that were sent are not forwarded, {@code null} if they are. */
 	public void forwarding(@Nullable String problem) {
-		this.outboxProblem = (problem != null) ? outage(problem, this.outboxProblem) : null;
+		this.forwardingProblem = (problem != null) ? outage(problem, this.forwardingProblem) : null;
 	}
 
 	/** Returns an outage, which began with the one before, if there is one. */
@@ -455,10 +456,10 @@ public final class ShardProblems {
 	public void clear() {
 		this.scheduled = null;
 		this.scheduleProblem = null;
-		this.parkingProblem = null;
+		this.fullQueue = null;
 		this.callProblem = null;
 		this.turnProblem = null;
-		this.outboxProblem = null;
+		this.forwardingProblem = null;
 	}
 
 	private void retryAfter(Duration pause) {

@@ -92,9 +92,7 @@ public final class ShardProgress {
 		if (settings.stateRead() == StateRead.ON_ACQUISITION) {
 			return new JournaledState(checkpoint.state(), context.stateValues(), settings.stateTtl(), shared);
 		}
-		boolean inTransactions = context.checkpoints().transactions(owned.shard().topic()) != null;
-		return JournaledState.onUse(context.stateCache(), source, inTransactions, context.stateValues(),
-				settings.stateTtl(), shared);
+		return JournaledState.onUse(context.stateCache(), source, context.stateValues(), settings.stateTtl(), shared);
 	}
 
 	public void recordSeek(MonotonicTime now) {

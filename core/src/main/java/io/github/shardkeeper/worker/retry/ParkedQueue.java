@@ -19,7 +19,7 @@ import io.github.shardkeeper.source.SourceRecord;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.record.BufferBudget;
-import io.github.shardkeeper.worker.shard.ConsumerMeters.ParkedTotals;
+import io.github.shardkeeper.worker.shard.ParkedTotals;
 
 /**
  * Retry queue that keeps the order of keys: while a record of a key waits, later ones

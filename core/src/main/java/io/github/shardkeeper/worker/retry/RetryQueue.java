@@ -36,7 +36,7 @@ public sealed interface RetryQueue permits DueQueue, ParkedQueue {
 		return (settings.onFailure() == ConsumerSettings.OnFailure.PARK_KEY)
 				? new ParkedQueue(shard, context.checkpoints(), context.budget(),
 						new ParkedKeys(settings.parking().maxKeys(), settings.parking().maxRecords()),
-						context.parked(shard.topic()), nextLook != null)
+						context.backlog(shard.topic()).parked(), nextLook != null)
 				: new DueQueue(shard, context.checkpoints(), context.budget(), nextLook);
 	}
 

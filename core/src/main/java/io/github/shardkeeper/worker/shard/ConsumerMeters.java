@@ -1,13 +1,6 @@
 package io.github.shardkeeper.worker.shard;
 
 import java.time.Duration;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-
-import io.github.shardkeeper.output.OutboxUsage;
-import io.github.shardkeeper.parking.ParkedKeys;
-import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.worker.record.BufferBudget;
 
 /**
  * Meters of consumption, by topic. Thread-safe.
@@ -33,23 +26,9 @@ public interface ConsumerMeters {
 
 		/**
 		 * Called when consumption starts.
-		 * @param usage what is read ahead, as it changes
+		 * @param backlog what waits in the shards of the topic, as it changes
 		 */
-		default void buffering(BufferBudget.Usage usage) {
-		}
-
-		/**
-		 * Called when consumption starts.
-		 * @param totals what waits with {@code on-failure: park-key}, as it changes
-		 */
-		default void parking(ParkedTotals totals) {
-		}
-
-		/**
-		 * Called when consumption starts.
-		 * @param usage what waits in the outboxes, as it changes
-		 */
-		default void sending(OutboxUsage usage) {
+		default void waiting(TopicBacklog backlog) {
 		}
 
 		/** Called when a handler call has returned; in loop mode it has 0 records. */
@@ -105,50 +84,6 @@ public interface ConsumerMeters {
 
 		/** Called with the time from the sending of a commit to its reply. */
 		default void commitAnswered(Duration latency) {
-		}
-
-	}
-
-	/**
-	 * What waits in the shards of a topic that this instance consumes, as far as their
-	 * workers know it. Thread-safe.
-	 */
-	final class ParkedTotals {
-
-		private final Map<ShardId, Size> shards = new ConcurrentHashMap<>();
-
-		/** Takes over what waits in a shard. */
-		public void update(ShardId shard, ParkedKeys parked) {
-			if (parked.records() == 0) {
-				this.shards.remove(shard);
-			}
-			else {
-				this.shards.put(shard, new Size(parked.keys(), parked.records(), parked.used()));
-			}
-		}
-
-		/** Removes a shard that is not consumed here any more. */
-		public void remove(ShardId shard) {
-			this.shards.remove(shard);
-		}
-
-		/** Returns the number of keys; each record without a key counts as one. */
-		public long keys() {
-			return this.shards.values().stream().mapToLong(Size::keys).sum();
-		}
-
-		/** Returns the number of records, those that have failed included. */
-		public long records() {
-			return this.shards.values().stream().mapToLong(Size::records).sum();
-		}
-
-		/** Returns how much of its bounds the fullest shard uses: with 1 it halts. */
-		public double used() {
-			return this.shards.values().stream().mapToDouble(Size::used).max().orElse(0);
-		}
-
-		private record Size(int keys, int records, double used) {
-
 		}
 
 	}

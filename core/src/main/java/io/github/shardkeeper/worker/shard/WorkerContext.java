@@ -9,15 +9,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
 import org.slf4j.Logger;
-import tools.jackson.databind.json.JsonMapper;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.StateCache;
 import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.coordination.member.ShardConsumption;
 import io.github.shardkeeper.loop.MeterGuard;
-import io.github.shardkeeper.output.OutboxSettings;
-import io.github.shardkeeper.output.OutboxUsage;
+import io.github.shardkeeper.output.OutputSettings;
 import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.source.ShardReadControl;
 import io.github.shardkeeper.text.PrintableLogger;
@@ -25,7 +23,6 @@ import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.record.BufferBudget;
-import io.github.shardkeeper.worker.shard.ConsumerMeters.ParkedTotals;
 import io.github.shardkeeper.worker.shard.ConsumerMeters.TopicMeters;
 
 /**
@@ -58,12 +55,8 @@ public final class WorkerContext {
 	/** Guarded meters by topic. */
 	private final Map<String, MeterGuard<TopicMeters>> topicMeters;
 
-	/** What is read ahead by topic. */
-	private final Map<String, BufferBudget.Usage> bufferUsages;
-
-	private final Map<String, ParkedTotals> parked;
-
-	private final Map<String, OutboxUsage> outboxUsages = new ConcurrentHashMap<>();
+	/** What waits by topic. */
+	private final Map<String, TopicBacklog> backlogs;
 
 	private final AcquisitionPermits acquisitions = new AcquisitionPermits(MAX_ACQUISITIONS);
 
@@ -86,8 +79,7 @@ public final class WorkerContext {
 		this.lease = lease;
 		this.coordinated = true;
 		this.topicMeters = new ConcurrentHashMap<>();
-		this.bufferUsages = new ConcurrentHashMap<>();
-		this.parked = new ConcurrentHashMap<>();
+		this.backlogs = new ConcurrentHashMap<>();
 		this.failures = new FailureLog(runtime.clock(), runtime.timer());
 	}
 
@@ -100,8 +92,7 @@ public final class WorkerContext {
 		this.lease = Lease.unlimited();
 		this.coordinated = false;
 		this.topicMeters = coordinated.topicMeters;
-		this.bufferUsages = coordinated.bufferUsages;
-		this.parked = coordinated.parked;
+		this.backlogs = coordinated.backlogs;
 		this.failures = new FailureLog(this.runtime.clock(), this.runtime.timer());
 	}
 
@@ -182,9 +173,7 @@ public final class WorkerContext {
 		TopicMeters registered = null;
 		try {
 			registered = this.observers.meters().of(topic);
-			registered.buffering(bufferUsage(topic));
-			registered.parking(parked(topic));
-			registered.sending(outboxUsage(topic));
+			registered.waiting(backlog(topic));
 		}
 		catch (Throwable ex) {
 			// From a registry or a filter of the application.
@@ -198,19 +187,9 @@ public final class WorkerContext {
 		return this.topics.budget();
 	}
 
-	/** Returns what the shards of a topic read ahead. */
-	public BufferBudget.Usage bufferUsage(String topic) {
-		return this.bufferUsages.computeIfAbsent(topic, (name) -> new BufferBudget.Usage());
-	}
-
 	/** Returns what waits in the shards of a topic. */
-	public ParkedTotals parked(String topic) {
-		return this.parked.computeIfAbsent(topic, (name) -> new ParkedTotals());
-	}
-
-	/** Returns what waits in the outboxes of the shards of a topic. */
-	public OutboxUsage outboxUsage(String topic) {
-		return this.outboxUsages.computeIfAbsent(topic, (name) -> new OutboxUsage());
+	public TopicBacklog backlog(String topic) {
+		return this.backlogs.computeIfAbsent(topic, (name) -> new TopicBacklog());
 	}
 
 	public ConsumerEvents events() {
@@ -247,7 +226,7 @@ public final class WorkerContext {
 		return this.acquisitions;
 	}
 
-	public OutboxSettings outputs() {
+	public OutputSettings outputs() {
 		return this.stores.outputs();
 	}
 
@@ -261,7 +240,7 @@ public final class WorkerContext {
 	 * @param reader the control of what is read
 	 * @param outputs where the records go that handlers send as parts of their calls
 	 */
-	public record Stores(CheckpointStore checkpoints, ShardReadControl reader, OutboxSettings outputs) {
+	public record Stores(CheckpointStore checkpoints, ShardReadControl reader, OutputSettings outputs) {
 
 	}
 

@@ -14,7 +14,7 @@ import io.github.shardkeeper.source.ShardAppender.NewRecord;
  * @param maxRecords the maximum number of records in the outbox of a shard
  * @param maxBytes the maximum size of these records, in bytes
  */
-public record OutboxSettings(OutboxTargets targets, int maxRecords, long maxBytes) {
+public record OutputSettings(OutputTargets targets, int maxRecords, long maxBytes) {
 
 	/** Maximum number of records that one call may send. */
 	static final int MAX_RECORDS_PER_CALL = 10_000;
@@ -23,14 +23,14 @@ public record OutboxSettings(OutboxTargets targets, int maxRecords, long maxByte
 	static final long MAX_BYTES_PER_CALL = 64 * 1024 * 1024;
 
 	/** No topics: nothing can be sent. */
-	public static final OutboxSettings NONE = new OutboxSettings(new NoTargets(), 1, 1);
+	public static final OutputSettings NONE = new OutputSettings(new NoTargets(), 1, 1);
 
 	/** Returns the records of a call that begins on this thread. */
-	public OutboxBuffer open() {
-		return new OutboxBuffer(this.targets);
+	public OutputBuffer open() {
+		return new OutputBuffer(this.targets);
 	}
 
-	private static final class NoTargets implements OutboxTargets {
+	private static final class NoTargets implements OutputTargets {
 
 		@Override
 		public NewRecord prepare(String topic, Outgoing outgoing) {

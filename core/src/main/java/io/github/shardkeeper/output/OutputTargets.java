@@ -7,7 +7,7 @@ import io.github.shardkeeper.source.ShardAppender.NewRecord;
 /**
  * Topics to which handlers send as parts of their calls. Thread-safe.
  */
-public interface OutboxTargets {
+public interface OutputTargets {
 
 	/**
 	 * Chooses the shard of a record and converts its payload.

@@ -12,18 +12,18 @@ import io.github.shardkeeper.source.ShardAppender.NewRecord;
 /**
  * Records that one call sends. Confined to the call until it has ended.
  */
-public final class OutboxBuffer extends CallScoped implements ShardOutput {
+public final class OutputBuffer extends CallScoped implements ShardOutput {
 
 	/** Redis passes no more on in a script. */
 	private static final int MAX_HEADERS = 3_000;
 
-	private final OutboxTargets targets;
+	private final OutputTargets targets;
 
 	private final List<NewRecord> records = new ArrayList<>();
 
 	private long bytes;
 
-	OutboxBuffer(OutboxTargets targets) {
+	OutputBuffer(OutputTargets targets) {
 		this.targets = targets;
 	}
 
@@ -46,13 +46,13 @@ public final class OutboxBuffer extends CallScoped implements ShardOutput {
 		}
 		NewRecord prepared = this.targets.prepare(topic, record);
 		this.bytes += ShardOutbox.size(prepared);
-		if (this.records.size() >= OutboxSettings.MAX_RECORDS_PER_CALL
-				|| this.bytes > OutboxSettings.MAX_BYTES_PER_CALL) {
+		if (this.records.size() >= OutputSettings.MAX_RECORDS_PER_CALL
+				|| this.bytes > OutputSettings.MAX_BYTES_PER_CALL) {
 			throw new IllegalArgumentException(
 					("With this record for '%s' the call sends %,d records of %,d bytes, but may send %,d records of %,d "
 							+ "bytes: send less in one call, or take fewer records at once with 'shardkeeper.consumer.batch-size'")
-						.formatted(topic, this.records.size() + 1, this.bytes, OutboxSettings.MAX_RECORDS_PER_CALL,
-								OutboxSettings.MAX_BYTES_PER_CALL));
+						.formatted(topic, this.records.size() + 1, this.bytes, OutputSettings.MAX_RECORDS_PER_CALL,
+								OutputSettings.MAX_BYTES_PER_CALL));
 		}
 		this.records.add(prepared);
 	}

@@ -12,9 +12,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /** What a call may not send. */
-class OutboxBufferTests {
+class OutputBufferTests {
 
-	private final OutboxBuffer output = new OutboxSettings(new TestTargets(), 10, 1_000).open();
+	private final OutputBuffer output = new OutputSettings(new TestTargets(), 10, 1_000).open();
 
 	/** It would be ignored. */
 	@Test
