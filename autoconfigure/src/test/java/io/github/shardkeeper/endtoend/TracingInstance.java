@@ -24,7 +24,7 @@ import io.github.shardkeeper.ShardSessionLostEvent;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.StateMigration;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
-import io.github.shardkeeper.checkpoint.RoutingCheckpointStore;
+import io.github.shardkeeper.checkpoint.routing.RoutingCheckpointStore;
 
 /**
  * An application that writes a trace of each record that its handler sees, and of the

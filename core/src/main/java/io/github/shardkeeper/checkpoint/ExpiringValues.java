@@ -25,7 +25,7 @@ public final class ExpiringValues {
 	public static final Duration MAX_TTL = Duration.ofDays(36_500);
 
 	/** Expiry of values that do not expire. */
-	static final long NEVER = Long.MAX_VALUE;
+	public static final long NEVER = Long.MAX_VALUE;
 
 	private static final char BEGINNING = '@';
 
@@ -38,17 +38,17 @@ public final class ExpiringValues {
 	}
 
 	/** Returns when a value expires that is put at a time. */
-	static long expiry(long nowMillis, @Nullable Duration ttl) {
+	public static long expiry(long nowMillis, @Nullable Duration ttl) {
 		return (ttl != null) ? Math.max(0, nowMillis + ttl.toMillis()) : NEVER;
 	}
 
 	/** Returns what is stored of a value. */
-	static String stored(String value, long expiresAt) {
+	public static String stored(String value, long expiresAt) {
 		return (expiresAt != NEVER) ? BEGINNING + Long.toString(expiresAt) + END + value : value;
 	}
 
 	/** Returns the number of characters that an expiry adds to what is stored. */
-	static int length(long expiresAt) {
+	public static int length(long expiresAt) {
 		return (expiresAt != NEVER) ? Long.toString(expiresAt).length() + 2 : 0;
 	}
 
@@ -59,7 +59,7 @@ public final class ExpiringValues {
 	}
 
 	/** Returns the value of what is stored. */
-	static String value(String stored) {
+	public static String value(String stored) {
 		int end = end(stored);
 		return (end > 0) ? stored.substring(end + 1) : stored;
 	}

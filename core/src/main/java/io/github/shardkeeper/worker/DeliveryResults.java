@@ -8,10 +8,10 @@ import org.slf4j.Logger;
 import org.slf4j.event.Level;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.source.PayloadConversionException;
+import io.github.shardkeeper.state.JournaledState;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.call.CallResults;

@@ -14,8 +14,6 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 
 import io.github.shardkeeper.StateMigration;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
-import io.github.shardkeeper.checkpoint.StateCache;
-import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.coordination.member.ShardConsumption;
 import io.github.shardkeeper.handler.AnnotatedBeans;
 import io.github.shardkeeper.handler.CallHooks;
@@ -26,6 +24,8 @@ import io.github.shardkeeper.output.OutputSettings;
 import io.github.shardkeeper.schedule.TopicSchedule;
 import io.github.shardkeeper.source.JsonPayloadConverter;
 import io.github.shardkeeper.source.ShardReader;
+import io.github.shardkeeper.state.StateCache;
+import io.github.shardkeeper.state.value.StateValues;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.worker.record.BufferBudget;

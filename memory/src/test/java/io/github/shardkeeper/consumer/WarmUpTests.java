@@ -12,10 +12,10 @@ import org.springframework.boot.logging.LogLevel;
 import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.boot.test.system.CapturedOutput;
 
-import io.github.shardkeeper.checkpoint.StateCache;
-import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.output.OutputSettings;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.state.StateCache;
+import io.github.shardkeeper.state.value.StateValues;
 import io.github.shardkeeper.testsupport.CapturesOutput;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.time.Lease;

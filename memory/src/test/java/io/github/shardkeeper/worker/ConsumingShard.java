@@ -15,8 +15,6 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.checkpoint.DeadLetterStore.StoredDeadLetter;
-import io.github.shardkeeper.checkpoint.StateCache;
-import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
 import io.github.shardkeeper.handler.AnnotatedBeans;
 import io.github.shardkeeper.handler.CallHooks;
@@ -30,6 +28,8 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.JsonPayloadConverter;
+import io.github.shardkeeper.state.StateCache;
+import io.github.shardkeeper.state.value.StateValues;
 import io.github.shardkeeper.testsupport.SettableClock;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.worker.record.BufferBudget;

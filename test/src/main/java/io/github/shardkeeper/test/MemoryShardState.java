@@ -15,9 +15,9 @@ import tools.jackson.databind.json.JsonMapper;
 
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.StateMigration;
-import io.github.shardkeeper.checkpoint.JournaledState;
-import io.github.shardkeeper.checkpoint.StateValues;
-import io.github.shardkeeper.checkpoint.StateView;
+import io.github.shardkeeper.state.JournaledState;
+import io.github.shardkeeper.state.StateView;
+import io.github.shardkeeper.state.value.StateValues;
 
 /**
  * State of a shard for tests that call a handler's method themselves. It converts and

@@ -12,10 +12,10 @@ import java.util.function.Supplier;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperSettings;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
-import io.github.shardkeeper.checkpoint.RoutingCheckpointStore;
-import io.github.shardkeeper.checkpoint.RoutingDeadLetterStore;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.checkpoint.memory.MemoryDeadLetterStore;
+import io.github.shardkeeper.checkpoint.routing.RoutingCheckpointStore;
+import io.github.shardkeeper.checkpoint.routing.RoutingDeadLetterStore;
 import io.github.shardkeeper.coordination.member.CoordinationSettings;
 import io.github.shardkeeper.shard.ShardId;
 

@@ -37,8 +37,8 @@ import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Call
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperSettings;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
-import io.github.shardkeeper.checkpoint.RoutingCheckpointStore;
-import io.github.shardkeeper.checkpoint.RoutingDeadLetterStore;
+import io.github.shardkeeper.checkpoint.routing.RoutingCheckpointStore;
+import io.github.shardkeeper.checkpoint.routing.RoutingDeadLetterStore;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.member.CoordinationSettings;
 import io.github.shardkeeper.jdbc.JdbcDataPlane;

@@ -11,13 +11,13 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.Acknowledgment;
-import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.handler.CallArguments;
 import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.TimerRecord;
 import io.github.shardkeeper.source.PayloadConversionException;
 import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.state.JournaledState;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.commit.CallCommit;
 import io.github.shardkeeper.worker.commit.CallWrites;

@@ -9,10 +9,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.checkpoint.JournaledState;
-import io.github.shardkeeper.checkpoint.StateView;
 import io.github.shardkeeper.handler.HandlerCall;
 import io.github.shardkeeper.protocol.MeasuredLoads.ShardWork;
+import io.github.shardkeeper.state.JournaledState;
+import io.github.shardkeeper.state.StateView;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.commit.CallCommit;

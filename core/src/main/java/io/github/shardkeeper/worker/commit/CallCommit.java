@@ -2,7 +2,7 @@ package io.github.shardkeeper.worker.commit;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.checkpoint.StateView;
+import io.github.shardkeeper.state.StateView;
 import io.github.shardkeeper.worker.record.CallEffects;
 
 /** How a call commits what it does. Confined to the thread of the call. */

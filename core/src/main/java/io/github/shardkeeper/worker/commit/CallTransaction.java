@@ -11,7 +11,7 @@ import io.github.shardkeeper.checkpoint.CallTransactions;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitPart;
 import io.github.shardkeeper.checkpoint.Outbox;
-import io.github.shardkeeper.checkpoint.StateView;
+import io.github.shardkeeper.state.StateView;
 import io.github.shardkeeper.worker.progress.PublishedProgress;
 import io.github.shardkeeper.worker.progress.ShardProgress;
 import io.github.shardkeeper.worker.record.CallEffects;

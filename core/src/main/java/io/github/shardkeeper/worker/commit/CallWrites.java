@@ -4,10 +4,10 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.Acknowledgment;
 import io.github.shardkeeper.ShardState;
-import io.github.shardkeeper.checkpoint.StateView;
 import io.github.shardkeeper.handler.CallArguments;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.output.OutputBuffer;
+import io.github.shardkeeper.state.StateView;
 import io.github.shardkeeper.worker.record.CallEffects;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 import io.github.shardkeeper.worker.timer.TimerBuffer;

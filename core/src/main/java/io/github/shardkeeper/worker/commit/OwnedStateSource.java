@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CommitBasis;
 import io.github.shardkeeper.checkpoint.CheckpointStore.ExpiredKeys;
-import io.github.shardkeeper.checkpoint.StateSource;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
+import io.github.shardkeeper.state.StateSource;
 import io.github.shardkeeper.worker.shard.OwnedShard;
 
 /** State of an owned shard in the store, as the owner's commits have made it. */

@@ -9,7 +9,6 @@ import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
-import io.github.shardkeeper.checkpoint.CommitLock;
 import io.github.shardkeeper.checkpoint.Replies;
 import io.github.shardkeeper.loop.MeterGuard;
 import io.github.shardkeeper.time.MonotonicTime;

@@ -9,7 +9,7 @@ import org.slf4j.Logger;
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.CommitPart;
-import io.github.shardkeeper.checkpoint.JournaledState;
+import io.github.shardkeeper.state.JournaledState;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 

@@ -6,10 +6,10 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.checkpoint.FailedRecord;
-import io.github.shardkeeper.checkpoint.JournaledState;
 import io.github.shardkeeper.checkpoint.StoredTimer;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.state.JournaledState;
 
 /**
  * Record on its way from the source or the retry queue to the checkpoint, or a timer that

@@ -11,13 +11,13 @@ import java.util.function.Function;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore;
-import io.github.shardkeeper.checkpoint.StateCache;
-import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.coordination.member.ShardConsumption;
 import io.github.shardkeeper.loop.MeterGuard;
 import io.github.shardkeeper.output.OutputSettings;
 import io.github.shardkeeper.shard.MovePhase;
 import io.github.shardkeeper.source.ShardReadControl;
+import io.github.shardkeeper.state.StateCache;
+import io.github.shardkeeper.state.value.StateValues;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;

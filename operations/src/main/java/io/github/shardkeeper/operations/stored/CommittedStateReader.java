@@ -13,9 +13,9 @@ import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.checkpoint.ExpiringValues;
-import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.source.SourceRegistry;
+import io.github.shardkeeper.state.value.StateValues;
 import io.github.shardkeeper.text.PrintableText;
 
 /**

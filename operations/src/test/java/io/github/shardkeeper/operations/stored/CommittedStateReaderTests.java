@@ -12,7 +12,6 @@ import tools.jackson.databind.node.IntNode;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
-import io.github.shardkeeper.checkpoint.StateValues;
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -20,6 +19,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
+import io.github.shardkeeper.state.value.StateValues;
 import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -1,10 +1,8 @@
-package io.github.shardkeeper.checkpoint;
+package io.github.shardkeeper.worker.commit;
 
 import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-
-import io.github.shardkeeper.Internal;
 
 /**
  * Turn to commit a shard, for calls whose transactions are open at the same time. Who has
@@ -13,8 +11,7 @@ import io.github.shardkeeper.Internal;
  * connection included, so calls that wait for it never stop the one that has it.
  * Thread-safe.
  */
-@Internal
-public final class CommitLock {
+final class CommitLock {
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -31,7 +28,7 @@ public final class CommitLock {
 	 * @return whether it was taken; it is not while it is {@linkplain #keep kept}
 	 * @throws InterruptedException if the thread is interrupted while it waits
 	 */
-	public boolean take(Duration limit) throws InterruptedException {
+	boolean take(Duration limit) throws InterruptedException {
 		long left = limit.toNanos();
 		this.lock.lockInterruptibly();
 		try {
@@ -54,7 +51,7 @@ public final class CommitLock {
 	 * Keeps the turn until {@link #giveBack}, because nobody knows the number of the last
 	 * commit. Calls that wait for it give up, and with that their connections.
 	 */
-	public void keep() {
+	void keep() {
 		this.lock.lock();
 		try {
 			this.kept = true;
@@ -66,7 +63,7 @@ public final class CommitLock {
 	}
 
 	/** Gives back the turn, on any thread. */
-	public void giveBack() {
+	void giveBack() {
 		this.lock.lock();
 		try {
 			this.taken = false;

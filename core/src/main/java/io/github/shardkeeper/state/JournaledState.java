@@ -1,4 +1,4 @@
-package io.github.shardkeeper.checkpoint;
+package io.github.shardkeeper.state;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -16,8 +16,12 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition.Acquired;
+import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.CommitPart;
+import io.github.shardkeeper.checkpoint.ExpiringValues;
+import io.github.shardkeeper.state.value.StateValues;
+import io.github.shardkeeper.state.value.ValueConversion;
 
 /**
  * State of one owned shard: its {@link StateEntries}, and the changes to commit. A
@@ -26,7 +30,6 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition.Acquired;
  * become committable together with their record. Confined to the shard's worker; if calls
  * run at the same time, views read the entries on other threads.
  */
-@Internal
 public final class JournaledState implements CommitPart {
 
 	/** Length of a number as JSON at most, with which it counts. */

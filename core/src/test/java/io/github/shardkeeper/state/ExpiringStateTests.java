@@ -1,4 +1,4 @@
-package io.github.shardkeeper.checkpoint;
+package io.github.shardkeeper.state;
 
 import java.time.Duration;
 import java.util.HashMap;
@@ -17,6 +17,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 import io.github.shardkeeper.StateMigration;
 import io.github.shardkeeper.UnreadableStateException;
+import io.github.shardkeeper.checkpoint.ExpiringValues;
+import io.github.shardkeeper.state.value.StateValues;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

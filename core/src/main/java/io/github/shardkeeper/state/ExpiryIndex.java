@@ -1,4 +1,4 @@
-package io.github.shardkeeper.checkpoint;
+package io.github.shardkeeper.state;
 
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -8,6 +8,8 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
+
+import io.github.shardkeeper.checkpoint.ExpiringValues;
 
 /**
  * Keys of a shard's entries that expire, by the end of the second in which they do: a key

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.checkpoint;
+package io.github.shardkeeper.state.value;
 
 import java.time.Instant;
 import java.util.ArrayList;
@@ -18,6 +18,9 @@ import tools.jackson.databind.deser.std.StdDeserializer;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.ser.std.ToStringSerializer;
+
+import io.github.shardkeeper.state.JournaledState;
+import io.github.shardkeeper.state.StateView;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -122,7 +125,7 @@ class StateValuesTests {
 		Visit second = new Visit("ada", 2, Instant.EPOCH, new Point(1, 2));
 		put(state, second);
 		assertThat(read(state, Visit.class)).isSameAs(second);
-		assertThat(state.takeUncommitted()).containsEntry("key", this.mapper.writeValueAsString(second));
+		assertThat(state.committableEntries()).containsEntry("key", this.mapper.writeValueAsString(second));
 	}
 
 	@Test

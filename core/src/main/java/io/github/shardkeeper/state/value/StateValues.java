@@ -1,4 +1,4 @@
-package io.github.shardkeeper.checkpoint;
+package io.github.shardkeeper.state.value;
 
 import java.lang.annotation.Annotation;
 import java.lang.reflect.AnnotatedElement;
@@ -29,7 +29,6 @@ import tools.jackson.databind.ObjectWriter;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.StateMigration;
 import io.github.shardkeeper.text.EncodableText;
 
@@ -39,7 +38,6 @@ import io.github.shardkeeper.text.EncodableText;
  * without it, where it does the same: a mapper that writes one of these types in its own
  * way converts all values of this type itself. Immutable, thread-safe.
  */
-@Internal
 public final class StateValues {
 
 	/** So many digits always fit into the type. */

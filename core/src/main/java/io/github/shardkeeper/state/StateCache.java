@@ -1,10 +1,8 @@
-package io.github.shardkeeper.checkpoint;
+package io.github.shardkeeper.state;
 
 import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
-
-import io.github.shardkeeper.Internal;
 
 /**
  * Entries in memory of all states of an instance that are read when they are used, up to
@@ -12,7 +10,6 @@ import io.github.shardkeeper.Internal;
  * the store does not have yet, and those that running calls have read, stay. Thread-safe:
  * its monitor guards the entries of all these states.
  */
-@Internal
 public final class StateCache {
 
 	/** About what an entry takes besides the characters of its key and its value. */

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.checkpoint;
+package io.github.shardkeeper.state;
 
 import java.util.Arrays;
 import java.util.HashMap;
@@ -19,6 +19,7 @@ import tools.jackson.databind.node.ObjectNode;
 import io.github.shardkeeper.StateMigration;
 import io.github.shardkeeper.UnreadableStateException;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.state.value.StateValues;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.checkpoint;
+package io.github.shardkeeper.state.value;
 
 import java.lang.reflect.Type;
 import java.util.function.Supplier;
@@ -8,6 +8,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.core.type.TypeReference;
 
 import io.github.shardkeeper.UnreadableStateException;
+import io.github.shardkeeper.checkpoint.ExpiringValues;
 import io.github.shardkeeper.text.FailureText;
 import io.github.shardkeeper.text.PrintableText;
 
@@ -15,7 +16,7 @@ import io.github.shardkeeper.text.PrintableText;
  * Conversion between values of handlers and what is stored of them in one shard's state,
  * with failures that name the key. Thread-safe.
  */
-final class ValueConversion {
+public final class ValueConversion {
 
 	private static final int MAX_KEY_LENGTH_SHOWN = 100;
 
@@ -23,12 +24,12 @@ final class ValueConversion {
 
 	private final KeptRecords kept = new KeptRecords();
 
-	ValueConversion(StateValues values) {
+	public ValueConversion(StateValues values) {
 		this.values = values;
 	}
 
 	/** Returns the value of what is stored; {@code null} for the JSON {@code null}. */
-	<T> @Nullable T read(String key, String stored, Class<T> type) {
+	public <T> @Nullable T read(String key, String stored, Class<T> type) {
 		T keptValue = this.kept.find(key, stored, type);
 		if (keptValue != null) {
 			return keptValue;
@@ -41,7 +42,7 @@ final class ValueConversion {
 	}
 
 	/** Does the same for a generic type. */
-	<T> @Nullable T read(String key, String stored, TypeReference<T> type) {
+	public <T> @Nullable T read(String key, String stored, TypeReference<T> type) {
 		return converted(key, type.getType(), () -> this.values.read(ExpiringValues.value(stored), type));
 	}
 
@@ -49,7 +50,7 @@ final class ValueConversion {
 	 * Returns a number that is not a text yet as a value; {@code null} if its JSON has to
 	 * be converted.
 	 */
-	<T> @Nullable T read(long number, Class<T> type) {
+	public <T> @Nullable T read(long number, Class<T> type) {
 		return this.values.read(number, type);
 	}
 
@@ -69,15 +70,12 @@ final class ValueConversion {
 		}
 	}
 
-	/** Returns an entry as a whole number, 0 for none. */
-	static long number(String key, @Nullable Object entry) {
-		if (entry == null) {
+	/** Returns what is stored of a value as a whole number, 0 for none. */
+	public static long number(String key, @Nullable String stored) {
+		if (stored == null) {
 			return 0;
 		}
-		if (entry instanceof Counter counter) {
-			return counter.value;
-		}
-		String value = ExpiringValues.value((String) entry);
+		String value = ExpiringValues.value(stored);
 		try {
 			return Long.parseLong(value);
 		}
@@ -91,17 +89,17 @@ final class ValueConversion {
 	}
 
 	/** Returns a key as a failure shows it. */
-	static String shown(String key) {
+	public static String shown(String key) {
 		return PrintableText.of(key, MAX_KEY_LENGTH_SHOWN);
 	}
 
 	/** Returns whether a value is a whole number whose JSON is its digits. */
-	boolean isPlainNumber(Object value) {
+	public boolean isPlainNumber(Object value) {
 		return this.values.isPlainNumber(value);
 	}
 
 	/** Returns a value as JSON. */
-	String write(String key, Object value) {
+	public String write(String key, Object value) {
 		try {
 			return this.values.write(value);
 		}
@@ -122,7 +120,7 @@ final class ValueConversion {
 	 * @param json the value as JSON
 	 * @param stored what is to be stored of it
 	 */
-	void written(String key, Object value, String json, String stored) {
+	public void written(String key, Object value, String json, String stored) {
 		if (this.values.mayBeKept(value, json)) {
 			this.kept.keep(key, stored, value);
 		}

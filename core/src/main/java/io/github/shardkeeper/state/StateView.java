@@ -1,4 +1,4 @@
-package io.github.shardkeeper.checkpoint;
+package io.github.shardkeeper.state;
 
 import java.time.Duration;
 import java.util.Collection;
@@ -11,10 +11,11 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.type.TypeReference;
 
-import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.StoreUnavailableException;
-import io.github.shardkeeper.shard.CallScoped;
+import io.github.shardkeeper.checkpoint.CallScoped;
+import io.github.shardkeeper.checkpoint.ExpiringValues;
+import io.github.shardkeeper.state.value.ValueConversion;
 import io.github.shardkeeper.text.DurationText;
 import io.github.shardkeeper.text.EncodableText;
 
@@ -22,7 +23,6 @@ import io.github.shardkeeper.text.EncodableText;
  * State of a shard as one handler call sees it, with the writes of that call. Confined to
  * the call until it has ended.
  */
-@Internal
 public final class StateView extends CallScoped implements ShardState {
 
 	private final JournaledState state;
@@ -173,14 +173,14 @@ public final class StateView extends CallScoped implements ShardState {
 		}
 		Object entry = this.reads.entry(key);
 		if (!this.shared) {
-			long sum = Math.addExact(ValueConversion.number(key, entry), delta);
+			long sum = Math.addExact(number(key, entry), delta);
 			putSum(key, sum, expiryOfSum(entry));
 			return sum;
 		}
 		// Increments of several calls commute, so they are no reads.
 		Long before = this.writes.increment(key);
 		long added = Math.addExact((before != null) ? before : 0, delta);
-		long sum = Math.addExact(ValueConversion.number(key, entry), added);
+		long sum = Math.addExact(number(key, entry), added);
 		this.writes.increment(key, added);
 		return sum;
 	}
@@ -196,8 +196,13 @@ public final class StateView extends CallScoped implements ShardState {
 
 	/** Returns what is stored of a number to which the call adds. */
 	private String sum(String key, @Nullable Object entry, long added) {
-		long sum = Math.addExact(ValueConversion.number(key, entry), added);
+		long sum = Math.addExact(number(key, entry), added);
 		return ExpiringValues.stored(Long.toString(sum), expiryOfSum(entry));
+	}
+
+	private static long number(String key, @Nullable Object entry) {
+		return (entry instanceof Counter counter) ? counter.value
+				: ValueConversion.number(key, JournaledState.stored(entry));
 	}
 
 	/** Returns when a sum expires: as the value does that it changes, or a new one. */

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.checkpoint;
+package io.github.shardkeeper.checkpoint.routing;
 
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -9,14 +9,13 @@ import java.util.function.BiFunction;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.Internal;
+import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
  * Dead letters in two stores: one for some topics, one for all others. Closing it closes
  * neither store. Thread-safe.
  */
-@Internal
 public final class RoutingDeadLetterStore implements DeadLetterStore {
 
 	private final TopicRouting<DeadLetterStore> parts;

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.checkpoint;
+package io.github.shardkeeper.state;
 
 import java.util.HashMap;
 import java.util.List;
@@ -14,6 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.json.JsonMapper;
 
+import io.github.shardkeeper.state.value.StateValues;
 import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;

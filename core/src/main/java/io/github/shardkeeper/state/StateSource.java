@@ -1,4 +1,4 @@
-package io.github.shardkeeper.checkpoint;
+package io.github.shardkeeper.state;
 
 import java.util.Collection;
 import java.util.Map;
@@ -6,7 +6,6 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.checkpoint.CheckpointStore.ExpiredKeys;
 
 /**
@@ -14,7 +13,6 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.ExpiredKeys;
  * Thread-safe. Each method may throw a
  * {@link io.github.shardkeeper.StoreUnavailableException}.
  */
-@Internal
 public interface StateSource {
 
 	/**

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.checkpoint;
+package io.github.shardkeeper.state;
 
 import java.util.ArrayList;
 import java.util.Collection;
@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore.ExpiredKeys;
+import io.github.shardkeeper.checkpoint.ExpiringValues;
 import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.checkpoint;
+package io.github.shardkeeper.state.value;
 
 import org.jspecify.annotations.Nullable;
 

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.checkpoint;
+package io.github.shardkeeper.checkpoint.routing;
 
 import java.time.Instant;
 import java.util.Collection;
@@ -13,9 +13,17 @@ import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.checkpoint.CallTransactions;
+import io.github.shardkeeper.checkpoint.CheckpointStore;
+import io.github.shardkeeper.checkpoint.Commit;
+import io.github.shardkeeper.checkpoint.CommitHistory;
+import io.github.shardkeeper.checkpoint.FailedRecord;
+import io.github.shardkeeper.checkpoint.Outbox;
+import io.github.shardkeeper.checkpoint.Seeks;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
+import io.github.shardkeeper.checkpoint.StoredTimer;
+import io.github.shardkeeper.checkpoint.WaitingRecord;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -24,7 +32,6 @@ import io.github.shardkeeper.shard.Token;
  * Checkpoints in two stores: one for some topics, one for all others. Closing it closes
  * neither store. Thread-safe.
  */
-@Internal
 public final class RoutingCheckpointStore implements CheckpointStore {
 
 	private final TopicRouting<CheckpointStore> parts;

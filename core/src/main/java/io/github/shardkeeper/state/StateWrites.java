@@ -1,4 +1,4 @@
-package io.github.shardkeeper.checkpoint;
+package io.github.shardkeeper.state;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -9,6 +9,9 @@ import java.util.function.BiFunction;
 import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.checkpoint.ExpiringValues;
+import io.github.shardkeeper.state.value.ValueConversion;
 
 /**
  * Writes of one handler call to the state: the last one of each key, and the increments

@@ -1,4 +1,4 @@
-package io.github.shardkeeper.checkpoint;
+package io.github.shardkeeper.state;
 
 import java.util.ArrayList;
 import java.util.Collection;
@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore.ExpiredKeys;
-import io.github.shardkeeper.checkpoint.StateCache.Entry;
+import io.github.shardkeeper.checkpoint.ExpiringValues;
+import io.github.shardkeeper.state.StateCache.Entry;
 
 /**
  * Entries of a state that are read from the store when a call uses them, and kept in a

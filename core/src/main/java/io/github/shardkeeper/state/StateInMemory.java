@@ -1,4 +1,4 @@
-package io.github.shardkeeper.checkpoint;
+package io.github.shardkeeper.state;
 
 import java.util.Collection;
 import java.util.HashMap;
@@ -11,6 +11,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
+
+import io.github.shardkeeper.checkpoint.ExpiringValues;
 
 /** All entries of a state in memory. */
 final class StateInMemory implements StateEntries {

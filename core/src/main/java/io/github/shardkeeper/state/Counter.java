@@ -1,4 +1,6 @@
-package io.github.shardkeeper.checkpoint;
+package io.github.shardkeeper.state;
+
+import io.github.shardkeeper.checkpoint.ExpiringValues;
 
 /**
  * Whole number in the state of a shard that only one call uses at a time: it is changed
