@@ -29,7 +29,9 @@ public final class ShardDashboardEndpoint {
 	private static final Map<String, MimeType> FILES = Map.of( //
 			"dashboard.css", MimeType.valueOf("text/css;charset=UTF-8"), //
 			"dashboard.js", MimeType.valueOf("text/javascript;charset=UTF-8"), //
+			"cells.js", MimeType.valueOf("text/javascript;charset=UTF-8"), //
 			"issues.js", MimeType.valueOf("text/javascript;charset=UTF-8"), //
+			"shard.js", MimeType.valueOf("text/javascript;charset=UTF-8"), //
 			"model.js", MimeType.valueOf("text/javascript;charset=UTF-8"), //
 			"elements.js", MimeType.valueOf("text/javascript;charset=UTF-8"), //
 			"acts.js", MimeType.valueOf("text/javascript;charset=UTF-8"), //

@@ -1,22 +1,19 @@
 /** The page: reads the model, shows it, and follows the stream of changes. */
 
 import * as acts from "./acts.js";
-import { issues, letterFilter, onInstance, onLetter, onShard, onTopic, onWaiting, position, verdict } from "./issues.js";
-import { Failure, Model, RECENT_MINUTES, key, request, settings, shardPath, topicPoints } from "./model.js";
-import { bars, brief, briefly, button, byId, cause, dot, duration, element, figure, hue, line, meter, number, say, setText, showName, span, sync,
-	time } from "./elements.js";
+import * as cells from "./cells.js";
+import { commonActs, issues, onInstance, onTopic, verdict } from "./issues.js";
+import { Failure, Model, RECENT_MINUTES, key, settings, topicPoints } from "./model.js";
+import { begin as beginShard, open, refresh } from "./shard.js";
+import { bars, brief, briefly, button, byId, cause, dot, duration, element, fact, figure, keepingFocus, line, meter, number, pausedBanner, say,
+	setText, sync, time } from "./elements.js";
 
-const CELLS_PER_PAGE = 200;
 const PROBLEMS_SHOWN = 12;
 const POLL_MILLIS = 2000;
 const IDLE_MILLIS = 5000;
-const DETAIL_MILLIS = 2000;
 const TOPICS_SHOWN = 24;
-const LETTERS = 20;
 
 const model = new Model();
-let page = 0;
-let selected = null;
 let timer = null;
 let reading = false;
 let again = false;
@@ -24,11 +21,6 @@ let streaming = false;
 let allProblems = false;
 let topicShown = null;
 let readAt = null;
-
-const filter = () => ({
-	text: byId("search").value, topic: byId("topic").value, member: byId("member").value, state: byId("state").value,
-	problems: byId("only-problems").checked,
-});
 
 /* What is wrong, and where */
 
@@ -58,15 +50,6 @@ function showTrouble() {
 	byId("all-problems").hidden = more === 0;
 	setText("all-problems", allProblems ? "Show fewer" : `Show ${number(more)} more`);
 	setText("more-problems", model.incomplete ?? "");
-}
-
-/** Puts the focus back on the button of the same text, after its list was made again. */
-function keepingFocus(place, change) {
-	const focused = place.contains(document.activeElement) ? document.activeElement.textContent : null;
-	change();
-	if (focused) {
-		[...place.querySelectorAll("button")].find((one) => one.textContent === focused)?.focus();
-	}
 }
 
 /* Members */
@@ -136,7 +119,7 @@ function options(id, wanted) {
 	select.title = select.selectedOptions[0].textContent;
 }
 
-/* Topics and shards */
+/* Topics */
 
 function showTopics() {
 	const { topics } = model.group;
@@ -230,90 +213,6 @@ function topicFacts(list, topic) {
 	return letters;
 }
 
-function pausedBanner(pause) {
-	return element("p", "banner", `Ⅱ Paused${pause.by ? ` by ${pause.by}` : ""}${pause.reason ? `: ${pause.reason}` : ""}, since `,
-			time(pause.since));
-}
-
-/** Acts that a topic and a shard have in common. */
-function commonActs(subject, on, paused, letters) {
-	return [
-		paused ? on("resume", "Resume", "Resume", subject) : on("pause", "Pause", "Pause", subject),
-		on("seek", "Seek", "Seek", subject, position()),
-		...letters ? [on("send-back", "Send dead letters back", "Send back the dead letters of", subject, letterFilter()),
-			on("drop", "Drop dead letters", "Drop the dead letters of", subject, letterFilter())] : [],
-	];
-}
-
-function how(shard, silent) {
-	if (shard.problem) {
-		return `▲ ${shard.problem}`;
-	}
-	if (shard.paused) {
-		return "Ⅱ paused";
-	}
-	if (silent.has(shard.owner)) {
-		return "▲ owner is silent";
-	}
-	if (shard.target) {
-		return `→ ${briefly(shard.target, shard.owner)}`;
-	}
-	if (shard.deadLetters > 0) {
-		return `✉ ${number(shard.deadLetters)} dead`;
-	}
-	return shard.state === "OWNED" ? (shard.pinnedTo ? "pinned" : "owned") : shard.state.toLowerCase();
-}
-
-function showCells() {
-	const found = model.select(filter());
-	const pages = Math.max(1, Math.ceil(found.length / CELLS_PER_PAGE));
-	page = Math.min(page, pages - 1);
-	const shown = found.slice(page * CELLS_PER_PAGE, (page + 1) * CELLS_PER_PAGE);
-	const list = byId("cells");
-	const silent = model.silent();
-	list.classList.toggle("dense", shown.length > 60);
-	sync(list, shown, key, (shard) => {
-		const cell = button("", "cell", () => open(model.shards.get(key(shard)) ?? shard));
-		cell.append(element("span", "id"), element("span", "who"), element("span", "how"));
-		cell.addEventListener("animationend", () => cell.classList.remove("moved"));
-		return element("li", "", cell);
-	}, (item, shard) => {
-		const cell = item.firstElementChild;
-		const moved = model.moved.has(key(shard));
-		const version = `${shard.state} ${shard.owner} ${shard.target} ${shard.problem} ${Boolean(shard.paused)} ${shard.pinnedTo} ${shard.deadLetters} ${silent.has(shard.owner)}`;
-		if (cell.dataset.version !== version) {
-			cell.dataset.version = version;
-			const [id, who, what] = cell.children;
-			showName(id, key(shard));
-			showName(who, briefly(shard.owner, shard.target));
-			what.classList.remove("cut");
-			what.textContent = how(shard, silent);
-			if (what.textContent.startsWith("→")) {
-				showName(what, what.textContent);
-			}
-			cell.className = `cell ${/^[A-Z]+$/.test(shard.state) ? shard.state : ""} ${shard.owner ? hue(shard.owner) : ""}`
-					+ `${shard.problem || silent.has(shard.owner) ? " problem" : shard.deadLetters > 0 ? " letters" : ""}`;
-			cell.title = `${key(shard)} · ${shard.owner ?? "nobody"} · ${how(shard, silent)}`;
-			cell.setAttribute("aria-label", `${key(shard)}, ${shard.state.toLowerCase()}, ${brief(shard.owner)}`
-					+ `${shard.target ? `, moves to ${brief(shard.target)}` : ""}${shard.problem ? `, problem: ${shard.problem}` : ""}`
-					+ `${silent.has(shard.owner) ? ", its owner is silent" : ""}`
-					+ `${shard.paused ? ", paused" : ""}${shard.deadLetters > 0 ? `, dead letters: ${shard.deadLetters}` : ""}`);
-		}
-		if (moved) {
-			cell.classList.remove("moved");
-			requestAnimationFrame(() => cell.classList.add("moved"));
-		}
-	});
-	model.moved.clear();
-	const all = model.group.topics.reduce((sum, topic) => sum + topic.shards, 0);
-	const reading = model.complete || model.shards.size >= all ? "" : `, reading … ${number(model.shards.size)}`;
-	setText("count", found.length === all ? `${number(all)} shards${reading}` : `${number(found.length)} of ${number(all)} match${reading}`);
-	byId("pages").hidden = pages === 1;
-	setText("page", `page ${page + 1} of ${pages}`);
-	byId("previous").disabled = page === 0;
-	byId("next").disabled = page === pages - 1;
-}
-
 /* Moves */
 
 function showMoves() {
@@ -340,276 +239,6 @@ function moveItem(move) {
 	return element("li", /^[A-Z_]+$/.test(move.cause) ? move.cause : "", time(move.planned), text, element("span", "detail", detail));
 }
 
-/* One shard */
-
-function open(shard) {
-	selected = { shard, points: [], returnTo: document.activeElement, run: 0 };
-	byId("shard-title").textContent = key(shard);
-	byId("shard-body").replaceChildren(element("p", "soft", "Reading …"));
-	if (!byId("shard").open) {
-		byId("shard").showModal();
-	}
-	byId("shard-title").focus();
-	refreshShard(selected);
-}
-
-async function refreshShard(of) {
-	clearTimeout(of.timer);
-	try {
-		const path = shardPath(of.shard);
-		const moves = settings.moves ? `${settings.moves}?limit=10&topic=${encodeURIComponent(of.shard.topic)}`
-				+ `&shard=${encodeURIComponent(of.shard.id)}` : null;
-		const [details, history] = await Promise.all([request(path), moves ? request(moves) : { moves: [] }]);
-		if (details.deadLetters !== of.lettersRead) {
-			of.lettersRead = details.deadLetters;
-			of.letters = details.deadLetters > 0 ? await request(`${path}/deadletters?limit=${LETTERS}`) : null;
-		}
-		if (details.retries !== of.waitingRead) {
-			of.waitingRead = details.retries;
-			of.waiting = details.retries > 0 ? await readWaiting(path) : null;
-		}
-		if (of === selected) {
-			of.points.push({ at: Date.now(), offset: details.shard.offset, lag: details.lag });
-			of.points.splice(0, of.points.length - 60);
-			showShard(of, details, history);
-		}
-	} catch (failure) {
-		if (of === selected) {
-			showShardFailure(failure);
-		}
-	} finally {
-		if (of === selected && !document.hidden) {
-			of.timer = setTimeout(() => refreshShard(of), DETAIL_MILLIS);
-		}
-	}
-}
-
-/** A store of the application may not be able to list it. */
-async function readWaiting(path) {
-	try {
-		return await request(`${path}/waiting?limit=${LETTERS}`);
-	} catch (failure) {
-		return { keys: [], failure: failure.message };
-	}
-}
-
-function showShardFailure(failure) {
-	byId("shard-body").querySelector(".failed")?.remove();
-	byId("shard-body").prepend(element("p", "banner bad failed", failure.message));
-}
-
-function fact(list, name, value) {
-	if (value !== null && value !== undefined && value !== "") {
-		list.append(element("dt", "", name), element("dd", "", value));
-	}
-}
-
-function lagText(lag) {
-	if (!lag) {
-		return "not known";
-	}
-	const parts = [];
-	if (lag.records !== null) {
-		parts.push(`${number(lag.records)} records`);
-	}
-	else if (lag.millis !== 0) {
-		parts.push("many records, or not known");
-	}
-	if (lag.stable !== null && lag.stable < lag.records) {
-		parts.push(`${number(lag.records - lag.stable)} of them wait for the end of a transaction`);
-	}
-	if (lag.millis !== null) {
-		parts.push(lag.millis === 0 ? "up to date" : `oldest ${span(lag.millis)}`);
-	}
-	return parts.join(", ");
-}
-
-/** Rate of the committed offset, where offsets are numbers, in Kafka with epoch and topic behind them. */
-function rates(points) {
-	return differences(points, /^(\d{1,15})(?::\d{1,10})?(?::[\w-]{22})?$/);
-}
-
-/** How many seconds of records are handled in a second, where offsets are times: those of Redis streams. */
-function paces(points) {
-	return differences(points, /^(\d{13})-\d+$/).map((millis) => millis / 1000);
-}
-
-function differences(points, format) {
-	const values = [];
-	for (let index = 1; index < points.length; index++) {
-		const [one, other] = [points[index - 1], points[index]];
-		const [before, after] = [format.exec(one.offset ?? ""), format.exec(other.offset ?? "")];
-		if (!before || !after) {
-			return [];
-		}
-		values.push(Math.max(0, (Number(after[1]) - Number(before[1])) / Math.max(0.001, (other.at - one.at) / 1000)));
-	}
-	return values;
-}
-
-function charts(points) {
-	const all = element("div", "charts");
-	const chart = (caption, values, label) => {
-		if (values.length > 1) {
-			all.append(figure(caption(values.at(-1)), line(values, label(values.at(-1)))));
-		}
-	};
-	const numbers = (part) => points.map((point) => point.lag?.[part]).filter((value) => typeof value === "number");
-	chart((now) => `lag, now ${number(now)} records`, numbers("records"), (now) => `Lag, now ${now} records`);
-	chart((now) => `age of the oldest record, now ${span(now)}`, numbers("millis"), (now) => `Age, now ${span(now)}`);
-	chart((now) => `rate, now ${number(Math.round(now))} records/s`, rates(points), (now) => `Rate, now ${Math.round(now)} per second`);
-	const pace = paces(points);
-	chart((now) => `pace, now ${now.toFixed(1)}: seconds of the stream handled in a second. The rate in records is not known, `
-			+ "because offsets of Redis are times", pace, (now) => `Pace, now ${now.toFixed(1)}`);
-	return all;
-}
-
-function outboxText(outbox) {
-	return element("span", "", `${number(outbox.records)} ${outbox.records === 1 ? "record waits" : "records wait"}`,
-			outbox.size === null ? null : ` · ${number(outbox.size)} bytes`, outbox.since ? " · since " : null,
-			outbox.since ? time(outbox.since) : null);
-}
-
-function timersText(timers) {
-	const next = timers.next[0];
-	return element("span", "", number(timers.waiting), next ? " · next " : null, next ? time(next.dueAt) : null,
-			next ? `: ${next.name} of ${next.key}` : null);
-}
-
-function showShard(of, details, history) {
-	const shard = details.shard;
-	of.shard = shard;
-	const body = byId("shard-body");
-	const list = element("dl", "");
-	fact(list, "State", shard.state.toLowerCase());
-	fact(list, "Owner", shard.owner ?? "nobody");
-	fact(list, "Moves to", shard.target);
-	fact(list, "Pinned to", shard.pinnedTo);
-	fact(list, "Why", shard.why ?? "not recorded");
-	fact(list, "Since", time(shard.since));
-	fact(list, "Lag", lagText(details.lag));
-	fact(list, "Dead letters", details.deadLetters === null ? null : number(details.deadLetters));
-	fact(list, "Retry queue", details.retries === null ? null : number(details.retries));
-	fact(list, "Outbox", details.outbox ? outboxText(details.outbox) : null);
-	fact(list, "Timers", details.timers ? timersText(details.timers) : null);
-	fact(list, "State entries", details.stateEntries === null ? null : number(details.stateEntries));
-	fact(list, "Offset", shard.offset ?? "none committed");
-	fact(list, "Token", String(shard.token));
-	if (shard.schedule) {
-		fact(list, "Next run", time(shard.schedule.nextRun));
-		fact(list, "Running since", shard.schedule.runningSince ? time(shard.schedule.runningSince) : null);
-		fact(list, "Failing", shard.schedule.failing ? "yes, it is repeated" : null);
-	}
-	Object.entries(details.unreadable ?? {}).forEach(([part, reason]) => fact(list, `${part} cannot be read`, reason));
-	const status = element("div", "", shard.problem ? element("p", "banner bad", element("b", "", "▲ Problem: "), shard.problem) : null,
-			shard.paused ? pausedBanner(shard.paused) : null, list, charts(of.points));
-	if (!body.querySelector(".status")) {
-		body.replaceChildren(element("div", "status"), element("div", "acts"), element("div", "waiting"), element("div", "letters"),
-				element("div", "history"));
-	}
-	body.querySelector(".failed")?.remove();
-	body.querySelector(".status").replaceChildren(status);
-	showActs(body.querySelector(".acts"), shard, details);
-	showWaiting(body.querySelector(".waiting"), of);
-	showLetters(body.querySelector(".letters"), of);
-	const past = body.querySelector(".history");
-	const version = history.moves.map((move) => move.id).join();
-	if (past.dataset.version !== version) {
-		past.dataset.version = version;
-		past.replaceChildren(element("h3", "", history.moves.length > 0 ? "Last moves" : "No moves are recorded"),
-				element("ul", "", ...history.moves.map((move) => element("li", "", time(move.planned),
-						` ${move.from ?? "nobody"} → ${move.to ?? "nobody"} · ${cause(move.cause)}`))));
-	}
-}
-
-function showActs(place, shard, details) {
-	const version = JSON.stringify([shard.owner, Boolean(shard.paused), shard.pinnedTo, details.deadLetters > 0,
-			model.group?.members.map((member) => member.id)]);
-	if (!settings.acts || place.dataset.version === version) {
-		return;
-	}
-	place.dataset.version = version;
-	const members = (model.group?.members ?? []).filter((member) => member.topics?.[shard.topic] !== undefined || !member.topics);
-	const to = (without) => [{ name: "to", label: "To the instance",
-		options: members.filter((member) => member.id !== without).map((member) => ({ value: member.instance, text: member.instance })) }];
-	const all = [
-		...members.length > 1 ? [onShard("move", "Move", "Move", shard, to(shard.owner))] : [],
-		shard.pinnedTo ? onShard("unpin", "Unpin", "Unpin", shard) : onShard("pin", "Pin", "Pin", shard, to(null)),
-		...commonActs(shard, onShard, shard.paused, details.deadLetters > 0),
-	];
-	keepingFocus(place, () => place.replaceChildren(...all.map(acts.actButton)));
-}
-
-function showWaiting(place, of) {
-	const version = JSON.stringify(of.waiting ?? null);
-	if (place.dataset.version === version) {
-		return;
-	}
-	place.dataset.version = version;
-	if (!of.waiting) {
-		place.replaceChildren();
-		return;
-	}
-	const { keys, failure, next, numberOfKeys } = of.waiting;
-	keepingFocus(place, () => place.replaceChildren(...[
-		element("h3", "", next ? `Waiting for another attempt: the first ${keys.length} of ${number(numberOfKeys)} keys`
-				: "Waiting for another attempt, by key"),
-		failure ? element("p", "soft", failure) : null,
-		element("ul", "", ...keys.map((one) => waitingItem(of, one))),
-	].filter(Boolean)));
-}
-
-function waitingItem(of, one) {
-	const act = (action, text) => acts.actButton(onWaiting(action, text, of.shard, one));
-	return element("li", "", time(one.since), `${one.key ? ` key ${one.key}` : ` offset ${one.id}`}`,
-			` · ${number(one.records)} ${one.records === 1 ? "record" : "records"} · ${number(one.size)} bytes`,
-			` · ${one.attempts} ${one.attempts === 1 ? "call" : "calls"} of the first`, element("div", "soft", one.error),
-			settings.acts ? element("div", "acts", act("retry-waiting", "Retry now"), act("send-back-waiting", "Send back"),
-					act("drop-waiting", "Drop")) : null);
-}
-
-function showLetters(place, of) {
-	const letters = of.letters?.deadLetters ?? [];
-	const version = JSON.stringify([letters.map((letter) => letter.id), of.letters?.next]);
-	if (place.dataset.version === version) {
-		return;
-	}
-	place.dataset.version = version;
-	if (letters.length === 0) {
-		place.replaceChildren();
-		return;
-	}
-	keepingFocus(place, () => place.replaceChildren(...[
-		element("h3", "", "Dead letters, the oldest first"),
-		of.letters.valuesShown ? null
-			: element("p", "soft", "Keys, payloads and texts are hidden; management.endpoint.shards.show-values shows them."),
-		element("ul", "", ...letters.map((letter) => letterItem(of, letter))),
-		of.letters.next ? button("More dead letters", "", () => moreLetters(of)) : null,
-	].filter(Boolean)));
-}
-
-function letterItem(of, letter) {
-	const value = (summary, text) => text ? element("details", "", element("summary", "", summary), element("pre", "", text)) : null;
-	return element("li", "", time(letter.failedAt), ` offset ${letter.offset}${letter.key ? ` · key ${letter.key}` : ""}`,
-			` · ${letter.attempts === 0 ? "could not be converted" : `${letter.attempts} ${letter.attempts === 1 ? "call" : "calls"}`}`,
-			` · ${number(letter.payloadSize)} bytes`, element("div", "soft", letter.error),
-			value("Payload", letter.payload), value("Stack trace", letter.stackTrace),
-			settings.acts ? element("div", "acts", acts.actButton(onLetter("send-back", "Send back", "Send back", of.shard, letter.id)),
-					acts.actButton(onLetter("drop", "Drop", "Drop", of.shard, letter.id))) : null);
-}
-
-async function moreLetters(of) {
-	try {
-		const more = await request(`${shardPath(of.shard)}/deadletters?limit=${LETTERS}&after=${encodeURIComponent(of.letters.next)}`);
-		of.letters = { ...more, deadLetters: [...of.letters.deadLetters, ...more.deadLetters] };
-		if (of === selected) {
-			showLetters(byId("shard-body").querySelector(".letters"), of);
-		}
-	} catch (failure) {
-		showShardFailure(failure);
-	}
-}
-
 /* Reading */
 
 function live(text, away) {
@@ -627,7 +256,7 @@ function show() {
 	showTrouble();
 	showMembers();
 	showTopics();
-	showCells();
+	cells.show(model, open);
 	showMoves();
 	showTopic();
 }
@@ -724,15 +353,8 @@ function quiet() {
 
 function begin() {
 	acts.begin();
-	let typing = null;
-	byId("search").addEventListener("input", () => {
-		clearTimeout(typing);
-		typing = setTimeout(() => narrowed(), 120);
-	});
-	["topic", "member", "state", "only-problems"].forEach((id) => byId(id).addEventListener("change", narrowed));
-	byId("filters").addEventListener("submit", (event) => event.preventDefault());
-	byId("previous").addEventListener("click", () => turn(-1));
-	byId("next").addEventListener("click", () => turn(1));
+	beginShard(model);
+	cells.begin(() => model.group && cells.show(model, open));
 	byId("earlier").addEventListener("click", () => model.readEarlier().then(showMoves,
 			(failure) => live(`${failure.message}. Trying again …`, true)));
 	byId("rebalance").addEventListener("click", () => acts.confirm({
@@ -740,14 +362,6 @@ function begin() {
 	}));
 	document.querySelectorAll("[data-close]").forEach((one) =>
 		one.addEventListener("click", () => byId(one.dataset.close).close()));
-	byId("shard").addEventListener("close", () => {
-		clearTimeout(selected?.timer);
-		const back = selected?.returnTo;
-		selected = null;
-		if (back?.isConnected) {
-			back.focus();
-		}
-	});
 	byId("topic-panel").addEventListener("close", () => {
 		const back = topicShown?.returnTo;
 		topicShown = null;
@@ -763,15 +377,8 @@ function begin() {
 	document.addEventListener("acted", () => {
 		model.recount();
 		read();
-		if (selected) {
-			selected.lettersRead = undefined;
-			selected.waitingRead = undefined;
-			refreshShard(selected);
-		}
+		refresh(true);
 	});
-	byId("cells").addEventListener("keydown", walk);
-	["focusin", "mouseover"].forEach((type) => byId("cells").addEventListener(type, (event) => showWhole(event.target.closest(".cell"))));
-	["focusout", "mouseleave"].forEach((type) => byId("cells").addEventListener(type, () => showWhole(null)));
 	document.addEventListener("keydown", (event) => {
 		if (event.key === "/" && !/^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName)) {
 			event.preventDefault();
@@ -784,46 +391,11 @@ function begin() {
 		} else {
 			listen();
 			read();
-			if (selected) {
-				refreshShard(selected);
-			}
+			refresh(false);
 		}
 	});
 	listen();
 	read();
-}
-
-function narrowed() {
-	page = 0;
-	if (model.group) {
-		showCells();
-	}
-}
-
-function turn(by) {
-	page += by;
-	showCells();
-	byId("shards-title").focus();
-}
-
-/** Shows what does not fit into a cell, at the bottom of the window. */
-function showWhole(cell) {
-	byId("whole").hidden = !cell;
-	byId("whole").textContent = cell?.title ?? "";
-}
-
-/** Arrow keys go from cell to cell. */
-function walk(event) {
-	const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-	const cell = event.target.closest("li");
-	if (!cell || (step === undefined && event.key !== "ArrowDown" && event.key !== "ArrowUp")) {
-		return;
-	}
-	event.preventDefault();
-	const columns = getComputedStyle(byId("cells")).gridTemplateColumns.split(" ").length;
-	const by = step ?? (event.key === "ArrowDown" ? columns : -columns);
-	const cells = [...byId("cells").children];
-	cells[cells.indexOf(cell) + by]?.firstElementChild.focus();
 }
 
 begin();

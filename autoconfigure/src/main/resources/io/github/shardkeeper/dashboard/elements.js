@@ -179,3 +179,24 @@ export function sync(list, items, nameOf, create, update) {
 		focused.focus();
 	}
 }
+
+/** Puts the focus back on the button of the same text, after its list was made again. */
+export function keepingFocus(place, change) {
+	const focused = place.contains(document.activeElement) ? document.activeElement.textContent : null;
+	change();
+	if (focused) {
+		[...place.querySelectorAll("button")].find((one) => one.textContent === focused)?.focus();
+	}
+}
+
+/** Adds a name and a value to a list, if there is a value. */
+export function fact(list, name, value) {
+	if (value !== null && value !== undefined && value !== "") {
+		list.append(element("dt", "", name), element("dd", "", value));
+	}
+}
+
+export function pausedBanner(pause) {
+	return element("p", "banner", `Ⅱ Paused${pause.by ? ` by ${pause.by}` : ""}${pause.reason ? `: ${pause.reason}` : ""}, since `,
+			time(pause.since));
+}

@@ -44,6 +44,16 @@ export const letterFilter = () => [
 	{ name: "failedSince", label: "Only those that failed since (optional)", hint: "2026-11-21T04:00:00Z" },
 ];
 
+/** Acts that a topic and a shard have in common. */
+export function commonActs(subject, on, paused, letters) {
+	return [
+		paused ? on("resume", "Resume", "Resume", subject) : on("pause", "Pause", "Pause", subject),
+		on("seek", "Seek", "Seek", subject, position()),
+		...letters ? [on("send-back", "Send dead letters back", "Send back the dead letters of", subject, letterFilter()),
+			on("drop", "Drop dead letters", "Drop the dead letters of", subject, letterFilter())] : [],
+	];
+}
+
 function repairs(shard) {
 	const at = /^Halted at offset ([^\s,:]+)|at offset ([^\s,:]+) keeps failing/.exec(shard.problem);
 	const offset = at?.[1] ?? at?.[2];
