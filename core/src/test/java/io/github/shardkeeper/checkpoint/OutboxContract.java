@@ -9,7 +9,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.stream.LongStream;
 
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,7 +21,6 @@ import io.github.shardkeeper.checkpoint.Outbox.Changes;
 import io.github.shardkeeper.checkpoint.Outbox.Entry;
 import io.github.shardkeeper.checkpoint.Outbox.Place;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
-import io.github.shardkeeper.coordination.store.StoreServer;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -34,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests of outboxes that every {@link CheckpointStore} must pass that keeps any.
  */
 @Promise("Records exactly once")
-public abstract class OutboxContract {
+public abstract class OutboxContract extends ServedCheckpoints {
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);
 
@@ -46,30 +44,11 @@ public abstract class OutboxContract {
 
 	private static final Token NEW = new Token(OLD.value() + 1);
 
-	private CheckpointStore store;
-
-	private StoreServer server;
-
 	private long attempts;
 
-	protected abstract StoreServer createServer();
-
-	/**
-	 * Creates a store for a group that never existed before.
-	 * @return the store, which the contract closes
-	 */
-	protected abstract CheckpointStore createStore(StoreServer created);
-
 	@BeforeEach
-	protected final void openStore() {
-		this.server = createServer();
-		this.store = createStore(this.server);
+	protected final void acquireShard() {
 		acquire(OLD);
-	}
-
-	@AfterEach
-	protected final void closeStore() {
-		this.store.close();
 	}
 
 	@Test

@@ -10,8 +10,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.checkpoint.CheckpointStore.Acquisition;
@@ -21,7 +19,6 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
 import io.github.shardkeeper.checkpoint.CheckpointStore.ExpiredKeys;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
-import io.github.shardkeeper.coordination.store.StoreServer;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -34,36 +31,13 @@ import static org.assertj.core.api.Assertions.assertThat;
  * must pass that can do that.
  */
 @Promise("State exactly once")
-public abstract class OwnedStateContract {
+public abstract class OwnedStateContract extends ServedCheckpoints {
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);
 
 	private static final Token OLD = new Token(1_767_225_600_123_456L);
 
 	private static final Token NEW = new Token(OLD.value() + 1);
-
-	private CheckpointStore store;
-
-	private StoreServer server;
-
-	protected abstract StoreServer createServer();
-
-	/**
-	 * Creates a store for a group that never existed before.
-	 * @return the store, which the contract closes
-	 */
-	protected abstract CheckpointStore createStore(StoreServer created);
-
-	@BeforeEach
-	protected final void openStore() {
-		this.server = createServer();
-		this.store = createStore(this.server);
-	}
-
-	@AfterEach
-	protected final void closeStore() {
-		this.store.close();
-	}
 
 	@Test
 	void acquisitionCanLeaveTheStateOut() {

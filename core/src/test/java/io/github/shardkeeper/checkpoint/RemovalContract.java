@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests of removal for every {@link CheckpointStore} that can remove a topic's data.
  */
-public abstract class RemovalContract {
+public abstract class RemovalContract extends ServedCheckpoints {
 
 	private static final ShardId FIRST = ShardId.of("old", 0);
 
@@ -44,35 +44,19 @@ public abstract class RemovalContract {
 
 	private static final Token NEWEST = new Token(TOKEN.value() + 2);
 
-	private CheckpointStore store;
-
 	private DeadLetterStore letters;
-
-	private StoreServer server;
-
-	/** Server of the stores of this test, with a stopped clock. */
-	protected abstract StoreServer createServer();
-
-	/**
-	 * Creates a store for a group that never existed before.
-	 * @return the store, which the contract closes
-	 */
-	protected abstract CheckpointStore createStore(StoreServer created);
 
 	/** The dead letters of the same group. */
 	protected abstract DeadLetterStore createLetters(StoreServer created);
 
 	@BeforeEach
-	protected final void openStore() {
-		this.server = createServer();
-		this.store = createStore(this.server);
+	protected final void openLetters() {
 		this.letters = createLetters(this.server);
 	}
 
 	@AfterEach
-	protected final void closeStore() {
+	protected final void closeLetters() {
 		this.letters.close();
-		this.store.close();
 	}
 
 	@Test

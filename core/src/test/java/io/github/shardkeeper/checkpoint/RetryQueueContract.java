@@ -11,7 +11,6 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,7 +23,6 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.DueRecords;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Commit.Retry;
 import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
-import io.github.shardkeeper.coordination.store.StoreServer;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -37,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * must pass.
  */
 @Promise("Other keys continue")
-public abstract class RetryQueueContract {
+public abstract class RetryQueueContract extends ServedCheckpoints {
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);
 
@@ -49,31 +47,11 @@ public abstract class RetryQueueContract {
 
 	private static final Instant FAILED = Instant.parse("2026-01-01T00:00:00.123456Z");
 
-	private CheckpointStore store;
-
-	private StoreServer server;
-
 	private long attempts;
 
-	/** Server of the store of this test, with a stopped clock. */
-	protected abstract StoreServer createServer();
-
-	/**
-	 * Creates a store for a group that never existed before.
-	 * @return the store, which the contract closes
-	 */
-	protected abstract CheckpointStore createStore(StoreServer created);
-
 	@BeforeEach
-	protected final void openStore() {
-		this.server = createServer();
-		this.store = createStore(this.server);
+	protected final void acquireShard() {
 		acquire(OLD);
-	}
-
-	@AfterEach
-	protected final void closeStore() {
-		this.store.close();
 	}
 
 	@Test

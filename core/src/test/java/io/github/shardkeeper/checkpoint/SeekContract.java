@@ -7,8 +7,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -20,7 +18,6 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.CompletionReply;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.CommitHistory.LastCommit;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
-import io.github.shardkeeper.coordination.store.StoreServer;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -30,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests of seeks that every {@link CheckpointStore} must pass.
  */
-public abstract class SeekContract {
+public abstract class SeekContract extends ServedCheckpoints {
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);
 
@@ -41,30 +38,6 @@ public abstract class SeekContract {
 	private static final Token NEW = new Token(OLD.value() + 1);
 
 	private static final Offset FIVE = new Offset("5-0");
-
-	private CheckpointStore store;
-
-	private StoreServer server;
-
-	/** Server of the store of this test, with a stopped clock. */
-	protected abstract StoreServer createServer();
-
-	/**
-	 * Creates a store for a group that never existed before.
-	 * @return the store, which the contract closes
-	 */
-	protected abstract CheckpointStore createStore(StoreServer created);
-
-	@BeforeEach
-	protected final void openStore() {
-		this.server = createServer();
-		this.store = createStore(this.server);
-	}
-
-	@AfterEach
-	protected final void closeStore() {
-		this.store.close();
-	}
 
 	@Test
 	void newShardHasNoSeeks() {

@@ -12,7 +12,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,7 +23,6 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
 import io.github.shardkeeper.checkpoint.CheckpointStore.CompletionReply;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
-import io.github.shardkeeper.coordination.store.StoreServer;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -36,7 +34,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests of timers that every {@link CheckpointStore} must pass that keeps any.
  */
 @Promise("State exactly once")
-public abstract class TimersContract {
+public abstract class TimersContract extends ServedCheckpoints {
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);
 
@@ -52,30 +50,11 @@ public abstract class TimersContract {
 
 	private static final TimerId BEN = new TimerId("ben", "reminder");
 
-	private CheckpointStore store;
-
-	private StoreServer server;
-
 	private long attempts;
 
-	protected abstract StoreServer createServer();
-
-	/**
-	 * Creates a store for a group that never existed before.
-	 * @return the store, which the contract closes
-	 */
-	protected abstract CheckpointStore createStore(StoreServer created);
-
 	@BeforeEach
-	protected final void openStore() {
-		this.server = createServer();
-		this.store = createStore(this.server);
+	protected final void acquireShard() {
 		acquire(OLD);
-	}
-
-	@AfterEach
-	protected final void closeStore() {
-		this.store.close();
 	}
 
 	@Test
