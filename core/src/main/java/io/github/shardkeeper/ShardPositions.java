@@ -22,15 +22,17 @@ import io.github.shardkeeper.shard.StartPosition;
  * the shard at that time. Exception: {@link StartPosition#EARLIEST} is the first record
  * that exists <em>when the request is applied</em>. An offset beyond the last record
  * makes the shard wait: records before that offset are skipped, including future ones.
+ * The position of a {@linkplain StartPosition#group consumer group} that has live members
+ * is not accepted.
  * <p>
  * A request changes only the position. Records in the retry queue are handled when they
  * are due; dead letters stay. Acknowledgments of earlier records have no effect.
  * <p>
  * Methods throw {@link StoreUnavailableException} if the store, or the source of the
- * topic, does not reply; repeat the call. They throw
- * {@link io.github.shardkeeper.shard.ShardkeeperConfigurationException} if a topic is not
- * configured and {@link IllegalArgumentException} if a shard does not exist or an offset
- * is not valid for the source; then a retry does not help.
+ * topic, does not reply, or if a consumer group has live members; repeat the call. They
+ * throw {@link io.github.shardkeeper.shard.ShardkeeperConfigurationException} if a topic
+ * is not configured and {@link IllegalArgumentException} if a shard does not exist or an
+ * offset is not valid for the source; then a retry does not help.
  */
 public interface ShardPositions {
 

@@ -45,7 +45,8 @@ public final class StartPositions implements ShardStarts.Positions {
 	/**
 	 * Creates start positions.
 	 * @param positions the positions by topic; others start with the first record
-	 * @throws ShardkeeperConfigurationException if the source cannot read an offset
+	 * @throws ShardkeeperConfigurationException if the source cannot read an offset, or
+	 * has no consumer groups
 	 */
 	public StartPositions(SourceRegistry sources, CheckpointStore checkpoints, Map<String, StartPosition> positions,
 			MonotonicClock clock) {
@@ -57,17 +58,20 @@ public final class StartPositions implements ShardStarts.Positions {
 	}
 
 	private void check(String topic, StartPosition position) {
-		if (!(position instanceof StartPosition.From)) {
-			return;
-		}
 		try {
-			this.sources.before(position, List.of(ShardId.of(topic, 0)));
+			if (position instanceof StartPosition.From) {
+				this.sources.before(position, List.of(ShardId.of(topic, 0)));
+			}
+			else if (position instanceof StartPosition.Group) {
+				this.sources.groups(topic);
+			}
 		}
 		catch (IllegalArgumentException ex) {
 			throw new ShardkeeperConfigurationException(
-					"'shardkeeper.topics.%s.start' is '%s', which is not 'earliest', 'latest', a time or an offset: %s."
-						.formatted(topic, position, ex.getMessage()),
-					"Set it to 'earliest', 'latest', a time like '2026-11-21T10:00:00Z', or the offset of the first record that is wanted.",
+					"'shardkeeper.topics.%s.start' is '%s', where the topic cannot begin: %s.".formatted(topic,
+							position, ex.getMessage()),
+					"Set it to 'earliest', 'latest', a time like '2026-11-21T10:00:00Z', the offset of the first record "
+							+ "that is wanted, or, if the source has consumer groups, 'group:' and the name of one.",
 					ex);
 		}
 	}

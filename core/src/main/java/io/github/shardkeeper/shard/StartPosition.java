@@ -43,12 +43,22 @@ public sealed interface StartPosition {
 	}
 
 	/**
+	 * {@return the position at which a consumer group stands that the system behind the
+	 * source keeps, such as a Kafka group; resolved only once it has no live members}
+	 * @param name the name of the consumer group
+	 */
+	static StartPosition group(String name) {
+		Objects.requireNonNull(name, "name must not be null");
+		return new Group(name);
+	}
+
+	/**
 	 * Parses a position: {@code earliest}, {@code latest}, a time in ISO 8601 such as
-	 * {@code 2026-11-21T10:00:00Z}, or an offset. Only a source can tell an offset from a
-	 * misspelling.
+	 * {@code 2026-11-21T10:00:00Z}, {@code group:} with the name of a consumer group, or
+	 * an offset. Only a source can tell an offset from a misspelling.
 	 * @param text the text
 	 * @return the position
-	 * @throws IllegalArgumentException when the text is blank
+	 * @throws IllegalArgumentException when the text, or the name of the group, is blank
 	 */
 	static StartPosition parse(String text) {
 		Objects.requireNonNull(text, "text must not be null");
@@ -61,6 +71,9 @@ public sealed interface StartPosition {
 		}
 		if (position.equalsIgnoreCase("latest")) {
 			return LATEST;
+		}
+		if (position.startsWith(Group.PREFIX)) {
+			return group(position.substring(Group.PREFIX.length()).strip());
 		}
 		try {
 			return at(OffsetDateTime.parse(position).toInstant());
@@ -140,6 +153,29 @@ public sealed interface StartPosition {
 		@Override
 		public String toString() {
 			return "after " + this.last;
+		}
+
+	}
+
+	/**
+	 * See {@link #group}.
+	 *
+	 * @param name the name of the consumer group
+	 */
+	record Group(String name) implements StartPosition {
+
+		private static final String PREFIX = "group:";
+
+		public Group {
+			Objects.requireNonNull(name, "name must not be null");
+			if (name.isBlank()) {
+				throw new IllegalArgumentException("The name of a consumer group must not be blank");
+			}
+		}
+
+		@Override
+		public String toString() {
+			return PREFIX + this.name;
 		}
 
 	}

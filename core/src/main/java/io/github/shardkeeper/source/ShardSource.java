@@ -17,8 +17,9 @@ import io.github.shardkeeper.shard.TopicShards;
  * Source of topics, their shards and their records. An application's own source is a bean
  * of this type and replaces the default ones. A source may also implement
  * {@link ShardAppender}, so that {@link io.github.shardkeeper.ShardTemplate} can send to
- * it, {@link ShardTrimmer} and {@link io.github.shardkeeper.ShardTopics}; the bean method
- * then returns the class itself. Thread-safe.
+ * it, {@link ShardTrimmer}, {@link GroupPositions} and
+ * {@link io.github.shardkeeper.ShardTopics}; the bean method then returns the class
+ * itself. Thread-safe.
  * <p>
  * The topics of a source are fixed while it is open. Shards may be added, closed, split
  * and merged at any time. A source knows neither groups nor owners and keeps no
@@ -99,7 +100,8 @@ public interface ShardSource extends AutoCloseable {
 	/**
 	 * Resolves a start position to an offset of each shard. An offset as position is
 	 * resolved without a call to the store.
-	 * @param position the position
+	 * @param position the position; never that of a consumer group, which
+	 * {@link GroupPositions} resolve
 	 * @param shards the shards
 	 * @return by shard the offset <em>after</em> which to read: that of the last record
 	 * to skip, or any offset before the first record to read

@@ -15,6 +15,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.Internal;
+import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -157,17 +158,62 @@ public final class SourceRegistry {
 	 * @param position the position
 	 * @param shards shards of any topics
 	 * @return by shard the offset after which to read
+	 * @throws StoreUnavailableException also if a consumer group, as the position, must
+	 * not be left now; the message says why. A retry makes sense
 	 */
 	public Map<ShardId, Offset> before(StartPosition position, Collection<ShardId> shards) {
+		Map<ShardId, Offset> offsets = new HashMap<>();
+		resolve(position, shards).forEach((shard, resolved) -> {
+			Offset before = resolved.before();
+			if (before == null || resolved.obstacle() != null) {
+				throw new StoreUnavailableException(String.valueOf(resolved.obstacle()), null, true);
+			}
+			offsets.put(shard, before);
+		});
+		return offsets;
+	}
+
+	/**
+	 * Resolves a start position, and says what prevents a start there: only that of a
+	 * consumer group may have an obstacle.
+	 * @param position the position
+	 * @param shards shards of any topics
+	 * @return the resolved positions
+	 * @throws IllegalArgumentException if the position is not valid for a source, or is a
+	 * consumer group and the source has none
+	 */
+	public Map<ShardId, GroupPositions.Position> resolve(StartPosition position, Collection<ShardId> shards) {
 		Objects.requireNonNull(position, "position must not be null");
 		Objects.requireNonNull(shards, "shards must not be null");
-		Map<ShardSource, List<ShardId>> bySource = new LinkedHashMap<>();
+		Map<String, List<ShardId>> byTopic = new LinkedHashMap<>();
 		for (ShardId shard : shards) {
-			bySource.computeIfAbsent(of(shard.topic()), (source) -> new ArrayList<>()).add(shard);
+			byTopic.computeIfAbsent(shard.topic(), (topic) -> new ArrayList<>()).add(shard);
 		}
-		Map<ShardId, Offset> offsets = new HashMap<>();
-		bySource.forEach((source, some) -> offsets.putAll(source.before(position, some)));
-		return offsets;
+		Map<ShardId, GroupPositions.Position> resolved = new HashMap<>();
+		byTopic.forEach((topic, some) -> {
+			if (position instanceof StartPosition.Group group) {
+				resolved.putAll(groups(topic).positions(group.name(), some));
+			}
+			else {
+				of(topic).before(position, some)
+					.forEach((shard, before) -> resolved.put(shard, GroupPositions.Position.after(before)));
+			}
+		});
+		return resolved;
+	}
+
+	/**
+	 * {@return the consumer groups of the system behind the source of a topic}
+	 * @param topic the name of the topic
+	 * @throws IllegalArgumentException if the source has none, or no source has the topic
+	 */
+	public GroupPositions groups(String topic) {
+		Objects.requireNonNull(topic, "topic must not be null");
+		if (of(topic) instanceof GroupPositions groups) {
+			return groups;
+		}
+		throw new IllegalArgumentException(
+				"the source '%s' of the topic '%s' has no consumer groups".formatted(name(topic), topic));
 	}
 
 	/**

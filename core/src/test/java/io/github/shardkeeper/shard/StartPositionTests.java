@@ -5,6 +5,7 @@ import java.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -31,12 +32,19 @@ class StartPositionTests {
 	}
 
 	@Test
-	void blankTextIsRefused() {
-		assertThatIllegalArgumentException().isThrownBy(() -> StartPosition.parse(" "));
+	void consumerGroupIsParsed() {
+		assertThat(StartPosition.parse(" group: booking.eu ")).isEqualTo(StartPosition.group("booking.eu"));
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "earliest", "latest", "2026-11-21T10:00:00Z", "17-3" })
+	@ValueSource(strings = { " ", "group:", "group: " })
+	void blankTextIsRefused(String text) {
+		assertThatIllegalArgumentException().isThrownBy(() -> StartPosition.parse(text))
+			.withMessageContaining("must not be blank");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "earliest", "latest", "2026-11-21T10:00:00Z", "17-3", "group:booking" })
 	void textIsParsedBack(String text) {
 		assertThat(StartPosition.parse(text)).hasToString(text);
 	}

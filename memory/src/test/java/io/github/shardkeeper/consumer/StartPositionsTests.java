@@ -132,6 +132,15 @@ class StartPositionsTests {
 			.withMessageContaining("Set it to 'earliest'");
 	}
 
+	@Test
+	void consumerGroupOfASourceWithoutAnyFailsStartup() {
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> positions(Map.of("orders", StartPosition.group("booking"))))
+			.withMessageContaining("'shardkeeper.topics.orders.start' is 'group:booking'")
+			.withMessageContaining("has no consumer groups")
+			.withMessageContaining("Set it to 'earliest'");
+	}
+
 	private StartPositions positions(Map<String, StartPosition> positions) {
 		return new StartPositions(SourceRegistry.of(this.source), this.checkpoints, positions, () -> this.now);
 	}

@@ -1,15 +1,21 @@
 package io.github.shardkeeper.source;
 
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.GroupPositions.Position;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -79,8 +85,75 @@ class SourceRegistryTests {
 			.containsOnlyKeys(order, visit);
 	}
 
+	@Test
+	void positionOfAConsumerGroupIsThatOfItsSystem() {
+		ShardId shard = ShardId.of("payments", 0);
+		SourceRegistry sources = SourceRegistry.of(new SourceWithGroups());
+		StartPosition booking = StartPosition.group("booking");
+
+		assertThat(sources.before(booking, List.of(shard))).containsOnly(Map.entry(shard, new Offset("booking")));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> sources(Map.of("both", "first")).before(booking, List.of(ShardId.of("orders", 0))))
+			.withMessageContaining("'first'")
+			.withMessageContaining("has no consumer groups");
+	}
+
+	@Test
+	void consumerGroupThatMustNotBeLeftHasAPositionButIsRefused() {
+		ShardId free = ShardId.of("payments", 0);
+		ShardId consumed = ShardId.of("payments", 1);
+		SourceRegistry sources = SourceRegistry.of(new SourceWithGroups());
+		StartPosition booking = StartPosition.group("booking");
+
+		assertThatExceptionOfType(StoreUnavailableException.class)
+			.isThrownBy(() -> sources.before(booking, List.of(free, consumed)))
+			.withMessage("stop the other application")
+			.matches(StoreUnavailableException::isRefusal);
+		assertThat(sources.resolve(booking, List.of(free, consumed)))
+			.containsEntry(free, Position.after(new Offset("booking")))
+			.containsEntry(consumed, new Position(new Offset("booking"), "stop the other application"));
+	}
+
 	private SourceRegistry sources(Map<String, String> configured) {
 		return new SourceRegistry(Map.of("first", this.orders, "second", this.visits), configured);
+	}
+
+	/** Somebody still consumes all shards but the first. */
+	private static final class SourceWithGroups implements ShardSource, GroupPositions {
+
+		@Override
+		public Map<String, TopicShards> topics() {
+			return Map.of("payments", TopicShards.count(2));
+		}
+
+		@Override
+		public Watch watch(Runnable onChange) {
+			return () -> {
+			};
+		}
+
+		@Override
+		public ShardReader openReader() {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public Map<ShardId, Offset> before(StartPosition position, Collection<ShardId> shards) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public Map<ShardId, Position> positions(String group, Collection<ShardId> shards) {
+			Offset offset = new Offset(group);
+			return shards.stream()
+				.collect(Collectors.toMap(Function.identity(), (shard) -> shard.id().equals("0")
+						? Position.after(offset) : new Position(offset, "stop the other application")));
+		}
+
+		@Override
+		public void close() {
+		}
+
 	}
 
 }

@@ -25,6 +25,7 @@ import io.github.shardkeeper.protocol.Ownership.Phase;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.source.GroupPositions.Position;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.SourceRegistry;
 
@@ -39,7 +40,8 @@ final class SeekOperation extends Operation {
 
 	private static final String AFTER = "after ";
 
-	private static final String POSITIONS = "'earliest', 'latest', a time such as 2026-11-21T10:00:00Z, an offset, or 'after' an offset";
+	private static final String POSITIONS = "'earliest', 'latest', a time such as 2026-11-21T10:00:00Z, 'group:' and the name "
+			+ "of a consumer group, an offset, or 'after' an offset";
 
 	private static final String UNKNOWN_DISTANCE = "the number of records between is not known";
 
@@ -87,8 +89,8 @@ final class SeekOperation extends Operation {
 		Map<ShardId, Offset> present = this.checkpoints.offsets(named);
 		List<String> effects = new ArrayList<>();
 		if (request.dryRun()) {
-			Map<ShardId, Offset> before = resolve(position, moved);
-			named.forEach((one) -> effects.add(change(one, present.get(one), before.get(one))));
+			Map<ShardId, Position> targets = refusing(position, () -> this.sources.resolve(position, moved));
+			named.forEach((one) -> effects.add(change(one, present.get(one), targets.get(one))));
 			Set<ShardId> ended = new TreeSet<>(moved);
 			ended.retainAll(completed);
 			addOthers(moved.size() - ended.size() - named.size(), effects);
@@ -130,10 +132,6 @@ final class SeekOperation extends Operation {
 		}
 	}
 
-	private Map<ShardId, Offset> resolve(StartPosition position, Collection<ShardId> shards) {
-		return refusing(position, () -> this.sources.before(position, shards));
-	}
-
 	private Seek request(String topic, @Nullable ShardId shard, StartPosition position, boolean clearsState) {
 		if (shard != null) {
 			return refusing(position,
@@ -155,9 +153,12 @@ final class SeekOperation extends Operation {
 		}
 	}
 
-	private String change(ShardId shard, @Nullable Offset present, @Nullable Offset before) {
-		return "%s, at %s now, would continue after %s: %s".formatted(shard, text(present), text(before),
+	private String change(ShardId shard, @Nullable Offset present, @Nullable Position target) {
+		Offset before = (target != null) ? target.before() : null;
+		String obstacle = (target != null) ? target.obstacle() : null;
+		String change = "%s, at %s now, would continue after %s: %s".formatted(shard, text(present), text(before),
 				(present != null && before != null) ? distance(shard, present, before) : UNKNOWN_DISTANCE);
+		return (obstacle != null) ? "%s. Refused for now: %s".formatted(change, obstacle) : change;
 	}
 
 	private String distance(ShardId shard, Offset present, Offset before) {

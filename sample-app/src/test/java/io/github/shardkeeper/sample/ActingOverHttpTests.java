@@ -254,7 +254,7 @@ class ActingOverHttpTests {
 			"/visits; {\"action\": \"drop\", \"id\": \"visits/7/1-0\"}; 404; There is no shard visits/7",
 			"/visits; {\"action\": \"drop\", \"id\": \"visits/1/1-0\", \"key\": \"k\"}; 400; Send either 'id' or conditions",
 			"/visits; {\"action\": \"seek\"}; 400; 'seek' needs 'to', for example",
-			"/visits; {\"action\": \"seek\", \"to\": \"2026-11-21\"}; 400; '2026-11-21' is no offset of a topic in memory; those are numbers that begin with 1. Write 'earliest', 'latest', a time such as 2026-11-21T10:00:00Z, an offset, or 'after' an offset as 'to'",
+			"/visits; {\"action\": \"seek\", \"to\": \"2026-11-21\"}; 400; '2026-11-21' is no offset of a topic in memory; those are numbers that begin with 1. Write 'earliest', 'latest', a time such as 2026-11-21T10:00:00Z, 'group:' and the name of a consumer group, an offset, or 'after' an offset as 'to'",
 			"/visits; {\"action\": \"seek\", \"to\": \"2026-11-21 10:00\", \"dryRun\": true}; 400; '2026-11-21 10:00' is no offset of a topic in memory; those are numbers that begin with 1. Write 'earliest', 'latest', a time",
 			"/visits/1; {\"action\": \"seek\", \"to\": \"after yesterday\"}; 400; 'yesterday' is no offset of a topic in memory; those are numbers that begin with 1. Write 'earliest', 'latest', a time",
 			"/prices; {\"action\": \"seek\", \"to\": \"10:00\"}; 400; '10:00' is no offset of a topic in memory; those are numbers that begin with 1. Write 'earliest', 'latest', a time",

@@ -28,6 +28,7 @@ import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Topi
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Trim;
 import io.github.shardkeeper.shard.Names;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
 import io.github.shardkeeper.text.DurationText;
 
@@ -293,9 +294,12 @@ final class PropertiesValidator {
 		String prefix = "shardkeeper.topics.%s.".formatted(name);
 		this.problems.requireName("shardkeeper.topics.*", name);
 		this.problems.requireBetween(prefix + "shards", topic.shards(), 1, TopicShards.MOST_SHARDS);
-		if (topic.start().isBlank()) {
-			this.problems.reject("'%sstart' is blank.".formatted(prefix),
-					"Leave it out, or set it to 'earliest', 'latest', a time like '2026-11-21T10:00:00Z' or an offset.");
+		try {
+			StartPosition.parse(topic.start());
+		}
+		catch (IllegalArgumentException ex) {
+			this.problems.reject("'%sstart' is '%s': %s.".formatted(prefix, topic.start(), ex.getMessage()),
+					"Leave it out, or set it to 'earliest', 'latest', a time like '2026-11-21T10:00:00Z', an offset, or 'group:' and the name of a consumer group.");
 		}
 		validate(prefix + "trim.", topic.trim());
 		Duration missedAfter = topic.schedule().missedAfter();

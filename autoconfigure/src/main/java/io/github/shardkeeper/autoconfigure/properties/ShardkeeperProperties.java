@@ -913,8 +913,9 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled,
 	 * instance (broadcast). An instance with another mode than those that run is refused.
 	 * @param start Start position of the group, or of a broadcast topic's instance, in a
 	 * shard that has no offset yet: earliest; latest, for records after the group first
-	 * consumed the topic; a time such as 2026-11-21T10:00:00Z; or the offset of the first
-	 * record.
+	 * consumed the topic; a time such as 2026-11-21T10:00:00Z; group: and the name of a
+	 * consumer group of the source, whose members must be gone; or the offset of the
+	 * first record.
 	 * @param resume Whether an instance resumes where it was before a restart. If not,
 	 * each start begins at the start position, and offsets, state, retry queue and dead
 	 * letters end with the instance. Only with mode broadcast, and with
