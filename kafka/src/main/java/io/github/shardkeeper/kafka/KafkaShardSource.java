@@ -38,6 +38,7 @@ import io.github.shardkeeper.kafka.client.OffsetLookup;
 import io.github.shardkeeper.kafka.client.Throttling;
 import io.github.shardkeeper.kafka.client.TopicDirectory;
 import io.github.shardkeeper.kafka.reading.GroupMirror;
+import io.github.shardkeeper.kafka.reading.GroupOffsets;
 import io.github.shardkeeper.kafka.reading.HangingTransactions;
 import io.github.shardkeeper.kafka.reading.KafkaOffset;
 import io.github.shardkeeper.kafka.reading.KafkaShardReader;
@@ -47,6 +48,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.GroupPositions;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
@@ -68,14 +70,14 @@ import io.github.shardkeeper.time.MonotonicTime;
  * producer's own headers of these names are left out. The timestamp is the one that the
  * topic is configured with, the time of sending or of appending.
  * <p>
- * Reading uses no Kafka group. A checkpoint of a topic that was deleted and created
- * again, or of another cluster, is recognized by the id, and records that the brokers
- * have lost by the epoch; then the {@link io.github.shardkeeper.source.ResetPolicy}
- * applies. What is <em>not</em> guaranteed: that either is recognized for a position that
- * is a number alone, nor that a position beyond the end is waited for. Thread-safe.
- * Connects when it is first used.
+ * Reading uses no Kafka group, but may begin where one stands. A checkpoint of a topic
+ * that was deleted and created again, or of another cluster, is recognized by the id, and
+ * records that the brokers have lost by the epoch; then the
+ * {@link io.github.shardkeeper.source.ResetPolicy} applies. What is <em>not</em>
+ * guaranteed: that either is recognized for a position that is a number alone, nor that a
+ * position beyond the end is waited for. Thread-safe. Connects when it is first used.
  */
-public final class KafkaShardSource implements ShardSource, ShardAppender, ShardTopics {
+public final class KafkaShardSource implements ShardSource, GroupPositions, ShardAppender, ShardTopics {
 
 	private static final long IDLE_SECONDS = 30;
 
@@ -237,6 +239,15 @@ public final class KafkaShardSource implements ShardSource, ShardAppender, Shard
 			offsets.put(shard, before.toOffset());
 		}
 		return offsets;
+	}
+
+	@Override
+	public Map<ShardId, Position> positions(String group, Collection<ShardId> shards) {
+		Objects.requireNonNull(group, "group must not be null");
+		Objects.requireNonNull(shards, "shards must not be null");
+		Map<ShardId, TopicPartition> partitions = new HashMap<>();
+		shards.forEach((shard) -> partitions.put(shard, requirePartition(shard)));
+		return new GroupOffsets(this.admin, this.directory).positions(group, partitions);
 	}
 
 	/** Returns offsets that were found in the topics as they are now. */

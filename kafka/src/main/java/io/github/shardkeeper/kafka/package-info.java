@@ -1,7 +1,7 @@
 /**
  * Kafka as a source: partitions are shards. {@code KafkaShardSource} is the port, {@code
  * KafkaAppender} sends with one producer. Does not belong here: groups and checkpoints,
- * which Kafka's own groups have nothing to do with, and wiring.
+ * of which Kafka's own groups are at most the beginning or a copy, and wiring.
  */
 @Internal
 @NullMarked

@@ -11,6 +11,7 @@ import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.AuthorizationException;
 import org.apache.kafka.common.errors.DisconnectException;
+import org.apache.kafka.common.errors.GroupAuthorizationException;
 import org.apache.kafka.common.errors.InvalidRequiredAcksException;
 import org.apache.kafka.common.errors.InvalidTimestampException;
 import org.apache.kafka.common.errors.InvalidTopicException;
@@ -93,6 +94,10 @@ public final class KafkaFailure {
 			return "%s does not accept the credentials or the connection (%s). Correct 'spring.kafka.security.*', "
 				.formatted(this.servers, cause.getMessage())
 					+ "'spring.kafka.ssl.*' or 'spring.kafka.properties[sasl.jaas.config]'";
+		}
+		if (cause instanceof GroupAuthorizationException) {
+			return "%s denies the access (%s). Grant its user DESCRIBE on the group, and READ to mirror offsets into it"
+				.formatted(this.servers, cause.getMessage());
 		}
 		if (cause instanceof AuthorizationException) {
 			return "%s denies the access (%s). Grant its user DESCRIBE and READ on the topic, and WRITE to send"

@@ -1,6 +1,6 @@
 /**
  * Reading of partitions, with one consumer for all shards of an instance: positions, what
- * keeps partitions from being read, and the copies of positions in a Kafka group.
+ * keeps partitions from being read, and positions in Kafka groups.
  */
 @Internal
 @NullMarked
