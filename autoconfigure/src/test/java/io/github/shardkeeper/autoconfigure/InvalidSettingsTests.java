@@ -33,6 +33,7 @@ class InvalidSettingsTests {
 					shardkeeper.topics.orders.shards=0             | shardkeeper.topics.orders.shards        | from 1
 					shardkeeper.topics.orders.start=earlist        | shardkeeper.topics.orders.start         | Set it to 'earliest'
 					shardkeeper.topics.orders.start=               | shardkeeper.topics.orders.start         | Leave it out
+					shardkeeper.topics.orders.start=group:         | name of a consumer group must not be blank | Leave it out
 					shardkeeper.key-prefix={x}                     | shardkeeper.key-prefix                  | without braces
 					shardkeeper.consumer.threads=0                 | shardkeeper.consumer.threads            | from 1 to 10000
 					shardkeeper.consumer.threads=100000            | shardkeeper.consumer.threads            | from 1 to 10000
@@ -123,6 +124,15 @@ class InvalidSettingsTests {
 			.run((context) -> StartFailures.assertStartupFailed(context.getStartupFailure(),
 					"one looks like 1795234348101-0", "Set it to 'earliest'"));
 		this.redis.withPropertyValues("shardkeeper.topics.orders.start=1795234348101")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void startAtAConsumerGroupNeedsASourceThatHasSome() {
+		this.memory.withPropertyValues("shardkeeper.topics.orders.start=group:booking")
+			.run((context) -> StartFailures.assertStartupFailed(context.getStartupFailure(),
+					"'shardkeeper.topics.orders.start' is 'group:booking'", "Set it to 'earliest'"));
+		this.redis.withPropertyValues("shardkeeper.topics.orders.start=group:booking")
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 

@@ -43,6 +43,7 @@ import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.GroupPositions;
 import io.github.shardkeeper.source.IdempotentAppender;
 import io.github.shardkeeper.source.RecordFields;
 import io.github.shardkeeper.source.SequencedAppender;
@@ -68,10 +69,10 @@ import io.github.shardkeeper.text.PrintableLogger;
  * without {@code v} has an empty payload. Shard counts are kept in Redis, see
  * {@link StreamShardCounts}. Readers are watched with one key, see {@link ReadPulse}.
  * Streams are trimmed with {@code trim-stream.lua}, and {@code read-lag.lua} counts their
- * entries. Thread-safe.
+ * entries. {@link StreamGroups} reads where consumer groups of others stand. Thread-safe.
  */
 public final class RedisStreamSource
-		implements ShardSource, IdempotentAppender, SequencedAppender, ShardTopics, ShardTrimmer {
+		implements ShardSource, GroupPositions, IdempotentAppender, SequencedAppender, ShardTopics, ShardTrimmer {
 
 	private static final Logger logger = PrintableLogger.of(RedisStreamSource.class);
 
@@ -253,6 +254,13 @@ public final class RedisStreamSource
 			offsets.put(shard, before);
 		}
 		return offsets;
+	}
+
+	@Override
+	public Map<ShardId, Position> positions(String group, Collection<ShardId> shards) {
+		Objects.requireNonNull(group, "group must not be null");
+		Objects.requireNonNull(shards, "shards must not be null");
+		return new StreamGroups(this.link, this::streamKey, StreamGroups.ALIVE).positions(group, shards);
 	}
 
 	/** Reads the last ids; a stream without entries is read from the beginning. */
