@@ -8,6 +8,7 @@ import com.aliyun.openservices.log.Client;
 import com.aliyun.openservices.log.common.Consts;
 import com.aliyun.openservices.log.common.Consts.CursorMode;
 import com.aliyun.openservices.log.common.ConsumerGroup;
+import com.aliyun.openservices.log.common.ConsumerGroupShardCheckPoint;
 import com.aliyun.openservices.log.common.Shard;
 import com.aliyun.openservices.log.common.auth.CredentialsProvider;
 import com.aliyun.openservices.log.exception.LogException;
@@ -161,6 +162,12 @@ final class SlsClient implements AutoCloseable {
 		String logstore = logstore(shard.topic());
 		call("write the position of %s to the consumer group '%s'".formatted(shard, consumerGroup), () -> this.client
 			.UpdateCheckPoint(this.settings.project(), logstore, consumerGroup, number(shard), cursor));
+	}
+
+	List<ConsumerGroupShardCheckPoint> checkpoints(String topic, String consumerGroup) {
+		String logstore = logstore(topic);
+		return call("read the checkpoints of the consumer group '%s' of '%s'".formatted(consumerGroup, logstore),
+				() -> this.client.GetCheckPoint(this.settings.project(), logstore, consumerGroup).getCheckPoints());
 	}
 
 	Duration timeout() {

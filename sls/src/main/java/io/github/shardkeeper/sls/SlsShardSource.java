@@ -23,6 +23,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.GroupPositions;
 import io.github.shardkeeper.source.ShardAppender;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
@@ -67,7 +68,7 @@ import io.github.shardkeeper.time.MonotonicClock;
  * Credentials are asked for with each request, so the provider may change them. They are
  * never logged. Thread-safe.
  */
-public final class SlsShardSource implements ShardSource, ShardAppender {
+public final class SlsShardSource implements ShardSource, GroupPositions, ShardAppender {
 
 	/** Offset of each appended record: SLS does not return one. No valid position. */
 	public static final Offset UNKNOWN_OFFSET = new Offset("unknown");
@@ -172,6 +173,13 @@ public final class SlsShardSource implements ShardSource, ShardAppender {
 			offsets.put(shard, before.toOffset());
 		}
 		return offsets;
+	}
+
+	@Override
+	public Map<ShardId, Position> positions(String group, Collection<ShardId> shards) {
+		Objects.requireNonNull(group, "group must not be null");
+		Objects.requireNonNull(shards, "shards must not be null");
+		return new ConsumerGroupCheckpoints(this.client, System::currentTimeMillis).positions(group, shards);
 	}
 
 	/** Asks for a cursor of each shard. */

@@ -194,8 +194,15 @@ public final class SlsTestServer implements AutoCloseable {
 
 	/** Returns the cursors of a consumer group by shard; empty if there is none. */
 	public Map<Integer, String> consumerGroup(String logstore, String name) {
-		Map<Integer, String> cursors = logstore(logstore).consumerGroups.get(name);
-		return (cursors != null) ? Map.copyOf(cursors) : Map.of();
+		Map<Integer, String> cursors = new TreeMap<>();
+		logstore(logstore).consumerGroups.getOrDefault(name, Map.of())
+			.forEach((shard, checkpoint) -> cursors.put(shard, checkpoint.cursor()));
+		return cursors;
+	}
+
+	/** Adds what a consumer group has of a shard before its first checkpoint. */
+	public void addCheckpointWithoutCursor(String logstore, String name, int shard) {
+		logstore(logstore).consumerGroups.get(name).put(shard, new TestLogstore.Checkpoint("", 0));
 	}
 
 	/** Deletes a consumer group, as somebody may do in the console. */
@@ -369,15 +376,31 @@ public final class SlsTestServer implements AutoCloseable {
 			}
 			case "UpdateCheckpoint" -> {
 				JsonNode checkpoint = this.json.readTree(request.body);
-				Map<Integer, String> cursors = logstore.consumerGroups.get(call.name);
-				if (cursors == null) {
-					throw new Refusal(404, "ConsumerGroupNotExist", "consumer group does not exist");
-				}
-				cursors.put(checkpoint.get("shard").asInt(), checkpoint.get("checkpoint").asString());
+				consumerGroup(logstore, call).put(checkpoint.get("shard").asInt(),
+						new TestLogstore.Checkpoint(checkpoint.get("checkpoint").asString(), nowMicros()));
 				json(exchange, Map.of());
 			}
+			case "GetCheckpoint" -> json(exchange,
+					consumerGroup(logstore, call).entrySet()
+						.stream()
+						.map((entry) -> Map.of("shard", entry.getKey(), "checkpoint", entry.getValue().cursor(),
+								"updateTime", entry.getValue().updateMicros(), "consumer", "consumer-1"))
+						.toList());
 			default -> throw new Refusal(404, "NotExist", "unknown operation of this server: " + request.path);
 		}
+	}
+
+	private static Map<Integer, TestLogstore.Checkpoint> consumerGroup(TestLogstore logstore, Call call) {
+		Map<Integer, TestLogstore.Checkpoint> checkpoints = logstore.consumerGroups.get(call.name);
+		if (checkpoints == null) {
+			throw new Refusal(404, "ConsumerGroupNotExist", "consumer group does not exist");
+		}
+		return checkpoints;
+	}
+
+	private long nowMicros() {
+		return TimeUnit.SECONDS.toMicros(this.clockOffsetSeconds.get())
+				+ TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis());
 	}
 
 	private static Call call(Request request) {
@@ -390,7 +413,8 @@ public final class SlsTestServer implements AutoCloseable {
 		if ("consumergroups".equals(resource.group(2))) {
 			return new Call(
 					(last == null) ? "CreateConsumerGroup"
-							: "checkpoint".equals(request.parameter("type")) ? "UpdateCheckpoint" : "Unknown",
+							: request.method.equals("GET") ? "GetCheckpoint"
+									: "checkpoint".equals(request.parameter("type")) ? "UpdateCheckpoint" : "Unknown",
 					logstore, -1, (last != null) ? last : "");
 		}
 		if (last == null) {

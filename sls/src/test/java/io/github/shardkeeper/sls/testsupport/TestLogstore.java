@@ -20,8 +20,8 @@ final class TestLogstore {
 
 	private static final BigInteger LAST = KEYS.subtract(BigInteger.ONE);
 
-	/** By name the cursors by shard. */
-	final Map<String, Map<Integer, String>> consumerGroups = new ConcurrentHashMap<>();
+	/** By name the checkpoints by shard. */
+	final Map<String, Map<Integer, Checkpoint>> consumerGroups = new ConcurrentHashMap<>();
 
 	private final Map<Integer, TestShard> shards = new TreeMap<>();
 
@@ -119,6 +119,16 @@ final class TestLogstore {
 
 	private static String hex(BigInteger key) {
 		return String.format(Locale.ROOT, "%032x", key);
+	}
+
+	/**
+	 * Checkpoint of a consumer group.
+	 *
+	 * @param cursor the cursor, empty before the first one
+	 * @param updateMicros when it was written
+	 */
+	record Checkpoint(String cursor, long updateMicros) {
+
 	}
 
 }
