@@ -64,6 +64,8 @@ class GuideCodeTests {
 			import java.util.*;
 			import java.util.concurrent.CompletableFuture;
 			import java.util.stream.Stream;
+			import org.apache.kafka.clients.consumer.Consumer;
+			import org.apache.kafka.clients.consumer.ConsumerRecord;
 			import org.jspecify.annotations.Nullable;
 			import org.slf4j.MDC;
 			import org.junit.jupiter.api.*;
@@ -76,6 +78,10 @@ class GuideCodeTests {
 			import org.springframework.context.annotation.Bean;
 			import org.springframework.core.annotation.AliasFor;
 			import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+			import org.springframework.kafka.annotation.KafkaListener;
+			import org.springframework.kafka.core.KafkaTemplate;
+			import org.springframework.kafka.listener.*;
+			import org.springframework.kafka.support.KafkaHeaders;
 			import org.springframework.messaging.Message;
 			import org.springframework.messaging.handler.annotation.Header;
 			import org.springframework.messaging.handler.annotation.Payload;
@@ -85,10 +91,13 @@ class GuideCodeTests {
 			import org.springframework.stereotype.Service;
 			import org.springframework.test.context.DynamicPropertyRegistry;
 			import org.springframework.test.context.DynamicPropertySource;
+			import org.springframework.test.context.bean.override.mockito.MockitoBean;
+			import org.springframework.util.backoff.FixedBackOff;
 			import tools.jackson.core.type.TypeReference;
 			import tools.jackson.databind.JsonNode;
 			import tools.jackson.databind.node.ObjectNode;
 			import static org.assertj.core.api.Assertions.assertThat;
+			import static org.mockito.Mockito.*;
 			""";
 
 	@TempDir
