@@ -153,7 +153,8 @@ final class TargetQueue {
 				.append(new Sequence(this.sender.name(), first.era(), this.sender.token().value()),
 						new Batch(this.id, first.number(), lastPossible(first), committedUnder(first), records));
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
+			// Errors, too: the shard handles its records meanwhile.
 			failed(ex, now);
 			return;
 		}

@@ -193,7 +193,8 @@ public final class PollingShardReader implements ShardReader {
 		catch (StoreUnavailableException | InterruptedException ex) {
 			throw ex;
 		}
-		catch (Exception ex) {
+		catch (Throwable ex) {
+			// Errors, too: the other shards are read meanwhile.
 			failed(position, ex);
 			return new Fetched(List.of(), false, false);
 		}
@@ -218,7 +219,7 @@ public final class PollingShardReader implements ShardReader {
 		}
 	}
 
-	private void failed(Position position, Exception failure) {
+	private void failed(Position position, Throwable failure) {
 		String problem = describe(failure);
 		synchronized (this.lock) {
 			if (!problem.equals(position.problem)) {
@@ -229,10 +230,19 @@ public final class PollingShardReader implements ShardReader {
 		}
 	}
 
-	/** Messages of I/O exceptions are often only a path or a host. */
+	/**
+	 * Messages of I/O exceptions are often only a path or a host. Never throws: a failure
+	 * may be the application's, and the description of one must not end a loop.
+	 */
 	static String describe(Throwable failure) {
-		String message = failure.getMessage();
 		String type = failure.getClass().getSimpleName();
+		String message;
+		try {
+			message = failure.getMessage();
+		}
+		catch (Throwable ex) {
+			return failure.getClass().getName() + ", whose message cannot be read";
+		}
 		if (message == null) {
 			return type;
 		}

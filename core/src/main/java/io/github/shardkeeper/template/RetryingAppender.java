@@ -149,7 +149,7 @@ final class RetryingAppender implements ShardAppender {
 		try {
 			return this.appender.append(others);
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
 			return others.stream().map((newRecord) -> CompletableFuture.<Offset>failedFuture(ex)).toList();
 		}
 	}

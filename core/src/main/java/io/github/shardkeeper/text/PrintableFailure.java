@@ -56,7 +56,7 @@ final class PrintableFailure extends RuntimeException {
 			String text = text(failure);
 			return text.length() <= MAX_LENGTH && PrintableText.isPrintable(text);
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
 			return false;
 		}
 	}
@@ -90,7 +90,7 @@ final class PrintableFailure extends RuntimeException {
 		try {
 			return text(failure);
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
 			return failure.getClass().getName() + ", whose message cannot be read: " + ex.getClass().getName();
 		}
 	}

@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.junit.jupiter.api.Test;
 
+import io.github.shardkeeper.ShardSessionLostEvent;
 import io.github.shardkeeper.ShardSessionResumedEvent;
 import io.github.shardkeeper.shard.MemberId;
 
@@ -34,6 +35,21 @@ class PublishedEventsTests {
 
 		events.sessionResumed(ME, false);
 		assertThat(published.poll(10, TimeUnit.SECONDS)).isInstanceOf(ShardSessionResumedEvent.class);
+	}
+
+	@Test
+	void errorOfAListenerDoesNotKeepLaterEvents() throws InterruptedException {
+		BlockingQueue<Object> published = new LinkedBlockingQueue<>();
+		PublishedEvents events = new PublishedEvents("group", (event) -> {
+			if (event instanceof ShardSessionLostEvent) {
+				throw new NoClassDefFoundError("caused by the test");
+			}
+			published.add(event);
+		});
+		events.sessionLost(ME);
+		events.sessionResumed(ME, false);
+
+		assertThat(published.poll(60, TimeUnit.SECONDS)).isInstanceOf(ShardSessionResumedEvent.class);
 	}
 
 }

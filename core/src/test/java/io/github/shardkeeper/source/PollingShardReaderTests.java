@@ -82,6 +82,23 @@ class PollingShardReaderTests {
 	}
 
 	@Test
+	void errorOfAShardDoesNotStopOthers() throws InterruptedException {
+		PollingShardReader broken = new PollingShardReader((shard, after) -> {
+			if (shard.equals(A)) {
+				throw new NoClassDefFoundError("expected by the test");
+			}
+			return List.of(new SourceRecord(new Offset("1"), null, new byte[0], Instant.EPOCH));
+		}, Duration.ofMillis(1));
+		Sink other = new Sink(true);
+		broken.start(A, null, new Sink(true));
+		broken.start(B, null, other);
+		broken.poll();
+
+		assertThat(other.offsets).containsExactly("1");
+		assertThat(broken.problems()).isEqualTo(Map.of(A, "NoClassDefFoundError: expected by the test"));
+	}
+
+	@Test
 	void pauseBetweenAttemptsDoublesUpTo30Seconds() throws InterruptedException {
 		this.failures.put(A, new IllegalStateException("The file is broken"));
 		start(A);

@@ -162,6 +162,24 @@ class ShardListPollerTests {
 		failing.close();
 	}
 
+	/** It would end the schedule. */
+	@Test
+	void failureWhoseMessageCannotBeReadIsAProblem() {
+		ShardListPoller failing = new ShardListPoller(Set.of("orders"), (topic) -> {
+			throw new IllegalStateException() {
+
+				@Override
+				public String getMessage() {
+					throw new StackOverflowError("expected by the test");
+				}
+
+			};
+		}, Duration.ofSeconds(1));
+		failing.refresh();
+
+		assertThat(failing.problems().get("orders")).contains("cannot be listed", "whose message cannot be read");
+	}
+
 	@Test
 	void notificationThatFailedIsRepeatedAndDelaysNoOtherListener() throws InterruptedException {
 		CountDownLatch failures = new CountDownLatch(3);

@@ -147,6 +147,16 @@ class KeyedShardTemplateTests {
 	}
 
 	@Test
+	void errorOfASelectorFailsItsSendAndNoOther() {
+		ShardTemplate failing = this.template.with((topic, record, shards) -> {
+			throw new NoClassDefFoundError("caused by the test");
+		});
+		assertThatExceptionOfType(NoClassDefFoundError.class).isThrownBy(() -> failing.send("orders", "abc", 1));
+
+		assertThat(this.template.send("orders", "abc", 1).shard()).isEqualTo(this.template.shardFor("orders", "abc"));
+	}
+
+	@Test
 	void higherNumberOfShardsAppliesFromTheNextRecord() {
 		this.topics.put("orders", TopicShards.count(400));
 

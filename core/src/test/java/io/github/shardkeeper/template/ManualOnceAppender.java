@@ -20,12 +20,15 @@ final class ManualOnceAppender implements IdempotentAppender {
 	/** Payloads of what was appended without a batch. */
 	private final List<String> others = new ArrayList<>();
 
-	private RuntimeException failure;
+	private Throwable failure;
 
 	@Override
 	public List<CompletableFuture<Offset>> append(List<NewRecord> records) {
+		if (this.failure instanceof Error error) {
+			throw error;
+		}
 		if (this.failure != null) {
-			throw this.failure;
+			throw (RuntimeException) this.failure;
 		}
 		return records.stream().map((newRecord) -> {
 			this.others.add(new String(newRecord.payload()));
@@ -78,8 +81,8 @@ final class ManualOnceAppender implements IdempotentAppender {
 			.completeExceptionally(new SendFailedException("no", null, mayHaveBeenAppended, refusal));
 	}
 
-	/** What {@link #append} throws. */
-	void failOthersWith(RuntimeException thrown) {
+	/** What {@link #append} throws, unchecked. */
+	void failOthersWith(Throwable thrown) {
 		this.failure = thrown;
 	}
 

@@ -102,6 +102,20 @@ class PrintableLoggerTests {
 	}
 
 	@Test
+	void failureWhoseTextIsAnErrorIsLogged() {
+		this.logger.error("failed", new IllegalStateException() {
+
+			@Override
+			public String getMessage() {
+				throw new StackOverflowError();
+			}
+
+		});
+
+		assertThat(lines()).anyMatch((line) -> line.contains("whose message cannot be read: java.lang.StackOverflow"));
+	}
+
+	@Test
 	void replacementPrintsTheClassOfTheOriginal() {
 		StringWriter printed = new StringWriter();
 

@@ -41,6 +41,8 @@ public final class TestTargets implements OutputTargets, SequencedAppender {
 
 	private ShardId refused;
 
+	private Error thrown;
+
 	private static MemoryStreamSource newSource() {
 		return new MemoryStreamSource(Map.of("invoices", 2, "mails", 1));
 	}
@@ -61,6 +63,9 @@ public final class TestTargets implements OutputTargets, SequencedAppender {
 	public CompletableFuture<Reply> append(Sequence sequence, Batch batch) {
 		this.requests.add(batch);
 		if (batch.to().equals(this.refused)) {
+			if (this.thrown != null) {
+				throw this.thrown;
+			}
 			return CompletableFuture.failedFuture(new SendFailedException("refused, caused by the test", null, false));
 		}
 		if (this.holds) {
@@ -99,6 +104,12 @@ public final class TestTargets implements OutputTargets, SequencedAppender {
 	/** Refuses everything for a shard, {@code null} for none. */
 	public void refuse(ShardId shard) {
 		this.refused = shard;
+	}
+
+	/** Refuses everything for a shard with an error of the appender. */
+	public void refuse(ShardId shard, Error error) {
+		this.refused = shard;
+		this.thrown = error;
 	}
 
 	/** Loses the records and the numbers of those that it has. */

@@ -207,6 +207,19 @@ class RetryingAppenderTests {
 	}
 
 	@Test
+	void errorOfOtherRecordsFailsNoBatch() {
+		RetryingAppender repeating = repeating(0);
+		NoClassDefFoundError error = new NoClassDefFoundError("caused by the test");
+		this.appender.failOthersWith(error);
+		List<CompletableFuture<Offset>> sent = repeating
+			.append(List.of(record(0, "a", "id"), record(1, "other", null)));
+		this.appender.reply();
+
+		assertThat(sent.get(0)).isCompletedWithValue(new Offset("of a"));
+		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> sent.get(1).join()).withCause(error);
+	}
+
+	@Test
 	void failureOfOtherRecordsFailsNoBatch() {
 		RetryingAppender repeating = repeating(0);
 		this.appender.failOthersWith(new SendFailedException("no connection", null, false));

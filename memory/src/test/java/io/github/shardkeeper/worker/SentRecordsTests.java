@@ -201,6 +201,19 @@ class SentRecordsTests {
 				"Continues, but records that it has sent cannot be appended to mails/0: refused, caused by the test");
 	}
 
+	@Test
+	void errorOfATargetIsAProblemOfAShardThatContinues() {
+		this.targets.refuse(MAILS, new NoClassDefFoundError("caused by the test"));
+		this.shard.deliver(1, 2);
+		assertThat(this.bean.handled).hasSize(2);
+		assertThat(this.shard.worker().problem())
+			.hasToString("Continues, but records that it has sent cannot be appended to mails/0: caused by the test");
+		this.targets.refuse(null);
+		this.shard.pass(MINUTE);
+
+		assertThat(this.targets.received(MAILS)).containsExactly("mail of r1", "mail of r2");
+	}
+
 	/** It is an alarm, and the call may be retried for long. */
 	@Test
 	void refusingTargetIsShownAlsoWhileACallIsRetried() {

@@ -143,6 +143,18 @@ class UnreadableStateTests {
 	}
 
 	@Test
+	void errorOfTheClassOfAValueCountsToo() {
+		ConsumingShard shard = new ConsumingShard(new Single(), this.settings);
+		deploy(OLD_CLASS, shard);
+		offer(shard, 1, 1);
+		deploy((state, key) -> state.get(key, Asserting.class), shard);
+		offer(shard, 2, 2);
+
+		assertThat(shard.worker().problem()).asString().contains("Halted at offset 2", Asserting.class.getName());
+		assertThat(shard.deadLetters()).isEmpty();
+	}
+
+	@Test
 	void listHaltsAsAWhole() {
 		ConsumingShard shard = new ConsumingShard(new Lists(), this.settings);
 		deploy(OLD_CLASS, shard);
@@ -302,6 +314,14 @@ class UnreadableStateTests {
 	}
 
 	record WithLimit(int balance, int limit) {
+
+	}
+
+	record Asserting(int balance) {
+
+		Asserting {
+			throw new AssertionError("caused by the test");
+		}
 
 	}
 

@@ -92,7 +92,7 @@ public final class ShardTraitsCache {
 		try {
 			return failure.toString();
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
 			return failure.getClass().getName() + ", whose toString() fails";
 		}
 	}

@@ -64,8 +64,11 @@ public final class ValueConversion {
 		catch (ValueVersionException ex) {
 			throw unreadable(key, type, ex.reason(), ex);
 		}
-		catch (RuntimeException | LinkageError ex) {
-			// From a deserializer or the class itself.
+		catch (VirtualMachineError ex) {
+			throw ex;
+		}
+		catch (RuntimeException | Error ex) {
+			// From a deserializer, a migration or the class itself.
 			throw unreadable(key, type, ex.toString(), ex);
 		}
 	}

@@ -10,6 +10,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import io.github.shardkeeper.assignment.Assignee;
 import io.github.shardkeeper.assignment.AssignmentRequest;
@@ -107,13 +109,17 @@ class StrategyCallsTests {
 		}
 	}
 
-	@Test
-	void exceptionOfTheCatalogWhoseTextFailsIsNotSaidOfTheStrategy() {
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void exceptionOfTheCatalogWhoseTextFailsIsNotSaidOfTheStrategy(boolean error) {
 		this.catalog = (shard) -> {
 			throw new IllegalStateException() {
 
 				@Override
 				public String toString() {
+					if (error) {
+						throw new StackOverflowError("caused by the test");
+					}
 					throw new UnsupportedOperationException("caused by the test");
 				}
 
