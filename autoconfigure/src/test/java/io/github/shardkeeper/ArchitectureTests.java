@@ -172,6 +172,7 @@ class ArchitectureTests {
 				Set.of("autoconfigure.payload", "worker.shard", "history", "coordination.member", "coordination.store",
 						"checkpoint", "template", "source", "protocol", "assignment.load", "schedule", API, "shard",
 						"text"));
+		plan.put("autoconfigure.failure", Set.of("autoconfigure.properties", API, "shard"));
 		plan.put("autoconfigure.source",
 				Set.of("autoconfigure.properties", "autoconfigure.payload", "autoconfigure.client", "sls", "kafka",
 						"kafka.record", "kafka.client", "operations.stored", "output", "template", "source.fixed",
@@ -181,7 +182,7 @@ class ArchitectureTests {
 				Set.of("autoconfigure.properties", "autoconfigure.payload", "cluster.signal", "cluster.lock", "handler",
 						"cluster.parameter", "cluster.barrier", "cluster.session", "cluster", "coordination",
 						"coordination.member", "coordination.store", "time", "shard"));
-		plan.put("autoconfigure", Set.of("autoconfigure.cluster", "autoconfigure.store", "autoconfigure.source", "autoconfigure.properties", "autoconfigure.payload", "actuate", "observation", "kafka", "operations", "operations.housekeeping", "operations.reporting", "operations.request", "operations.stored", "consumer", "worker.shard", "handler", "cluster", "history", "coordination", "coordination.member", "coordination.store", "output", "state.value", "checkpoint", "template", "source.fixed", "source.memory", "source", "protocol", "assignment.selection", "assignment.load", "assignment", "loop", "time", API, "shard", "text"));
+		plan.put("autoconfigure", Set.of("autoconfigure.cluster", "autoconfigure.store", "autoconfigure.source", "autoconfigure.failure", "autoconfigure.properties", "autoconfigure.payload", "actuate", "observation", "kafka", "operations", "operations.housekeeping", "operations.reporting", "operations.request", "operations.stored", "consumer", "worker.shard", "handler", "cluster", "history", "coordination", "coordination.member", "coordination.store", "output", "state.value", "checkpoint", "template", "source.fixed", "source.memory", "source", "protocol", "assignment.selection", "assignment.load", "assignment", "loop", "time", API, "shard", "text"));
 		plan.put("autoconfigure.dashboard", Set.of("autoconfigure", "dashboard", "operations.reporting",
 				"operations.request", "history", "report", "loop", "time"));
 
@@ -321,6 +322,7 @@ class ArchitectureTests {
 				Set.of("slf4j", "jackson", "jakarta-validation", "spring", "spring-boot", "spring-messaging"));
 		plan.put("autoconfigure.client", Set.of("lettuce", "spring"));
 		plan.put("autoconfigure.properties", Set.of("slf4j", "spring", "spring-boot"));
+		plan.put("autoconfigure.failure", Set.of("spring"));
 		plan.put("autoconfigure.source",
 				Set.of("aliyun-log", "apache-kafka", "micrometer", "slf4j", "spring", "spring-boot"));
 		plan.put("autoconfigure.store", Set.of("lettuce", "slf4j", "spring", "spring-boot", "spring-data"));

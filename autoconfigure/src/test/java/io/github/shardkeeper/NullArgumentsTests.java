@@ -87,7 +87,7 @@ class NullArgumentsTests {
 
 	/** Implemented by applications and called by Shardkeeper only. */
 	private static final Set<String> IMPLEMENTED_BY_APPLICATIONS = Set.of("ShardSelector", "ShardCatalog",
-			"ShardInterceptor", "ShardRecordFilter", "SendObserver", "SendObserver$Sent", "ShardAppender",
+			"FailureHandler", "ShardInterceptor", "ShardRecordFilter", "SendObserver", "SendObserver$Sent", "ShardAppender",
 			"IdempotentAppender", "ShardTrimmer", "GroupPositions", "ShardReader", "ShardReader$RecordSink",
 			"ShardReadControl", "StateMigration", "PollingShardReader$Fetcher", "ShardListPoller$Lister");
 

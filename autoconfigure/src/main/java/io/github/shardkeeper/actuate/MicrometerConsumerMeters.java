@@ -105,6 +105,8 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 
 		private final Counter failures;
 
+		private final Counter handlerFailures;
+
 		private final Counter deadLetters;
 
 		private final Counter expiredDeadLetters;
@@ -127,6 +129,7 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 			this.records = registry.counter("shardkeeper.records", tags);
 			this.skipped = registry.counter("shardkeeper.records.skipped", tags);
 			this.failures = registry.counter("shardkeeper.handler.failures", tags);
+			this.handlerFailures = registry.counter("shardkeeper.failure.handler.failures", tags);
 			this.deadLetters = registry.counter("shardkeeper.dead.letters", tags);
 			this.expiredDeadLetters = registry.counter("shardkeeper.dead.letters.expired", tags);
 			this.retries = registry.counter("shardkeeper.retries", tags);
@@ -166,6 +169,11 @@ public final class MicrometerConsumerMeters implements ConsumerMeters, AutoClose
 		@Override
 		public void notConverted() {
 			this.failures.increment();
+		}
+
+		@Override
+		public void failureHandlerFailed() {
+			this.handlerFailures.increment();
 		}
 
 		@Override

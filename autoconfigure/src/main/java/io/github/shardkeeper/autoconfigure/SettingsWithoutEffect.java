@@ -29,6 +29,7 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.PropertySource;
 import org.springframework.util.StringUtils;
 
+import io.github.shardkeeper.autoconfigure.failure.TopicFailureHandlers;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.CallTransaction;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Consumer;
@@ -111,7 +112,7 @@ final class SettingsWithoutEffect implements ApplicationListener<ContextRefreshe
 			new Rule<>((topic) -> !Set.of("redis", "memory", SourceSelection.FIXED).contains(topic.source()),
 					"the shards of the topic are those of its source", "Set their number there", "shards"),
 			new Rule<>((topic) -> topic.source().equals(SourceSelection.FIXED),
-					"the shards of the topic have no records", "Set another source", "converter"),
+					"the shards of the topic have no records", "Set another source", "converter", "failure-handler"),
 			new Rule<>((topic) -> WITHOUT_WEIGHTS.contains(topic.strategy()), "the topic's strategy ignores weights",
 					USE_STICKY, "weights"),
 			new Rule<>((topic) -> WITHOUT_ZONES.contains(topic.strategy()), "the topic's strategy ignores zones",
@@ -126,7 +127,7 @@ final class SettingsWithoutEffect implements ApplicationListener<ContextRefreshe
 	private static final List<Rule<Consumption>> OF_CONSUMER = List.of(
 			new Rule<>(Consumption::isWithoutRecords, "the @ShardConsumer method takes no records",
 					"Add a parameter for the record", "ordering", "concurrency", "max-ahead", "batch-size", "buffer",
-					"retry", "on-failure", "retry-queue", "park-key", "max-conversion-failures"),
+					"retry", "on-failure", "failures", "retry-queue", "park-key", "max-conversion-failures"),
 			new Rule<>((consumption) -> consumption.set().ordering() == Ordering.SHARD,
 					"calls of a shard are one after the other with 'consumer.ordering: shard'",
 					"Set the ordering to 'key' or 'none'", "concurrency"),
@@ -166,13 +167,17 @@ final class SettingsWithoutEffect implements ApplicationListener<ContextRefreshe
 
 	private final ShardConsumerRunner runner;
 
+	private final TopicFailureHandlers failureHandlers;
+
 	SettingsWithoutEffect(ConfigurableApplicationContext context, ShardkeeperProperties properties,
-			AssignmentSettings assignment, SourceRegistry sources, ShardConsumerRunner runner) {
+			AssignmentSettings assignment, SourceRegistry sources, ShardConsumerRunner runner,
+			TopicFailureHandlers failureHandlers) {
 		this.context = context;
 		this.properties = properties;
 		this.assignment = assignment;
 		this.sources = sources;
 		this.runner = runner;
+		this.failureHandlers = failureHandlers;
 	}
 
 	/** The handlers are known: they were checked before. */
@@ -262,7 +267,8 @@ final class SettingsWithoutEffect implements ApplicationListener<ContextRefreshe
 	private Consumption consumption(ShardHandler handler) {
 		Topic topic = this.properties.topics().get(handler.topic());
 		Consumer all = this.properties.consumer();
-		return new Consumption((topic != null) ? all.overriddenBy(topic.consumer()) : all, handler.shape());
+		return new Consumption((topic != null) ? all.overriddenBy(topic.consumer()) : all, handler.shape(),
+				!this.failureHandlers.of(handler.topic()).isEmpty());
 	}
 
 	private static @Nullable Rule<Consumption> find(String setting, Consumption consumption) {
@@ -355,8 +361,12 @@ final class SettingsWithoutEffect implements ApplicationListener<ContextRefreshe
 
 	}
 
-	/** What rules about the consumption of a topic on this instance ask. */
-	private record Consumption(Consumer set, HandlerShape shape) {
+	/**
+	 * What rules about the consumption of a topic on this instance ask.
+	 *
+	 * @param chooses whether failure handlers choose what becomes of failed records
+	 */
+	private record Consumption(Consumer set, HandlerShape shape, boolean chooses) {
 
 		boolean isWithoutRecords() {
 			return this.shape == HandlerShape.LOOP;
@@ -368,7 +378,8 @@ final class SettingsWithoutEffect implements ApplicationListener<ContextRefreshe
 		}
 
 		boolean queues() {
-			return this.set.onFailure() == OnFailure.RETRY_QUEUE || this.set.onFailure() == OnFailure.PARK_KEY;
+			return this.chooses || this.set.onFailure() == OnFailure.RETRY_QUEUE
+					|| this.set.onFailure() == OnFailure.PARK_KEY;
 		}
 
 	}

@@ -50,6 +50,7 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperBuildTimeAutoConfiguration
 import io.github.shardkeeper.autoconfigure.cluster.ClusterParametersConfiguration;
 import io.github.shardkeeper.autoconfigure.cluster.ClusterToolsConfiguration;
 import io.github.shardkeeper.autoconfigure.cluster.NoClusterToolsConfiguration;
+import io.github.shardkeeper.autoconfigure.failure.TopicFailureHandlers;
 import io.github.shardkeeper.autoconfigure.payload.ConverterSelection;
 import io.github.shardkeeper.autoconfigure.payload.JsonMapperSelection;
 import io.github.shardkeeper.autoconfigure.payload.MessagingConfiguration;
@@ -300,18 +301,25 @@ public final class ShardkeeperAutoConfiguration {
 	}
 
 	@Bean
+	TopicFailureHandlers shardkeeperFailureHandlers(ShardkeeperSettings settings, ListableBeanFactory beans) {
+		return new TopicFailureHandlers(settings, beans);
+	}
+
+	@Bean
 	ShardConsumerRunner shardkeeperConsumerRunner(ShardkeeperSettings settings, ShardCoordinator coordinator,
 			SettingsAgreement agreement, ShardHandlerDetector detector, SourceRegistry sources,
 			StartPositions startPositions, CheckpointStore checkpoints, BroadcastStores broadcast, Lease lease,
 			MemberRuntime runtime, StateValues stateValues, ObjectProvider<ConsumerMeters> meters,
-			ConsumerEvents events, ObjectProvider<OutputSettings> outputs, Environment environment) {
+			ConsumerEvents events, ObjectProvider<OutputSettings> outputs, TopicFailureHandlers failureHandlers,
+			Environment environment) {
 		ShardkeeperProperties.Consumer consumer = settings.properties().consumer();
 		WorkerThreads threads = new WorkerThreads(Threading.VIRTUAL.isActive(environment), consumer.threads(),
 				consumer.threadNamePrefix());
 		return new ShardConsumerRunner(coordinator, agreement, detector, sources, startPositions,
 				broadcast.over(checkpoints), lease, runtime, threads,
-				new ShardConsumerRunner.Settings(settings.consumers(), consumer.buffer().totalSize().toBytes(),
-						consumer.state().cacheSize().toBytes(), settings.broadcastTopics(), settings.autoStartup(),
+				new ShardConsumerRunner.Settings(settings.consumers(failureHandlers::of),
+						consumer.buffer().totalSize().toBytes(), consumer.state().cacheSize().toBytes(),
+						settings.broadcastTopics(), settings.autoStartup(),
 						consumer.startup() == ShardkeeperProperties.Startup.WITH_CONTEXT),
 				stateValues, meters.getIfAvailable(() -> ConsumerMeters.NONE), events,
 				outputs.getIfAvailable(() -> OutputSettings.NONE), settings.leaveTimeout());
@@ -332,8 +340,8 @@ public final class ShardkeeperAutoConfiguration {
 	@Lazy(false)
 	SettingsWithoutEffect shardkeeperSettingsWithoutEffect(ConfigurableApplicationContext context,
 			ShardkeeperProperties properties, AssignmentSettings assignment, SourceRegistry sources,
-			ShardConsumerRunner runner) {
-		return new SettingsWithoutEffect(context, properties, assignment, sources, runner);
+			ShardConsumerRunner runner, TopicFailureHandlers failureHandlers) {
+		return new SettingsWithoutEffect(context, properties, assignment, sources, runner, failureHandlers);
 	}
 
 	@Bean

@@ -18,6 +18,8 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 
+import io.github.shardkeeper.FailureAction;
+import io.github.shardkeeper.FailureHandler;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.assignment.ShardCatalog;
@@ -98,6 +100,8 @@ class SettingsWithoutEffectTests {
 			"consumer.park-key.max-keys=4;consumer.on-failure=park-key;consumer.retry.multiplier=3;"
 					+ "consumer.max-conversion-failures=3",
 			"topics.orders.consumer.concurrency=4;topics.orders.consumer.ordering=none",
+			"consumer.retry-queue.delays=1s;consumer.failures[0].exceptions=java.io.IOException;"
+					+ "consumer.failures[0].action=retry-queue",
 			"consumer.concurrency=4;topics.orders.consumer.ordering=key;topics.mails.shards=2;"
 					+ "topics.mails.mode=broadcast;topics.mails.consumer.dead-letters.max-count=5" })
 	void settingWithAnEffectIsNotSaid(String settings, CapturedOutput output) {
@@ -112,6 +116,19 @@ class SettingsWithoutEffectTests {
 					"shardkeeper.outbox.max-records=5")
 			.run((context) -> assertThat(context).hasNotFailed());
 		assertThat(said(output)).isEmpty();
+	}
+
+	/** It may choose the retry queue. */
+	@Test
+	void failureHandlerDecidesWhatHasAnEffect(CapturedOutput output) {
+		this.orders
+			.withBean("failures", FailureHandler.class, () -> (shard, record, failure) -> FailureAction.retryQueue())
+			.withPropertyValues("shardkeeper.consumer.retry-queue.delays=1s",
+					"shardkeeper.topics.jobs.failure-handler=failures")
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(said(output)).singleElement()
+			.asString()
+			.contains("'shardkeeper.topics.jobs.failure-handler' is set, but has no effect", "have no records");
 	}
 
 	@Test

@@ -93,6 +93,10 @@ abstract class GuideSurroundings {
 
 	}
 
+	static class AccountLockedException extends RuntimeException {
+
+	}
+
 	record Order(String customer, long number) {
 
 	}

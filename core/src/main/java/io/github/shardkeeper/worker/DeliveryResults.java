@@ -81,7 +81,7 @@ final class DeliveryResults implements CallResults {
 		this.progress = committer.progress();
 		this.order = order;
 		this.intake = intake;
-		this.policy = new FailurePolicy(owned.settings(),
+		this.policy = new FailurePolicy(owned,
 				new FailureRoutes(owned, handler.name(), problems, this.progress, this.halt));
 		this.conversions = new ConversionLimit(owned, problems, this.progress.queue(), this.halt);
 		this.acknowledgments = new Acknowledgments(owned, handler, problems, this.progress);
@@ -125,7 +125,7 @@ final class DeliveryResults implements CallResults {
 		for (DeliveryCalls.Unreadable unreadable : result.unreadable()) {
 			this.owned.meters().count(TopicMeters::notConverted);
 			TrackedRecord record = unreadable.record();
-			FailureRoute route = this.policy.unreadable();
+			FailureRoute route = this.policy.unreadable(record, delivery.calls() + 1, unreadable.failure());
 			if (call == null && this.conversions.isExceededBy(record, route)) {
 				delivery.records().removeIf(TrackedRecord::isDone);
 				haltForConversions(delivery, unreadable.failure());

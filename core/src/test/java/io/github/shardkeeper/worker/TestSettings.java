@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.retry.RetryPolicy;
 
+import io.github.shardkeeper.FailureHandler;
 import io.github.shardkeeper.worker.shard.ConsumerSettings;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.AfterDelays;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.BufferLimits;
@@ -60,6 +61,8 @@ public final class TestSettings {
 	private @Nullable Duration stateTtl;
 
 	private Duration longCall = Duration.ofMinutes(5);
+
+	private List<FailureHandler> failureHandlers = List.of();
 
 	public TestSettings maxConversionFailures(int maxConversionFailures) {
 		this.maxConversionFailures = maxConversionFailures;
@@ -143,12 +146,17 @@ public final class TestSettings {
 		return this;
 	}
 
+	public TestSettings failureHandlers(FailureHandler... failureHandlers) {
+		this.failureHandlers = List.of(failureHandlers);
+		return this;
+	}
+
 	/** Returns settings with another moment at which entries of the state are read. */
 	public static ConsumerSettings with(ConsumerSettings other, StateRead read) {
 		return new ConsumerSettings(other.commits(), other.ordering(), other.concurrency(), other.maxAhead(),
 				other.batchSize(), other.buffer(), other.maxRecordBytes(), other.retry(), other.onFailure(),
 				other.retryDelays(), other.retryMaxAge(), other.parking(), read, other.stateTtl(), other.longCall(),
-				other.maxConversionFailures(), other.showExceptionMessages());
+				other.maxConversionFailures(), other.showExceptionMessages(), other.failureHandlers());
 	}
 
 	public ConsumerSettings get() {
@@ -162,7 +170,7 @@ public final class TestSettings {
 		return new ConsumerSettings(this.commits, this.ordering, this.concurrency, this.maxAhead, this.batchSize,
 				this.buffer, this.maxRecordBytes, retry, this.onFailure, this.retryDelays, this.retryMaxAge,
 				this.parking, this.stateRead, this.stateTtl, this.longCall, this.maxConversionFailures,
-				this.showExceptionMessages);
+				this.showExceptionMessages, this.failureHandlers);
 	}
 
 }

@@ -35,6 +35,7 @@ import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.worker.record.BufferBudget;
 import io.github.shardkeeper.worker.shard.ConsumerEvents;
 import io.github.shardkeeper.worker.shard.ConsumerMeters;
+import io.github.shardkeeper.worker.shard.ConsumerMeters.TopicMeters;
 import io.github.shardkeeper.worker.shard.ParkedTotals;
 import io.github.shardkeeper.worker.shard.WorkerContext;
 
@@ -65,6 +66,8 @@ final class ConsumingShard {
 	private final TestTargets targets = new TestTargets();
 
 	private final List<String> ended = new ArrayList<>();
+
+	private int unusableChoices;
 
 	private final ShardHandler handler;
 
@@ -145,7 +148,7 @@ final class ConsumingShard {
 				new WorkerContext.Runtime(this.clock, wallClock, this.threads, this.threads.timer()),
 				new WorkerContext.Topics((topic) -> settings.get(), budget, new StateCache(1_000_000),
 						new StateValues(new JsonMapper(), List.of())),
-				new WorkerContext.Observers(ConsumerMeters.NONE, ConsumerEvents.NONE,
+				new WorkerContext.Observers((topic) -> new Counted(), ConsumerEvents.NONE,
 						(shard, token, fence, completed) -> this.ended.add(completed ? "completed" : "released"), true),
 				this.lease);
 		restart();
@@ -283,9 +286,23 @@ final class ConsumingShard {
 		return new MemoryDeadLetterStore(this.checkpoints.store());
 	}
 
+	/** Number of choices of failure handlers that meters count as unusable. */
+	int unusableChoices() {
+		return this.unusableChoices;
+	}
+
 	/** Ends of workers. */
 	List<String> ended() {
 		return this.ended;
+	}
+
+	private final class Counted implements TopicMeters {
+
+		@Override
+		public void failureHandlerFailed() {
+			ConsumingShard.this.unusableChoices++;
+		}
+
 	}
 
 }

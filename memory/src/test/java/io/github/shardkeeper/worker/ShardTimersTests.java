@@ -17,6 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import io.github.shardkeeper.Acknowledgment;
+import io.github.shardkeeper.FailureAction;
 import io.github.shardkeeper.OnShardTimer;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
@@ -313,6 +314,29 @@ class ShardTimersTests {
 		assertThat(this.bean.fired).containsExactly("a at 15", "a at 10");
 		shard.pass(SECOND.multipliedBy(5));
 		assertThat(shard.retries()).isZero();
+	}
+
+	@Test
+	void failingTimerIsTreatedAsAFailureHandlerChooses() {
+		List<String> chosen = new ArrayList<>();
+		ConsumingShard shard = start(new TestSettings().failureHandlers((context, record, failure) -> {
+			chosen.add("%s of %s at %s, attempt %d".formatted(record.headers().get("shardkeeper-timer"), record.key(),
+					record.timestamp(), record.attempt()));
+			return (record.attempt() == 1) ? FailureAction.retryQueue(MINUTE) : FailureAction.deadLetter();
+		}));
+		this.bean.failing.add("a at 10");
+		offer(shard, "a set 10", "b set 11");
+		shard.pass(SECOND.multipliedBy(11));
+		assertThat(this.bean.fired).containsExactly("b at 11");
+		assertThat(shard.retries()).isOne();
+		assertThat(waiting(shard)).containsExactly("b at 11");
+		shard.pass(MINUTE);
+
+		assertThat(shard.deadLetters()).singleElement().asString().endsWith(" after 2");
+		assertThat(chosen).containsExactly("remind of a at 1970-01-01T00:00:10Z, attempt 1",
+				"remind of a at 1970-01-01T00:00:10Z, attempt 2");
+		shard.pass(MINUTE);
+		assertThat(waiting(shard)).isEmpty();
 	}
 
 	@Test

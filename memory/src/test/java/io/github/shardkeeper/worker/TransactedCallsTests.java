@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 
+import io.github.shardkeeper.FailureAction;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.ShardState;
@@ -169,6 +170,31 @@ class TransactedCallsTests {
 		assertThat(this.transactions.rows).containsExactly("r2", "r1");
 		assertThat(shard.retries()).isZero();
 		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("2"));
+	}
+
+	@Test
+	void chosenActionsAreCommittedAfterTheirCallsWereRolledBack() {
+		ConsumingShard shard = consume(new TestSettings().failureHandlers((context, record, failure) -> {
+			return switch (new String(record.payload())) {
+				case "r1" -> FailureAction.deadLetter();
+				case "r2" -> FailureAction.retryQueue(SECOND);
+				default -> FailureAction.retry(SECOND.multipliedBy(2));
+			};
+		}));
+		this.bean.failing.addAll(List.of("r1", "r2", "r3"));
+		shard.deliver(1, 4);
+		assertThat(this.bean.calls).containsExactly("r1", "r2", "r3");
+		assertThat(this.transactions.rows).isEmpty();
+		assertThat(shard.deadLetters()).containsExactly("1 after 1");
+		assertThat(shard.retries()).isOne();
+		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("2"));
+		this.bean.failing.clear();
+		shard.pass(SECOND.multipliedBy(2));
+
+		assertThat(this.transactions.rows).containsExactlyInAnyOrder("r2", "r3", "r4");
+		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("4"));
+		assertThat(shard.checkpoint().state()).containsEntry("count", "3");
+		assertThat(shard.retries()).isZero();
 	}
 
 	@Test

@@ -1,9 +1,11 @@
 package io.github.shardkeeper.autoconfigure.properties;
 
 import java.time.Duration;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.FailureAction;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Buffer;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Commit;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Consumer;
@@ -82,6 +84,7 @@ final class ConsumerPropertiesValidator {
 				.formatted(name("on-failure", this.own.onFailure()), delays),
 					"Set at least one delay, or set 'on-failure' to 'halt'.");
 		}
+		validateFailures(consumer);
 		validate(consumer.parkKey());
 		Duration ttl = consumer.state().ttl();
 		if (ttl != null) {
@@ -121,11 +124,79 @@ final class ConsumerPropertiesValidator {
 				name("retry.max-interval", own.maxInterval()), retry.maxInterval(),
 				"Set it to at least '%s', which is %s.".formatted(initialInterval,
 						DurationText.of(retry.initialInterval())));
-		// The binder does not check the bound of the type argument.
-		for (Class<?> excluded : retry.excludes()) {
-			this.problems.require(Throwable.class.isAssignableFrom(excluded), name("retry.excludes", own.excludes()),
-					excluded.getName(),
+		requireExceptions(name("retry.excludes", own.excludes()), retry.excludes());
+	}
+
+	/** The binder does not check the bound of the type argument. */
+	private void requireExceptions(String property, List<? extends Class<?>> types) {
+		for (Class<?> type : types) {
+			this.problems.require(Throwable.class.isAssignableFrom(type), property, type.getName(),
 					"Set it to classes of exceptions only, such as java.lang.IllegalArgumentException.");
+		}
+	}
+
+	private void validateFailures(Consumer consumer) {
+		String property = name("failures", this.own.failures());
+		for (int i = 0; i < consumer.failures().size(); i++) {
+			validate("%s[%d].".formatted(property, i), consumer.failures().get(i), consumer);
+		}
+	}
+
+	private void validate(String prefix, FailureRule rule, Consumer consumer) {
+		if (rule.exceptions().isEmpty()) {
+			this.problems.reject("'%sexceptions' is not set.".formatted(prefix),
+					"Set it to classes of exceptions; 'java.lang.Throwable' matches all.");
+		}
+		requireExceptions(prefix + "exceptions", rule.exceptions());
+		this.problems.require(rule.multiplier() >= 1, prefix + "multiplier", rule.multiplier(),
+				"Set it to 1 (delays that do not grow) or more.");
+		this.problems.require(rule.maxAttempts() == null || rule.maxAttempts() >= 2, prefix + "max-attempts",
+				rule.maxAttempts(), "Set it to 2 or more, or leave it out for no limit.");
+		Duration delay = rule.delay();
+		if (delay != null) {
+			this.problems.requireBetween(prefix + "delay", delay, FailureAction.MIN_DELAY, FailureAction.MAX_DELAY);
+		}
+		Duration maxDelay = rule.maxDelay();
+		if (maxDelay != null) {
+			this.problems.requireBetween(prefix + "max-delay", maxDelay, FailureAction.MIN_DELAY,
+					FailureAction.MAX_DELAY);
+		}
+		FailureAction.Kind action = rule.action();
+		if (action == null) {
+			this.problems.reject("'%saction' is not set.".formatted(prefix),
+					"Set it to 'retry', 'retry-queue', 'park-key', 'dead-letter', 'halt' or 'as-configured'.");
+			return;
+		}
+		if (delay != null && !action.isDelayed()) {
+			this.problems.reject("'%sdelay' is set, but '%saction' makes no further call.".formatted(prefix, prefix),
+					"Remove the delay, or set the action to 'retry' or 'retry-queue'.");
+		}
+		if (delay == null && action == FailureAction.Kind.RETRY) {
+			this.problems.reject("'%saction' is 'retry', but '%sdelay' is not set.".formatted(prefix, prefix),
+					"Set the delay to the pause before the next call.");
+		}
+		validate(prefix, action, delay, consumer);
+	}
+
+	/** Checks that the topic has what a rule chooses. */
+	private void validate(String prefix, FailureAction.Kind action, @Nullable Duration delay, Consumer consumer) {
+		String onFailure = name("on-failure", this.own.onFailure());
+		boolean parks = consumer.onFailure() == OnFailure.PARK_KEY;
+		if (action == FailureAction.Kind.PARK_KEY && !parks) {
+			this.problems.reject(
+					"'%saction' is 'park-key', but '%s' is not: no record of the topic waits for others of its key."
+						.formatted(prefix, onFailure),
+					"Set 'on-failure' to 'park-key', and add rules for what is not to wait; or set the action to 'retry-queue'.");
+		}
+		if (action == FailureAction.Kind.RETRY_QUEUE && parks) {
+			this.problems.reject(
+					"'%saction' is 'retry-queue', but '%s' is 'park-key': a record in the retry queue holds up its key."
+						.formatted(prefix, onFailure),
+					"Set the action to 'park-key'.");
+		}
+		if (action == FailureAction.Kind.RETRY_QUEUE && delay == null && consumer.retryQueue().delays().isEmpty()) {
+			this.problems.reject("'%saction' is 'retry-queue', but neither '%sdelay' nor '%s' has a delay.".formatted(
+					prefix, prefix, name("retry-queue.delays", this.own.retryQueue().delays())), "Set one of them.");
 		}
 	}
 

@@ -423,6 +423,8 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled,
 	 * @param onFailure Reaction to a record that still fails after the retries in place:
 	 * it becomes a dead letter, it goes to the retry queue, it waits there with all later
 	 * records of its key (park-key), or the shard halts before it.
+	 * @param failures Rules for failures by the class of their exception, which replace
+	 * retry and on-failure for them. The first one that matches applies.
 	 * @param retryQueue Retry queue.
 	 * @param parkKey Keys that wait for a failing record.
 	 * @param deadLetters Dead letters to keep.
@@ -443,8 +445,8 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled,
 			@DefaultValue Commit commit, @DefaultValue("shard") Ordering ordering, @DefaultValue("8") int concurrency,
 			@DefaultValue("1000") int maxAhead, @DefaultValue("500") int batchSize, @DefaultValue Buffer buffer,
 			@DefaultValue Retry retry, @DefaultValue("dead-letter") OnFailure onFailure,
-			@DefaultValue RetryQueue retryQueue, @DefaultValue ParkKey parkKey,
-			@DefaultValue DeadLetterLimits deadLetters, @DefaultValue State state,
+			@DefaultValue List<FailureRule> failures, @DefaultValue RetryQueue retryQueue,
+			@DefaultValue ParkKey parkKey, @DefaultValue DeadLetterLimits deadLetters, @DefaultValue State state,
 			@DefaultValue("5m") Duration longCall, @DefaultValue("20") int maxConversionFailures,
 			@DefaultValue("false") boolean showExceptionMessages, @DefaultValue("none") CallTransaction transaction) {
 
@@ -455,10 +457,10 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled,
 					or(topic.ordering(), this.ordering), or(topic.concurrency(), this.concurrency),
 					or(topic.maxAhead(), this.maxAhead), or(topic.batchSize(), this.batchSize),
 					this.buffer.overriddenBy(topic.buffer()), this.retry.overriddenBy(topic.retry()),
-					or(topic.onFailure(), this.onFailure), this.retryQueue.overriddenBy(topic.retryQueue()),
-					this.parkKey.overriddenBy(topic.parkKey()), this.deadLetters.overriddenBy(topic.deadLetters()),
-					this.state.overriddenBy(topic.state()), or(topic.longCall(), this.longCall),
-					or(topic.maxConversionFailures(), this.maxConversionFailures),
+					or(topic.onFailure(), this.onFailure), or(topic.failures(), this.failures),
+					this.retryQueue.overriddenBy(topic.retryQueue()), this.parkKey.overriddenBy(topic.parkKey()),
+					this.deadLetters.overriddenBy(topic.deadLetters()), this.state.overriddenBy(topic.state()),
+					or(topic.longCall(), this.longCall), or(topic.maxConversionFailures(), this.maxConversionFailures),
 					or(topic.showExceptionMessages(), this.showExceptionMessages),
 					or(topic.transaction(), this.transaction));
 		}
@@ -658,6 +660,9 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled,
 	 * it becomes a dead letter, it goes to the retry queue, it waits there with all later
 	 * records of its key (park-key), or the shard halts before it. Defaults to
 	 * shardkeeper.consumer.on-failure.
+	 * @param failures Rules for failures by the class of their exception, which replace
+	 * retry and on-failure for them. The first one that matches applies. Defaults to
+	 * shardkeeper.consumer.failures.
 	 * @param retryQueue Retry queue.
 	 * @param parkKey Keys that wait for a failing record.
 	 * @param deadLetters Dead letters to keep.
@@ -679,14 +684,15 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled,
 	public record TopicConsumer(@Nullable Boolean autoStartup, @DefaultValue TopicCommit commit,
 			@Nullable Ordering ordering, @Nullable Integer concurrency, @Nullable Integer maxAhead,
 			@Nullable Integer batchSize, @DefaultValue TopicBuffer buffer, @DefaultValue TopicRetry retry,
-			@Nullable OnFailure onFailure, @DefaultValue TopicRetryQueue retryQueue, @DefaultValue TopicParkKey parkKey,
+			@Nullable OnFailure onFailure, @Nullable List<FailureRule> failures,
+			@DefaultValue TopicRetryQueue retryQueue, @DefaultValue TopicParkKey parkKey,
 			@DefaultValue TopicDeadLetterLimits deadLetters, @DefaultValue TopicState state,
 			@Nullable Duration longCall, @Nullable Integer maxConversionFailures,
 			@Nullable Boolean showExceptionMessages, @Nullable CallTransaction transaction) {
 
 		/** Overrides nothing. */
 		static final TopicConsumer NONE = new TopicConsumer(null, new TopicCommit(null, null, null), null, null, null,
-				null, new TopicBuffer(null, null), new TopicRetry(null, null, null, null, null), null,
+				null, new TopicBuffer(null, null), new TopicRetry(null, null, null, null, null), null, null,
 				new TopicRetryQueue(null, null), new TopicParkKey(null, null, null),
 				new TopicDeadLetterLimits(null, null), new TopicState(null, null), null, null, null, null);
 
@@ -936,6 +942,9 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled,
 	 * key.
 	 * @param converter Name of the PayloadConverter bean that converts the payloads of
 	 * this topic. Defaults to the only or primary PayloadConverter bean, or else JSON.
+	 * @param failureHandler Name of the FailureHandler bean that chooses what becomes of
+	 * failed records of this topic, after the rules of consumer.failures. Defaults to all
+	 * FailureHandler beans.
 	 * @param source Source of the topic. Defaults to the application's ShardSource beans,
 	 * or else the source of shardkeeper.store.
 	 * @param reset Position at which a shard resumes if its source no longer has the next
@@ -954,8 +963,9 @@ public record ShardkeeperProperties(@DefaultValue("true") boolean enabled,
 			@DefaultValue("earliest") String start, @DefaultValue("false") boolean resume, @Nullable String strategy,
 			@DefaultValue Map<String, Long> weights, @DefaultValue Map<String, String> zones,
 			@DefaultValue Map<String, String> pinned, @DefaultValue TopicConsumer consumer, @DefaultValue Trim trim,
-			@Nullable String selector, @Nullable String converter, @Nullable String source, @Nullable ResetPolicy reset,
-			@Nullable List<String> names, @Nullable String namesBean, @DefaultValue Schedule schedule) {
+			@Nullable String selector, @Nullable String converter, @Nullable String failureHandler,
+			@Nullable String source, @Nullable ResetPolicy reset, @Nullable List<String> names,
+			@Nullable String namesBean, @DefaultValue Schedule schedule) {
 
 		public boolean hasTraits() {
 			return !this.weights.isEmpty() || !this.zones.isEmpty() || !this.pinned.isEmpty();

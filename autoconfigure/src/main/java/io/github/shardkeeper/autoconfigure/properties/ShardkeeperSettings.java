@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -19,6 +20,7 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.Environment;
 import org.springframework.core.retry.RetryPolicy;
 
+import io.github.shardkeeper.FailureHandler;
 import io.github.shardkeeper.ShardSelector;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Buffer;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.CallTransaction;
@@ -134,15 +136,22 @@ public final class ShardkeeperSettings {
 	}
 
 	/**
-	 * {@return the consumer settings of a topic, also of one that is not configured}
+	 * Returns the consumer settings of a topic, also of one that is not configured.
+	 * @param failureHandlers the failure handlers by topic
 	 */
-	public Function<String, ConsumerSettings> consumers() {
+	public Function<String, ConsumerSettings> consumers(Function<String, List<FailureHandler>> failureHandlers) {
+		Map<String, ConsumerSettings> byTopic = new ConcurrentHashMap<>();
+		return (topic) -> byTopic.computeIfAbsent(topic,
+				(name) -> consumer(consumer(name), failureHandlers.apply(name)));
+	}
+
+	/**
+	 * {@return how a topic is consumed, also one that is not configured}
+	 */
+	public Consumer consumer(String topic) {
+		ShardkeeperProperties.Topic configured = this.properties.topics().get(topic);
 		Consumer all = this.properties.consumer();
-		Map<String, ConsumerSettings> byTopic = new TreeMap<>();
-		this.properties.topics()
-			.forEach((name, topic) -> byTopic.put(name, consumer(all.overriddenBy(topic.consumer()))));
-		ConsumerSettings others = consumer(all);
-		return (topic) -> byTopic.getOrDefault(topic, others);
+		return (configured != null) ? all.overriddenBy(configured.consumer()) : all;
 	}
 
 	/**
@@ -154,7 +163,7 @@ public final class ShardkeeperSettings {
 		return (topic) -> !waiting.contains(topic);
 	}
 
-	private ConsumerSettings consumer(Consumer consumer) {
+	private ConsumerSettings consumer(Consumer consumer, List<FailureHandler> failureHandlers) {
 		Commit commit = consumer.commit();
 		Buffer buffer = consumer.buffer();
 		return new ConsumerSettings(new Commits(commit.mode(), commit.interval(), commit.records()),
@@ -163,7 +172,7 @@ public final class ShardkeeperSettings {
 				retryPolicy(consumer.retry()), consumer.onFailure(), consumer.retryQueue().delays(),
 				consumer.retryQueue().maxAge(), parking(consumer.parkKey()), consumer.state().read(),
 				consumer.state().ttl(), consumer.longCall(), consumer.maxConversionFailures(),
-				consumer.showExceptionMessages());
+				consumer.showExceptionMessages(), failureHandlers);
 	}
 
 	private static Parking parking(ParkKey parkKey) {
@@ -214,10 +223,7 @@ public final class ShardkeeperSettings {
 
 	/** Returns whether a topic's offsets are in the application's database. */
 	public boolean isInDatabase(String topic) {
-		Consumer all = this.properties.consumer();
-		ShardkeeperProperties.Topic configured = this.properties.topics().get(topic);
-		return ((configured != null) ? all.overriddenBy(configured.consumer()) : all)
-			.transaction() == CallTransaction.JDBC;
+		return consumer(topic).transaction() == CallTransaction.JDBC;
 	}
 
 	public Set<String> broadcastTopics() {
@@ -300,9 +306,18 @@ public final class ShardkeeperSettings {
 
 	/** Returns the names of the converters of the topics that name one. */
 	public Map<String, String> converters() {
+		return names(ShardkeeperProperties.Topic::converter);
+	}
+
+	/** Returns the names of the failure handlers of the topics that name one. */
+	public Map<String, String> failureHandlers() {
+		return names(ShardkeeperProperties.Topic::failureHandler);
+	}
+
+	private Map<String, String> names(Function<ShardkeeperProperties.Topic, @Nullable String> property) {
 		Map<String, String> byTopic = new TreeMap<>();
 		this.properties.topics().forEach((name, topic) -> {
-			String bean = textOrNull(topic.converter());
+			String bean = textOrNull(property.apply(topic));
 			if (bean != null) {
 				byTopic.put(name, bean);
 			}

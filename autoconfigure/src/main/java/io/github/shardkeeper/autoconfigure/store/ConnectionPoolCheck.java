@@ -9,13 +9,13 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
 
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties;
+import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Consumer;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperSettings;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.jdbc.TransactionDataSources;
 import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.text.PrintableLogger;
-import io.github.shardkeeper.worker.shard.ConsumerSettings;
 import io.github.shardkeeper.worker.shard.ConsumerSettings.Ordering;
 
 /**
@@ -76,7 +76,7 @@ final class ConnectionPoolCheck implements ApplicationListener<ContextRefreshedE
 		for (ShardHandler handler : this.runner.handlers().values()) {
 			String topic = handler.topic();
 			if (this.settings.isInDatabase(topic)) {
-				ConsumerSettings consumer = this.settings.consumers().apply(topic);
+				Consumer consumer = this.settings.consumer(topic);
 				calls += shards(topic) * ((consumer.ordering() == Ordering.KEY) ? consumer.concurrency() : 1);
 			}
 		}

@@ -200,7 +200,7 @@ public class JdbcTransactionConfiguration {
 		private static @Nullable String concurrentTopic(ShardkeeperSettings settings) {
 			return settings.topics(CallTransaction.JDBC)
 				.stream()
-				.filter((topic) -> settings.consumers().apply(topic).ordering() == Ordering.KEY)
+				.filter((topic) -> settings.consumer(topic).ordering() == Ordering.KEY)
 				.sorted()
 				.findFirst()
 				.orElse(null);

@@ -166,8 +166,8 @@ class ConfigurationReferenceTests {
 			}
 		}
 		assertThat(beans).containsExactly("shardkeeper.jdbc.transaction-manager", "shardkeeper.json-mapper",
-				"shardkeeper.topics.<name>.converter", "shardkeeper.topics.<name>.names-bean",
-				"shardkeeper.topics.<name>.selector");
+				"shardkeeper.topics.<name>.converter", "shardkeeper.topics.<name>.failure-handler",
+				"shardkeeper.topics.<name>.names-bean", "shardkeeper.topics.<name>.selector");
 	}
 
 	@Test

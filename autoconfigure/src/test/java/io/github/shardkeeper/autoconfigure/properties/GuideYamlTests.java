@@ -2,6 +2,7 @@ package io.github.shardkeeper.autoconfigure.properties;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.reflect.RecordComponent;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -12,6 +13,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -21,6 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
 import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.PropertySource;
@@ -41,6 +44,8 @@ class GuideYamlTests {
 	private static final String FILE_OF_A_MANIFEST = "data.application.yaml";
 
 	private static final Pattern OURS = Pattern.compile("(shardkeeper|management|spring|server|logging)[.\\[].*");
+
+	private static final Pattern LIST = Pattern.compile("java\\.util\\.List<(io\\.github\\.shardkeeper\\.[\\w.]+)>");
 
 	/** Names of properties; those of maps end with a dot. */
 	private static final Set<String> KNOWN = known();
@@ -102,6 +107,7 @@ class GuideYamlTests {
 	private static boolean isKnown(String name) {
 		String ofTopic = name.replaceAll("\\.topics(\\.[^.\\[]+|\\[[^]]+])", ".topics.<name>");
 		return KNOWN.contains(ofTopic) || KNOWN.contains(ofTopic.replaceAll("\\[\\d+]$", ""))
+				|| KNOWN.contains(ofTopic.replaceFirst("\\[\\d+]\\.", "[]."))
 				|| KNOWN.stream().anyMatch((map) -> map.endsWith(".") && ofTopic.replace('[', '.').startsWith(map));
 	}
 
@@ -111,6 +117,13 @@ class GuideYamlTests {
 			known.add(name);
 			if (name.endsWith(".<shard>") || name.endsWith(".<name>") && !property.isGroup()) {
 				known.add(name.substring(0, name.lastIndexOf('<')));
+			}
+			// Metadata do not describe the elements of a list.
+			Matcher list = LIST.matcher(property.type());
+			if (list.matches()) {
+				for (RecordComponent component : ConfigurationMetadata.loadClass(list.group(1)).getRecordComponents()) {
+					known.add(name + "[]." + DataObjectPropertyName.toDashedForm(component.getName()));
+				}
 			}
 		});
 		try {

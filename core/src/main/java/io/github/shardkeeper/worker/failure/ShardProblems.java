@@ -204,10 +204,10 @@ public final class ShardProblems {
 			logger.error("The worker of {} has been outside of the calls of {} for {} s", this.owned, this.handlerName,
 					overdue.since().until(now).toSeconds(), new CallStack("It is here", overdue.stack()));
 		}
-		return ShardProblem.alarm(
-				("The worker of this shard has been outside of the calls of %s for %d s; it is at %s. Limit the time "
-						+ "that a converter, source or store of your own takes; if none of them is there, report this")
-					.formatted(this.handlerName, overdue.since().until(now).toSeconds(), innermost(overdue.stack())));
+		return ShardProblem
+			.alarm(("The worker of this shard has been outside of the calls of %s for %d s; it is at %s. Limit the time "
+					+ "that a converter, FailureHandler, source or store of your own takes; if none of them is there, report this")
+				.formatted(this.handlerName, overdue.since().until(now).toSeconds(), innermost(overdue.stack())));
 	}
 
 	private String obstacle(@Nullable ShardProblem noted) {

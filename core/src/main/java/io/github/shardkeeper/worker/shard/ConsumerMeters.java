@@ -50,6 +50,13 @@ public interface ConsumerMeters {
 		default void skipped(int records) {
 		}
 
+		/**
+		 * Called when a failure handler has thrown, or has made a choice that cannot be
+		 * used, so that its record is treated as configured.
+		 */
+		default void failureHandlerFailed() {
+		}
+
 		/** Called when a record becomes a dead letter with the next commit. */
 		default void deadLettered() {
 		}

@@ -8,6 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.retry.RetryPolicy;
 
+import io.github.shardkeeper.FailureAction;
+import io.github.shardkeeper.FailureHandler;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
@@ -35,14 +37,35 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  * shard, 0 for no limit
  * @param showExceptionMessages whether problems have the messages of exceptions, which
  * may quote records
+ * @param failureHandlers the handlers that choose what becomes of failed records, before
+ * retry and onFailure do; in order
  */
 public record ConsumerSettings(Commits commits, Ordering ordering, int concurrency, int maxAhead, int batchSize,
 		BufferLimits buffer, long maxRecordBytes, RetryPolicy retry, OnFailure onFailure, List<Duration> retryDelays,
 		@Nullable Duration retryMaxAge, Parking parking, StateRead stateRead, @Nullable Duration stateTtl,
-		Duration longCall, int maxConversionFailures, boolean showExceptionMessages) {
+		Duration longCall, int maxConversionFailures, boolean showExceptionMessages,
+		List<FailureHandler> failureHandlers) {
 
 	public ConsumerSettings {
 		retryDelays = List.copyOf(retryDelays);
+		failureHandlers = List.copyOf(failureHandlers);
+	}
+
+	/**
+	 * Returns why the failed records of a topic cannot be treated as a failure handler
+	 * has chosen, {@code null} if they can.
+	 */
+	public @Nullable String obstacle(FailureAction chosen, String topic) {
+		boolean parks = this.onFailure == OnFailure.PARK_KEY;
+		String property = "'shardkeeper.topics.%s.consumer.".formatted(topic);
+		return switch (chosen.kind()) {
+			case PARK_KEY -> parks ? null : property + "on-failure' is not 'park-key'";
+			case RETRY_QUEUE ->
+				parks ? property + "on-failure' is 'park-key', with which a record in the retry queue holds up its key"
+						: (chosen.delay() == null && this.retryDelays.isEmpty())
+								? property + "retry-queue.delays' is empty, and no delay is chosen" : null;
+			case AS_CONFIGURED, RETRY, DEAD_LETTER, HALT -> null;
+		};
 	}
 
 	/**
