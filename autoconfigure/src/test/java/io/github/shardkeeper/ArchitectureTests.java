@@ -114,19 +114,32 @@ class ArchitectureTests {
 						"cluster", "coordination.memory", "coordination.store", "protocol", "shard", "text"));
 		plan.put("handler.messaging", Set.of("handler", "source", API, "shard"));
 		plan.put("worker.record", Set.of("state", "checkpoint", "source", "shard"));
-		plan.put("worker.shard", Set.of("worker.record", "handler", "coordination.member", "output", "state", "state.value", "checkpoint", "source", "loop", "parking", "time", API, "shard", "text"));
+		plan.put("worker.shard", Set.of("worker.record", "handler", "coordination.member", "output", "state",
+				"state.value", "checkpoint", "source", "loop", "parking", "time", API, "shard", "text"));
 		plan.put("worker.retry",
 				Set.of("worker.record", "worker.shard", "checkpoint", "source", "parking", "time", "shard", "text"));
 		plan.put("worker.timer",
 				Set.of("worker.retry", "worker.record", "worker.shard", "handler", "checkpoint", "time", API, "shard"));
-		plan.put("worker.progress", Set.of("worker.timer", "worker.retry", "worker.shard", "worker.record", "output", "state", "checkpoint", "source", "time", API, "shard", "text"));
-		plan.put("worker.commit", Set.of("worker.progress", "worker.timer", "worker.retry", "worker.shard", "worker.record", "handler", "output", "state", "checkpoint", "source", "protocol.member", "loop", "time", API, "shard", "text"));
-		plan.put("worker.call", Set.of("worker.commit", "worker.progress", "worker.shard", "worker.record", "handler", "state", "source", "protocol", "loop", "time", API));
+		plan.put("worker.progress", Set.of("worker.timer", "worker.retry", "worker.shard", "worker.record", "output",
+				"state", "checkpoint", "source", "time", API, "shard", "text"));
+		plan.put("worker.commit",
+				Set.of("worker.progress", "worker.timer", "worker.retry", "worker.shard", "worker.record", "handler",
+						"output", "state", "checkpoint", "source", "protocol.member", "loop", "time", API, "shard",
+						"text"));
+		plan.put("worker.call", Set.of("worker.commit", "worker.progress", "worker.shard", "worker.record", "handler",
+				"state", "source", "protocol", "loop", "time", API));
 		plan.put("worker.failure", Set.of("worker.record", "worker.shard", "worker.retry", "worker.progress",
 				"worker.call", "handler", "checkpoint", "source", "schedule", "loop", "time", API, "shard", "text"));
-		plan.put("worker", Set.of("worker.failure", "worker.call", "worker.commit", "worker.progress", "worker.timer", "worker.retry", "worker.shard", "worker.record", "handler", "coordination.member", "output", "state", "checkpoint", "source", "protocol.member", "protocol", "loop", "schedule", "time", API, "shard", "text"));
-		plan.put("consumer", Set.of("worker", "worker.failure", "worker.shard", "worker.record", "handler", "coordination", "coordination.member", "output", "state", "state.value", "checkpoint", "source", "protocol.leader", "protocol.member", "protocol", "directive", "loop", "time", API, "shard", "text"));
-		plan.put("operations.stored", Set.of("coordination.store", "state.value", "checkpoint", "source", "directive", API, "shard", "text"));
+		plan.put("worker",
+				Set.of("worker.failure", "worker.call", "worker.commit", "worker.progress", "worker.timer",
+						"worker.retry", "worker.shard", "worker.record", "handler", "coordination.member", "output",
+						"state", "checkpoint", "source", "protocol.member", "protocol", "loop", "schedule", "time", API,
+						"shard", "text"));
+		plan.put("consumer", Set.of("worker", "worker.failure", "worker.shard", "worker.record", "handler",
+				"coordination", "coordination.member", "output", "state", "state.value", "checkpoint", "source",
+				"protocol.leader", "protocol.member", "protocol", "directive", "loop", "time", API, "shard", "text"));
+		plan.put("operations.stored",
+				Set.of("coordination.store", "state.value", "checkpoint", "source", "directive", API, "shard", "text"));
 		plan.put("operations.request",
 				Set.of("operations.stored", "source", "protocol", "directive", API, "shard", "text"));
 		plan.put("operations.reporting",
@@ -142,7 +155,8 @@ class ArchitectureTests {
 				Set.of("operations.failure", "operations.steering", "operations.reporting", "operations.request",
 						"report", "coordination", "coordination.member", "coordination.store", "checkpoint", "source",
 						"protocol", API, "shard", "text"));
-		plan.put("test", Set.of("worker.timer", "coordination.memory", "coordination.store", "checkpoint.memory", "state", "state.value", "checkpoint", "source.memory", "source", API, "shard"));
+		plan.put("test", Set.of("worker.timer", "coordination.memory", "coordination.store", "checkpoint.memory",
+				"state", "state.value", "checkpoint", "source.memory", "source", API, "shard"));
 		plan.put("redis", Set.of(API, "shard", "text"));
 		plan.put("redis.coordination", Set.of("redis", "history", "coordination.store", "protocol.leader",
 				"protocol.member", "protocol", "directive", API, "shard", "text"));
@@ -177,12 +191,26 @@ class ArchitectureTests {
 				Set.of("autoconfigure.properties", "autoconfigure.payload", "autoconfigure.client", "sls", "kafka",
 						"kafka.record", "kafka.client", "operations.stored", "output", "template", "source.fixed",
 						"source", API, "shard", "text"));
-		plan.put("autoconfigure.store", Set.of("autoconfigure.source", "autoconfigure.properties", "autoconfigure.payload", "autoconfigure.client", "jdbc", "redis.stream", "redis.cluster", "redis.checkpoint", "redis.coordination", "redis", "operations.housekeeping", "consumer", "worker.shard", "cluster.memory", "cluster.signal", "cluster.lock", "handler", "cluster.parameter", "cluster.barrier", "cluster.session", "coordination.memory", "history", "coordination", "coordination.member", "coordination.store", "checkpoint.memory", "checkpoint.routing", "checkpoint", "source", API, "shard", "text"));
+		plan.put("autoconfigure.store",
+				Set.of("autoconfigure.source", "autoconfigure.properties", "autoconfigure.payload",
+						"autoconfigure.client", "jdbc", "redis.stream", "redis.cluster", "redis.checkpoint",
+						"redis.coordination", "redis", "operations.housekeeping", "consumer", "worker.shard",
+						"cluster.memory", "cluster.signal", "cluster.lock", "handler", "cluster.parameter",
+						"cluster.barrier", "cluster.session", "coordination.memory", "history", "coordination",
+						"coordination.member", "coordination.store", "checkpoint.memory", "checkpoint.routing",
+						"checkpoint", "source", API, "shard", "text"));
 		plan.put("autoconfigure.cluster",
 				Set.of("autoconfigure.properties", "autoconfigure.payload", "cluster.signal", "cluster.lock", "handler",
 						"cluster.parameter", "cluster.barrier", "cluster.session", "cluster", "coordination",
 						"coordination.member", "coordination.store", "time", "shard"));
-		plan.put("autoconfigure", Set.of("autoconfigure.cluster", "autoconfigure.store", "autoconfigure.source", "autoconfigure.failure", "autoconfigure.properties", "autoconfigure.payload", "actuate", "observation", "kafka", "operations", "operations.housekeeping", "operations.reporting", "operations.request", "operations.stored", "consumer", "worker.shard", "handler", "cluster", "history", "coordination", "coordination.member", "coordination.store", "output", "state.value", "checkpoint", "template", "source.fixed", "source.memory", "source", "protocol", "assignment.selection", "assignment.load", "assignment", "loop", "time", API, "shard", "text"));
+		plan.put("autoconfigure",
+				Set.of("autoconfigure.cluster", "autoconfigure.store", "autoconfigure.source", "autoconfigure.failure",
+						"autoconfigure.properties", "autoconfigure.payload", "actuate", "observation", "kafka",
+						"operations", "operations.housekeeping", "operations.reporting", "operations.request",
+						"operations.stored", "consumer", "worker.shard", "handler", "cluster", "history",
+						"coordination", "coordination.member", "coordination.store", "output", "state.value",
+						"checkpoint", "template", "source.fixed", "source.memory", "source", "protocol",
+						"assignment.selection", "assignment.load", "assignment", "loop", "time", API, "shard", "text"));
 		plan.put("autoconfigure.dashboard", Set.of("autoconfigure", "dashboard", "operations.reporting",
 				"operations.request", "history", "report", "loop", "time"));
 

@@ -455,7 +455,7 @@ public final class ShardkeeperAutoConfiguration {
 	/** The template is one of its own: an application may replace the other. */
 	@Bean
 	@ConditionalOnBean(ShardAppender.class)
-	OutputSettings shardkeeperOutboxSettings(ShardkeeperSettings settings, SourceRegistry sources,
+	OutputSettings shardkeeperOutputSettings(ShardkeeperSettings settings, SourceRegistry sources,
 			ObjectProvider<ShardAppender> appenders, ConverterSelection converters,
 			ObjectProvider<TopicPayloads> clients, Map<String, ShardSelector> selectors,
 			ObjectProvider<ShardSelector> selector) {

@@ -143,8 +143,8 @@ final class RecordLoop implements ShardOwnership.Loop {
 	}
 
 	private boolean mayHandOut(MonotonicTime now) {
-		if (this.results.halt().isInEffect(now) || this.owned.lifecycle().isLeaving() || !this.progress.nextCommit().permitsCalls()
-				|| !this.committer.mayCall()) {
+		if (this.results.halt().isInEffect(now) || this.owned.lifecycle().isLeaving()
+				|| !this.progress.nextCommit().permitsCalls() || !this.committer.mayCall()) {
 			return false;
 		}
 		if (this.owned.lifecycle().isPaused() || !this.context.lease().permitsHandOut(now)) {

@@ -223,8 +223,8 @@ public final class NextCommit {
 	 * {@linkplain #isExclusive() must be committed alone}.
 	 */
 	public void publish() {
-		this.published.publish(new PublishedProgress.Contents(this.window.snapshot(), this.failed.take(), this.due,
-				this.records));
+		this.published.publish(
+				new PublishedProgress.Contents(this.window.snapshot(), this.failed.take(), this.due, this.records));
 		nothingDue();
 	}
 

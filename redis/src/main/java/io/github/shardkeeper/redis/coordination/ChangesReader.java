@@ -69,8 +69,8 @@ final class ChangesReader {
 		long seen = afterGeneration;
 		long membershipSeen = seenMembership;
 		while (true) {
-			List<Object> reply = this.runner.run(this.scripts.readChanges(), number(seen),
-					number(membershipSeen), number(this.readAtOnce));
+			List<Object> reply = this.runner.run(this.scripts.readChanges(), number(seen), number(membershipSeen),
+					number(this.readAtOnce));
 			requireWhole(reply);
 			GroupFormatReader reader = new GroupFormatReader(reply, 1);
 			onStep.run();
@@ -104,8 +104,8 @@ final class ChangesReader {
 		SortedMap<MemberId, LoadReport> reports = new TreeMap<>();
 		long seen = afterVersion;
 		while (true) {
-			GroupFormatReader reader = new GroupFormatReader(this.runner.run(this.scripts.readLoads(), number(seen),
-					number(this.reportsAtOnce)), 0);
+			GroupFormatReader reader = new GroupFormatReader(
+					this.runner.run(this.scripts.readLoads(), number(seen), number(this.reportsAtOnce)), 0);
 			long version = reader.number();
 			seen = reader.number();
 			reports.putAll(reader.loads());

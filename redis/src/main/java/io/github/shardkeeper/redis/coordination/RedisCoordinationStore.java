@@ -329,7 +329,8 @@ public final class RedisCoordinationStore implements CoordinationStore {
 
 	@Override
 	public boolean publishProblems(MemberId leader, long epoch, GroupProblems problems) {
-		List<Object> reply = this.runner.run(this.scripts.publishProblems(), leader.value(), number(epoch), problems.text());
+		List<Object> reply = this.runner.run(this.scripts.publishProblems(), leader.value(), number(epoch),
+				problems.text());
 		return reply.get(0).equals("PUBLISHED");
 	}
 
