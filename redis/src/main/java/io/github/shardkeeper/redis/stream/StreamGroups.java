@@ -129,8 +129,7 @@ final class StreamGroups {
 	}
 
 	private static Offset before(String lastDelivered, @Nullable List<Object> pending) {
-		boolean hasPending = pending != null && pending.get(0) instanceof Long count && count > 0;
-		if (!hasPending) {
+		if (pending == null || Long.valueOf(0).equals(pending.get(0))) {
 			return new Offset(lastDelivered);
 		}
 		Offset beforePending = EntryIds.before(new Offset(StreamInfo.text(pending.get(1))));
