@@ -28,7 +28,6 @@ import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Primary;
 import org.springframework.core.env.Environment;
@@ -134,7 +133,6 @@ import io.github.shardkeeper.worker.shard.ConsumerMeters;
 @ConditionalOnBooleanProperty(name = "shardkeeper.enabled", matchIfMissing = true)
 @Conditional(ContextHierarchy.OnNoParent.class)
 @EnableConfigurationProperties(ShardkeeperProperties.class)
-@ImportRuntimeHints(ShardkeeperRuntimeHints.class)
 @Import({ RedisStoreConfiguration.class, MemoryStoreConfiguration.class, KafkaSourceConfiguration.class,
 		SlsSourceConfiguration.class, JdbcTransactionConfiguration.class, DatabaseOfBefore.WithDatabase.class,
 		MessagingConfiguration.class, ObservationConfiguration.class, ClusterToolsConfiguration.class,

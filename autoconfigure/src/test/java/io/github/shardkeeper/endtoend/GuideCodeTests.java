@@ -71,6 +71,7 @@ class GuideCodeTests {
 			import org.junit.jupiter.api.*;
 			import org.junit.jupiter.api.extension.RegisterExtension;
 			import org.junit.jupiter.api.io.TempDir;
+			import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 			import org.springframework.beans.factory.annotation.Autowired;
 			import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 			import org.springframework.boot.test.context.SpringBootTest;

@@ -32,6 +32,8 @@ import org.springframework.beans.factory.annotation.AnnotatedBeanDefinition;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.InstanceSupplier;
+import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -205,9 +207,21 @@ public final class AnnotatedBeans implements BeanPostProcessor {
 	 * @param type the type that it declares
 	 */
 	public static boolean mayBeOfAnotherClass(BeanDefinition definition, @Nullable Class<?> type) {
-		MethodMetadata method = (definition instanceof AnnotatedBeanDefinition annotated)
-				? annotated.getFactoryMethodMetadata() : null;
-		return method != null && isOfApplication(method.getDeclaringClassName()) && isHidden(type);
+		String configuration = declaringClass(definition);
+		return configuration != null && isOfApplication(configuration) && isHidden(type);
+	}
+
+	/** Returns the class with the {@code @Bean} method; {@code null} if there is none. */
+	private static @Nullable String declaringClass(BeanDefinition definition) {
+		if (definition instanceof AnnotatedBeanDefinition annotated) {
+			MethodMetadata method = annotated.getFactoryMethodMetadata();
+			return (method != null) ? method.getDeclaringClassName() : null;
+		}
+		// What was processed ahead of time has a supplier that knows the method.
+		Method method = (definition instanceof RootBeanDefinition processed
+				&& processed.getInstanceSupplier() instanceof InstanceSupplier<?> supplier)
+						? supplier.getFactoryMethod() : null;
+		return (method != null) ? method.getDeclaringClass().getName() : null;
 	}
 
 	private static boolean isHidden(@Nullable Class<?> type) {

@@ -6,6 +6,8 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
+import org.springframework.aot.hint.annotation.Reflective;
+
 /**
  * A method of a Spring bean that one thread of all instances of the group runs at a time,
  * under the {@link ClusterLock} of a name. Also for a method that is {@code @Scheduled}:
@@ -22,6 +24,7 @@ import java.lang.annotation.Target;
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.METHOD)
+@Reflective
 public @interface ClusterExclusive {
 
 	/**

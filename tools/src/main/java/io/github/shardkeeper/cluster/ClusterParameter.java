@@ -6,6 +6,8 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
+import org.springframework.aot.hint.annotation.Reflective;
+
 /**
  * Binds a field of a bean to a {@linkplain ClusterParameters parameter} of the group. The
  * field gets the value before the bean's initialization methods run, and each later one
@@ -20,6 +22,7 @@ import java.lang.annotation.Target;
 @Target(ElementType.FIELD)
 @Retention(RetentionPolicy.RUNTIME)
 @Documented
+@Reflective
 public @interface ClusterParameter {
 
 	/**

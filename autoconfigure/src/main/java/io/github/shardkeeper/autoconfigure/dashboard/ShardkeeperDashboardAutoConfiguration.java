@@ -19,6 +19,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplicat
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.web.reactive.DispatcherHandler;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
@@ -27,6 +28,7 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperActuatorAutoConfiguration;
 import io.github.shardkeeper.autoconfigure.ShardkeeperAutoConfiguration;
 import io.github.shardkeeper.dashboard.DashboardPage;
 import io.github.shardkeeper.dashboard.DashboardPaths;
+import io.github.shardkeeper.dashboard.DashboardRuntimeHints;
 import io.github.shardkeeper.dashboard.DashboardWatch;
 import io.github.shardkeeper.dashboard.EventStreams;
 import io.github.shardkeeper.dashboard.ReactiveEventStreams;
@@ -78,6 +80,7 @@ public final class ShardkeeperDashboardAutoConfiguration {
 
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnAvailableEndpoint(endpoint = ShardDashboardEndpoint.class)
+	@ImportRuntimeHints(DashboardRuntimeHints.class)
 	static class PageConfiguration {
 
 		@Bean

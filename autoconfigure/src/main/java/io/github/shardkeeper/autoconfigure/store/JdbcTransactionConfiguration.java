@@ -26,6 +26,7 @@ import org.springframework.context.annotation.Condition;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Primary;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
@@ -42,6 +43,7 @@ import io.github.shardkeeper.checkpoint.routing.RoutingDeadLetterStore;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.member.CoordinationSettings;
 import io.github.shardkeeper.jdbc.JdbcDataPlane;
+import io.github.shardkeeper.jdbc.JdbcRuntimeHints;
 import io.github.shardkeeper.jdbc.TableSettings;
 import io.github.shardkeeper.jdbc.TransactionDataSources;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -66,6 +68,7 @@ public class JdbcTransactionConfiguration {
 
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass({ JdbcDataPlane.class, EmbeddedDatabaseConnection.class })
+	@ImportRuntimeHints(JdbcRuntimeHints.class)
 	static class WithDatabase {
 
 		@Bean

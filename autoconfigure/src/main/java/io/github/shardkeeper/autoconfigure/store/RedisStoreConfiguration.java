@@ -19,6 +19,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.support.DefaultLifecycleProcessor;
 import org.springframework.core.SpringProperties;
@@ -52,6 +53,7 @@ import io.github.shardkeeper.operations.housekeeping.OffsetCopies;
 import io.github.shardkeeper.operations.housekeeping.TopicTrimming;
 import io.github.shardkeeper.redis.RedisClock;
 import io.github.shardkeeper.redis.RedisConnector;
+import io.github.shardkeeper.redis.RedisRuntimeHints;
 import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.redis.checkpoint.RedisCheckpointStore;
 import io.github.shardkeeper.redis.checkpoint.RedisDeadLetterStore;
@@ -81,6 +83,7 @@ public class RedisStoreConfiguration {
 	@Order(1)
 	@ConditionalOnClass({ RedisConnector.class, RedisConnectionFactory.class, LettuceConnectionFactory.class,
 			RedisClient.class })
+	@ImportRuntimeHints(RedisRuntimeHints.class)
 	static class WithLettuce {
 
 		/** Long enough for a busy Redis; several attempts fit into the lease. */

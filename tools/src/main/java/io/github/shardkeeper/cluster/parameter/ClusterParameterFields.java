@@ -57,7 +57,7 @@ public final class ClusterParameterFields implements InstantiationAwareBeanPostP
 		return properties;
 	}
 
-	private static List<Field> find(Class<?> type) {
+	static List<Field> find(Class<?> type) {
 		if (!AnnotationUtils.isCandidateClass(type, ClusterParameter.class)) {
 			return List.of();
 		}
