@@ -59,8 +59,7 @@ class AheadOfTimeHintsTests {
 	void payloadsParametersAndVersionedStateAreConverted() {
 		RuntimeHints hints = hints();
 
-		assertThat(List.of(Order.class, Greeting.class,
-				Limits.class, Total.class))
+		assertThat(List.of(Order.class, Greeting.class, Limits.class, Total.class))
 			.allMatch((type) -> REFLECTION.onType(type)
 				.withMemberCategory(MemberCategory.INVOKE_DECLARED_CONSTRUCTORS)
 				.test(hints));

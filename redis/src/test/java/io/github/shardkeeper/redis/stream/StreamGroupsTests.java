@@ -136,6 +136,7 @@ class StreamGroupsTests {
 		this.redis.opsForStream().createGroup(this.stream, ReadOffset.from(after), GROUP);
 	}
 
+	@SuppressWarnings("unchecked")
 	private void read(int entries) {
 		assertThat(this.redis.opsForStream()
 			.read(Consumer.from(GROUP, "worker-1"), StreamReadOptions.empty().count(entries),
