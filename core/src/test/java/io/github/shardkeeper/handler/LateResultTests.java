@@ -11,8 +11,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
+import org.springframework.beans.factory.aot.AotServices;
+
 import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.ShardState;
+import io.github.shardkeeper.ShardTimers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -79,6 +86,17 @@ class LateResultTests {
 		assertThatExceptionOfType(InterruptedException.class).isThrownBy(() -> LateResult.await(never));
 		assertThat(never).isCancelled();
 		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { ShardState.class, ShardOutput.class, ShardTimers.class })
+	void nativeImageHasTheProxies(Class<?> type) {
+		RuntimeHints hints = new RuntimeHints();
+		AotServices.factories()
+			.load(RuntimeHintsRegistrar.class)
+			.forEach((registrar) -> registrar.registerHints(hints, getClass().getClassLoader()));
+
+		assertThat(RuntimeHintsPredicates.proxies().forInterfaces(type)).accepts(hints);
 	}
 
 	@Test

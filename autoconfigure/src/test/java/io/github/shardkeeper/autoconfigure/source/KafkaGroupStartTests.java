@@ -50,6 +50,7 @@ class KafkaGroupStartTests {
 				"spring.kafka.bootstrap-servers=" + this.kafka.bootstrapServers());
 
 	@Test
+	@SuppressWarnings("try")
 	void rehearsalShowsWhereItBeginsAndItBeginsOnceTheMembersAreGone() throws Exception {
 		this.kafka.createTopic("taken-over", 2);
 		send(0, "a0", "a1", "a2");
