@@ -76,7 +76,7 @@ class ArchitectureTests {
 		plan.put("protocol.member", Set.of("protocol", "time", "shard"));
 		plan.put("protocol.leader",
 				Set.of("protocol", "directive", "assignment.load", "assignment.sticky", "assignment", "time", "shard"));
-		plan.put("source", Set.of("time", "shard", "text"));
+		plan.put("source", Set.of("time", API, "shard", "text"));
 		plan.put("source.memory", Set.of("source", API, "shard"));
 		plan.put("source.fixed", Set.of("source", "shard"));
 		plan.put("template", Set.of("source", "time", API, "shard", "text"));
@@ -121,7 +121,7 @@ class ArchitectureTests {
 		plan.put("worker.timer",
 				Set.of("worker.retry", "worker.record", "worker.shard", "handler", "checkpoint", "time", API, "shard"));
 		plan.put("worker.progress", Set.of("worker.timer", "worker.retry", "worker.shard", "worker.record", "output",
-				"state", "checkpoint", "source", "time", API, "shard", "text"));
+				"state", "checkpoint", "source", "time", "shard", "text"));
 		plan.put("worker.commit",
 				Set.of("worker.progress", "worker.timer", "worker.retry", "worker.shard", "worker.record", "handler",
 						"output", "state", "checkpoint", "source", "protocol.member", "loop", "time", API, "shard",

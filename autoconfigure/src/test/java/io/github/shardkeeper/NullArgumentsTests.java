@@ -43,6 +43,7 @@ import org.springframework.core.io.Resource;
 import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 import org.springframework.util.ClassUtils;
 
+import io.github.shardkeeper.FailureAction;
 import io.github.shardkeeper.ShardTemplate.Outgoing;
 import io.github.shardkeeper.assignment.Assignee;
 import io.github.shardkeeper.assignment.Assignment;
@@ -340,6 +341,7 @@ class NullArgumentsTests {
 		known.put(Batch.class, new Batch("producer", 1,
 				List.of(new ShardAppender.NewRecord(ShardId.of("orders", 0), null, new byte[0]))));
 		known.put(DeadLetterFilter.class, DeadLetterFilter.topic("orders"));
+		known.put(FailureAction.class, FailureAction.halt());
 		known.put(Predicate.class, (Predicate<Object>) (any) -> true);
 		Object named = BY_NAME.get(name);
 		if (named != null && ClassUtils.isAssignableValue(type, named)) {
