@@ -34,6 +34,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
 import io.github.shardkeeper.DeadLetters;
+import io.github.shardkeeper.FailureHandler;
 import io.github.shardkeeper.RetiredTopics;
 import io.github.shardkeeper.ShardInterceptor;
 import io.github.shardkeeper.ShardPositions;
@@ -299,8 +300,9 @@ public final class ShardkeeperAutoConfiguration {
 	}
 
 	@Bean
-	TopicFailureHandlers shardkeeperFailureHandlers(ShardkeeperSettings settings, ListableBeanFactory beans) {
-		return new TopicFailureHandlers(settings, beans);
+	TopicFailureHandlers shardkeeperFailureHandlers(ShardkeeperSettings settings, ListableBeanFactory beans,
+			ObjectProvider<FailureHandler> handlers) {
+		return new TopicFailureHandlers(settings, beans, handlers.orderedStream().toList());
 	}
 
 	@Bean

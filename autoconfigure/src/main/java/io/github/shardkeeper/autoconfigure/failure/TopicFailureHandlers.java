@@ -27,13 +27,15 @@ public final class TopicFailureHandlers {
 	private final List<FailureHandler> otherwise;
 
 	/**
-	 * Finds the handlers among the beans.
+	 * Finds the handlers that topics name among the beans.
+	 * @param otherwise the handlers of all other topics, in order
 	 * @throws ShardkeeperConfigurationException if there is no bean of a name
 	 */
-	public TopicFailureHandlers(ShardkeeperSettings settings, ListableBeanFactory beans) {
+	public TopicFailureHandlers(ShardkeeperSettings settings, ListableBeanFactory beans,
+			List<FailureHandler> otherwise) {
 		this.settings = settings;
 		settings.failureHandlers().forEach((topic, name) -> this.named.put(topic, named(beans, topic, name)));
-		this.otherwise = beans.getBeanProvider(FailureHandler.class).orderedStream().toList();
+		this.otherwise = List.copyOf(otherwise);
 	}
 
 	private static FailureHandler named(ListableBeanFactory beans, String topic, String name) {
