@@ -89,7 +89,10 @@ final class StateReads {
 	void keep(String key, @Nullable String stored) {
 		Map<String, @Nullable String> all = (this.values != null) ? this.values : new HashMap<>();
 		this.values = all;
-		all.putIfAbsent(key, stored);
+		if (!all.containsKey(key)) {
+			// Also if there was no value.
+			all.put(key, stored);
+		}
 	}
 
 	void prefetch(Collection<String> wanted) {

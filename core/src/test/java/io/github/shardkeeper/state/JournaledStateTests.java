@@ -390,6 +390,20 @@ class JournaledStateTests {
 	}
 
 	@Test
+	void callThatHasMissedAValueIsRepeatedThoughItReadsItLater() {
+		JournaledState shared = new JournaledState(Map.of(), new StateValues(new JsonMapper(), List.of()), null, true);
+		StateView one = shared.open(0);
+		StateView other = shared.open(0);
+		one.put("a", 1);
+		assertThat(other.get("a", Integer.class)).isEmpty();
+		assertThat(shared.add(one)).isNotNull();
+		assertThat(other.get("a", Integer.class)).contains(1);
+		other.put("missed", true);
+
+		assertThat(shared.add(other)).isNull();
+	}
+
+	@Test
 	void callThatReadTheKeysIsRepeatedWhenTheyChange() {
 		JournaledState shared = new JournaledState(Map.of("a", "1"), new StateValues(new JsonMapper(), List.of()), null,
 				true);
