@@ -150,7 +150,7 @@ final class SettingsWithoutEffect implements ApplicationListener<ContextRefreshe
 			new Rule<>((consumption) -> consumption.set().retry().maxAttempts() == 1 && !consumption.queues(),
 					"no failed record is retried with 'consumer.retry.max-attempts: 1' and this 'consumer.on-failure'",
 					"Set the attempts to 2 or more", "retry.excludes"),
-			new Rule<>((consumption) -> consumption.set().onFailure() == OnFailure.HALT,
+			new Rule<>((consumption) -> consumption.set().onFailure() == OnFailure.HALT && !consumption.chooses(),
 					"the first record that cannot be converted halts its shard with 'consumer.on-failure: halt'",
 					"Set it to 'dead-letter'", "max-conversion-failures"));
 

@@ -245,8 +245,14 @@ final class DeliveryResults implements CallResults {
 			this.problems.callFailed(this.handler.name(), delivery.where(), failure, retry.pause());
 			return;
 		}
-		FailureRoute route = (decision instanceof Decision.Take take) ? take.route() : null;
-		if (route != null) {
+		if (decision instanceof Decision.Split split) {
+			this.order.remove(delivery);
+			log(Level.WARN, "split", "%s failed %s of %s; handling its records one by one"
+				.formatted(this.handler.name(), delivery.where(), this.owned), failure);
+			this.intake.addParts(split.parts());
+		}
+		else if (decision instanceof Decision.Take take) {
+			FailureRoute route = take.route();
 			if (failure instanceof PayloadConversionException && !route.halts()
 					&& this.conversions.isExceededBy(delivery.first(), route)) {
 				haltForConversions(delivery, failure);
@@ -258,12 +264,7 @@ final class DeliveryResults implements CallResults {
 			this.order.remove(delivery);
 			route.take(delivery.first(), delivery.calls(), failure);
 			clearProblem();
-			return;
 		}
-		this.order.remove(delivery);
-		log(Level.WARN, "split", "%s failed %s of %s; handling its records one by one".formatted(this.handler.name(),
-				delivery.where(), this.owned), failure);
-		this.intake.addParts(delivery.parts());
 	}
 
 	/** Removes a timer that was set or cancelled since; returns whether it has. */

@@ -286,6 +286,26 @@ class ChosenFailuresTests {
 	}
 
 	@Test
+	void otherRecordsOfAListKeepTheirRetries() {
+		Lists lists = new Lists();
+		ConsumingShard shard = new ConsumingShard(lists,
+				new TestSettings().failureHandlers((context, record, failure) -> lists.poison.equals("r2")
+						? FailureAction.deadLetter() : FailureAction.asConfigured()));
+		lists.poison = "r2";
+		lists.then = "r3";
+		shard.deliver(1, 3);
+		assertThat(shard.deadLetters()).containsExactly("2 after 2");
+		lists.poison = "";
+		lists.then = "";
+		shard.pass(SECOND.multipliedBy(10));
+		shard.pass(SECOND.multipliedBy(5));
+
+		assertThat(lists.calls).endsWith(List.of("r3"), List.of("r3"));
+		assertThat(shard.deadLetters()).containsExactly("2 after 2");
+		assertThat(shard.checkpoint().offset()).isEqualTo(new Offset("3"));
+	}
+
+	@Test
 	void shardHaltsAtTheRecordOfAListThatCannotBeConverted() {
 		ManyNumbers numbers = new ManyNumbers();
 		ConsumingShard shard = new ConsumingShard(numbers,
@@ -345,6 +365,24 @@ class ChosenFailuresTests {
 
 		assertThat(shard.deadLetters()).hasSize(2);
 		assertThat(shard.worker().problem()).asString().contains("3 records in a row could not be converted");
+	}
+
+	@Test
+	void oneThatWaitsAndCannotBeConvertedIsNotMany() {
+		Numbers numbers = new Numbers();
+		ConsumingShard shard = new ConsumingShard(numbers, new TestSettings().maxConversionFailures(3)
+			.failureHandlers((context, record, failure) -> FailureAction.retryQueue(SECOND)));
+		shard.offer(1, "k", "no number");
+		shard.run();
+		for (int round = 0; round < 5; round++) {
+			shard.pass(SECOND);
+		}
+		shard.offer(2, "k", "2");
+		shard.run();
+
+		assertThat(shard.worker().problem()).isNull();
+		assertThat(numbers.calls).containsExactly(2);
+		assertThat(shard.retries()).isOne();
 	}
 
 	@ParameterizedTest
@@ -478,10 +516,17 @@ class ChosenFailuresTests {
 
 		private String poison = "";
 
+		/** Poison once the other one has failed alone. */
+		private String then = "";
+
 		@ShardConsumer("orders")
 		void handle(List<String> payloads) {
 			this.calls.add(List.copyOf(payloads));
 			if (payloads.contains(this.poison)) {
+				throw new IllegalStateException("caused by the test");
+			}
+			if (payloads.equals(List.of(this.then))) {
+				this.poison = this.then;
 				throw new IllegalStateException("caused by the test");
 			}
 		}

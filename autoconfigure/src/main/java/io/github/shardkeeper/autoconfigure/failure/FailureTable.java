@@ -51,12 +51,16 @@ final class FailureTable implements FailureHandler {
 		return false;
 	}
 
+	private static Duration longer(Duration one, Duration other) {
+		return (one.compareTo(other) > 0) ? one : other;
+	}
+
 	private static @Nullable Duration delay(FailureRule rule, int attempt) {
 		Duration first = rule.delay();
 		if (first == null) {
 			return null;
 		}
-		Duration longest = (rule.maxDelay() != null) ? rule.maxDelay() : FailureAction.MAX_DELAY;
+		Duration longest = (rule.maxDelay() != null) ? rule.maxDelay() : longer(first, FailureRule.MAX_DELAY);
 		double millis = first.toMillis() * Math.pow(rule.multiplier(), attempt - 1.0);
 		return (millis < longest.toMillis()) ? Duration.ofMillis((long) millis) : longest;
 	}

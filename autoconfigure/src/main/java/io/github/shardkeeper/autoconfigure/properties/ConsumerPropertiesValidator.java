@@ -158,8 +158,8 @@ final class ConsumerPropertiesValidator {
 		}
 		Duration maxDelay = rule.maxDelay();
 		if (maxDelay != null) {
-			this.problems.requireBetween(prefix + "max-delay", maxDelay, FailureAction.MIN_DELAY,
-					FailureAction.MAX_DELAY);
+			this.problems.requireBetween(prefix + "max-delay", maxDelay,
+					(delay != null) ? delay : FailureAction.MIN_DELAY, FailureAction.MAX_DELAY);
 		}
 		FailureAction.Kind action = rule.action();
 		if (action == null) {
@@ -170,6 +170,11 @@ final class ConsumerPropertiesValidator {
 		if (delay != null && !action.isDelayed()) {
 			this.problems.reject("'%sdelay' is set, but '%saction' makes no further call.".formatted(prefix, prefix),
 					"Remove the delay, or set the action to 'retry' or 'retry-queue'.");
+		}
+		if (delay == null && (rule.multiplier() > 1 || maxDelay != null)) {
+			this.problems.reject(
+					"'%smultiplier' or '%smax-delay' is set, but '%sdelay' is not.".formatted(prefix, prefix, prefix),
+					"Set the delay, or remove them.");
 		}
 		if (delay == null && action == FailureAction.Kind.RETRY) {
 			this.problems.reject("'%saction' is 'retry', but '%sdelay' is not set.".formatted(prefix, prefix),
@@ -192,7 +197,8 @@ final class ConsumerPropertiesValidator {
 			this.problems.reject(
 					"'%saction' is 'retry-queue', but '%s' is 'park-key': a record in the retry queue holds up its key."
 						.formatted(prefix, onFailure),
-					"Set the action to 'park-key'.");
+					"Set the action to 'park-key', or, if 'on-failure' is the topic's own, give the topic rules of its own: 'shardkeeper.topics.%s.consumer.failures'."
+						.formatted(this.topic));
 		}
 		if (action == FailureAction.Kind.RETRY_QUEUE && delay == null && consumer.retryQueue().delays().isEmpty()) {
 			this.problems.reject("'%saction' is 'retry-queue', but neither '%sdelay' nor '%s' has a delay.".formatted(

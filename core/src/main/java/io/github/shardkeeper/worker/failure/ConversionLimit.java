@@ -47,7 +47,7 @@ public final class ConversionLimit {
 		if (this.maxFailures == 0 || route.halts()) {
 			return false;
 		}
-		if (record.isOfQueue() && this.queue.keepsOrder()) {
+		if (record.isOfQueue() && (this.queue.keepsOrder() || record.rounds() > 0)) {
 			// The same one again and again.
 			return false;
 		}

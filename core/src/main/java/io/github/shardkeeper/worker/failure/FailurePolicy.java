@@ -3,6 +3,7 @@ package io.github.shardkeeper.worker.failure;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -65,13 +66,15 @@ public final class FailurePolicy {
 			return new Decision.Retry(Objects.requireNonNull(chosen.delay()));
 		}
 		FailureRoute route = route(chosen, delivery.first().rounds());
-		if (route == null && unreadable) {
-			route = unreadable();
+		if (route == null) {
+			return unreadable ? splitOrTake(delivery, delivery::parts, unreadable()) : configured(delivery, failure);
 		}
-		if (route != null) {
-			return (delivery.records().size() > 1) ? new Decision.Split() : new Decision.Take(route);
-		}
-		return configured(delivery, failure);
+		// None of its records has used up the configured retries.
+		return splitOrTake(delivery, delivery::single, route);
+	}
+
+	private static Decision splitOrTake(Delivery delivery, Supplier<List<Delivery>> parts, FailureRoute route) {
+		return (delivery.records().size() > 1) ? new Decision.Split(parts.get()) : new Decision.Take(route);
 	}
 
 	private Decision configured(Delivery delivery, Throwable failure) {
@@ -82,10 +85,7 @@ public final class FailurePolicy {
 				return new Decision.Retry(Duration.ofMillis(pause));
 			}
 		}
-		if (delivery.records().size() > 1) {
-			return new Decision.Split();
-		}
-		return new Decision.Take(
+		return splitOrTake(delivery, delivery::parts,
 				route(this.settings.onFailure(), retryable ? delivery.first().rounds() : Integer.MAX_VALUE));
 	}
 
@@ -149,7 +149,7 @@ public final class FailurePolicy {
 		}
 
 		/** Handles its records one by one: some of them may succeed. */
-		record Split() implements Decision {
+		record Split(List<Delivery> parts) implements Decision {
 
 		}
 
