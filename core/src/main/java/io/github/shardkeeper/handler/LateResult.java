@@ -18,8 +18,9 @@ import org.springframework.util.ClassUtils;
  */
 final class LateResult {
 
-	private static final boolean REACTOR = ClassUtils.isPresent("reactor.core.publisher.Mono",
-			LateResult.class.getClassLoader());
+	static final String MONO = "reactor.core.publisher.Mono";
+
+	private static final boolean REACTOR = ClassUtils.isPresent(MONO, LateResult.class.getClassLoader());
 
 	private LateResult() {
 	}

@@ -3,12 +3,15 @@ package io.github.shardkeeper.handler;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
+import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
+import org.springframework.aot.hint.ExecutableMode;
+import org.springframework.aot.hint.ReflectionHints;
 import org.springframework.beans.factory.aot.BeanRegistrationAotContribution;
 import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
 import org.springframework.beans.factory.support.RegisteredBean;
@@ -19,8 +22,9 @@ import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.ShardConsumer;
 
 /**
- * Hints for a native image to convert the payloads that annotated methods of beans take.
- * The annotation itself has the hint to call the method. Immutable.
+ * Hints for a native image to call the annotated methods of beans, and to convert the
+ * payloads that they take. The annotation itself has a hint only for the method that it
+ * stands at, which may be that of an interface. Immutable.
  */
 @Internal
 public class PayloadHints implements BeanRegistrationAotProcessor {
@@ -43,12 +47,13 @@ public class PayloadHints implements BeanRegistrationAotProcessor {
 		if (!AnnotatedBeans.mayHave(bean, this.annotation)) {
 			return null;
 		}
-		Type[] payloads = AnnotatedBeans.methods(bean, this.annotation)
-			.stream()
-			.flatMap((method) -> payloads(method, bean))
-			.toArray(Type[]::new);
-		return (payloads.length == 0) ? null : (generation, code) -> new BindingReflectionHintsRegistrar()
-			.registerReflectionHints(generation.getRuntimeHints().reflection(), payloads);
+		Set<Method> methods = AnnotatedBeans.methods(bean, this.annotation);
+		Type[] payloads = methods.stream().flatMap((method) -> payloads(method, bean)).toArray(Type[]::new);
+		return methods.isEmpty() ? null : (generation, code) -> {
+			ReflectionHints hints = generation.getRuntimeHints().reflection();
+			methods.forEach((method) -> hints.registerMethod(method, ExecutableMode.INVOKE));
+			new BindingReflectionHintsRegistrar().registerReflectionHints(hints, payloads);
+		};
 	}
 
 	/** What is filled from a message counts, too: a header may be converted as well. */

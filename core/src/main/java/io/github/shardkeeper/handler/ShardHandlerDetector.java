@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.Future;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -205,7 +206,9 @@ public final class ShardHandlerDetector {
 	 */
 	private static void requireCallable(HandlerSignature signature, String annotation, Class<?> type, Object bean) {
 		String what = "The %s method %s".formatted(annotation, signature.name());
-		if (!signature.returnsLate() && AnnotatedBeans.isAsynchronous(signature.method(), type, bean)) {
+		// Spring's @Async supports no other results.
+		boolean awaited = Future.class.isAssignableFrom(signature.method().getReturnType());
+		if (!awaited && AnnotatedBeans.isAsynchronous(signature.method(), type, bean)) {
 			throw new ShardkeeperConfigurationException(
 					what + " is asynchronous: it would return before its work is done, and the "
 							+ "record would count as handled all the same.",

@@ -3,6 +3,7 @@ package io.github.shardkeeper.handler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.Objects;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -45,13 +46,16 @@ final class SharedArguments implements AutoCloseable {
 			scoped.permitOtherThreads();
 		}
 		return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
-				(proxy, method, values) -> use(type, own, method, values)));
+				(proxy, method, values) -> use(type, proxy, own, method, values)));
 	}
 
-	private @Nullable Object use(Class<?> type, Object own, Method method, Object @Nullable [] values)
-			throws Throwable {
+	private @Nullable Object use(Class<?> type, Object proxy, Object own, Method method,
+			@Nullable Object @Nullable [] values) throws Throwable {
 		this.lock.lock();
 		try {
+			if (method.getName().equals("equals") && method.getParameterCount() == 1) {
+				return proxy == Objects.requireNonNull(values)[0];
+			}
 			if (this.closed && method.getDeclaringClass() != Object.class) {
 				throw new IllegalStateException(
 						"%s may only be used until the result that the handler has returned is complete, or cancelled"

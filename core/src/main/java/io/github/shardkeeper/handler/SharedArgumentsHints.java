@@ -9,7 +9,10 @@ import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardTimers;
 
-/** Hints for a native image to have the proxies of {@link SharedArguments}. */
+/**
+ * Hints for a native image to have the proxies of {@link SharedArguments}, and to find
+ * Reactor as {@link LateResult} does.
+ */
 final class SharedArgumentsHints implements RuntimeHintsRegistrar {
 
 	@Override
@@ -18,6 +21,7 @@ final class SharedArgumentsHints implements RuntimeHintsRegistrar {
 			.registerJdkProxy(ShardState.class)
 			.registerJdkProxy(ShardOutput.class)
 			.registerJdkProxy(ShardTimers.class);
+		hints.reflection().registerTypeIfPresent(classLoader, LateResult.MONO);
 	}
 
 }

@@ -46,6 +46,7 @@ public sealed interface StartPosition {
 	 * {@return the position at which a consumer group stands that the system behind the
 	 * source keeps, such as a Kafka group; resolved only once it has no live members}
 	 * @param name the name of the consumer group
+	 * @throws IllegalArgumentException if the name is blank
 	 */
 	static StartPosition group(String name) {
 		Objects.requireNonNull(name, "name must not be null");

@@ -97,6 +97,7 @@ class LateResultTests {
 			.forEach((registrar) -> registrar.registerHints(hints, getClass().getClassLoader()));
 
 		assertThat(RuntimeHintsPredicates.proxies().forInterfaces(type)).accepts(hints);
+		assertThat(RuntimeHintsPredicates.reflection().onType(Mono.class)).accepts(hints);
 	}
 
 	@Test
@@ -112,7 +113,7 @@ class LateResultTests {
 		assertThatIllegalStateException().isThrownBy(() -> shared.put("key", 2))
 			.withMessageContaining("ShardState may only be used until the result");
 		verifyNoMoreInteractions(own);
-		assertThat(shared).hasToString(own.toString());
+		assertThat(shared).hasToString(own.toString()).isEqualTo(shared).isNotEqualTo(own);
 	}
 
 }

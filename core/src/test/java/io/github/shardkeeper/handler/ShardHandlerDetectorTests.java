@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 import org.aopalliance.intercept.MethodInterceptor;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Mono;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.aop.framework.autoproxy.BeanNameAutoProxyCreator;
@@ -206,7 +208,8 @@ class ShardHandlerDetectorTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { AsyncHandler.class, AsyncBean.class, AsyncCallback.class, MetaAsyncHandler.class })
+	@ValueSource(classes = { AsyncHandler.class, AsyncBean.class, AsyncCallback.class, MetaAsyncHandler.class,
+			AsyncMonoHandler.class })
 	@Promise("Clear errors")
 	void asyncMethodIsRejected(Class<?> type) {
 		assertThatExceptionOfType(ShardkeeperConfigurationException.class).isThrownBy(() -> detect(type))
@@ -214,6 +217,11 @@ class ShardHandlerDetectorTests {
 				assertThat(ex.getDescription()).contains(" method " + type.getSimpleName() + ".", "is asynchronous");
 				assertThat(ex.getAction()).contains("Remove @Async", "shardkeeper.consumer.ordering");
 			});
+	}
+
+	@Test
+	void asyncMethodThatReturnsAFutureIsAHandler() {
+		assertThat(detect(AsyncFutureHandler.class)).containsOnlyKeys("orders");
 	}
 
 	/** Only the proxy knows the annotation. */
@@ -752,6 +760,26 @@ class ShardHandlerDetectorTests {
 		@Async
 		@ShardConsumer("orders")
 		void handle(String payload) {
+		}
+
+	}
+
+	static class AsyncMonoHandler {
+
+		@Async
+		@ShardConsumer("orders")
+		Mono<Void> handle(String payload) {
+			return Mono.empty();
+		}
+
+	}
+
+	static class AsyncFutureHandler {
+
+		@Async
+		@ShardConsumer("orders")
+		CompletableFuture<Void> handle(String payload) {
+			return CompletableFuture.completedFuture(null);
 		}
 
 	}

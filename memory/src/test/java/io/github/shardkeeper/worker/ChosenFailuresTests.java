@@ -288,9 +288,8 @@ class ChosenFailuresTests {
 	@Test
 	void otherRecordsOfAListKeepTheirRetries() {
 		Lists lists = new Lists();
-		ConsumingShard shard = new ConsumingShard(lists,
-				new TestSettings().failureHandlers((context, record, failure) -> lists.poison.equals("r2")
-						? FailureAction.deadLetter() : FailureAction.asConfigured()));
+		ConsumingShard shard = new ConsumingShard(lists, new TestSettings().failureHandlers((context, record,
+				failure) -> lists.poison.equals("r2") ? FailureAction.deadLetter() : FailureAction.asConfigured()));
 		lists.poison = "r2";
 		lists.then = "r3";
 		shard.deliver(1, 3);

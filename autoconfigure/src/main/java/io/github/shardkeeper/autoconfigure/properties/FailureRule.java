@@ -18,8 +18,8 @@ import io.github.shardkeeper.Internal;
  * @param action Treatment of the record. Must be set.
  * @param delay Time until the next call with the record. 1ms to 365d. Required for retry;
  * defaults to shardkeeper.consumer.retry-queue.delays for retry-queue and park-key.
- * @param multiplier Multiplier of the delay for each call with the record so far, whatever
- * that has failed with. At least 1.
+ * @param multiplier Multiplier of the delay for each call with the record so far,
+ * whatever that has failed with. At least 1.
  * @param maxDelay Maximum delay. At least the delay, at most 365d. Defaults to 1h, or to
  * the delay if that is longer.
  * @param maxAttempts Number of calls with the record from which on the rule does not
@@ -30,7 +30,9 @@ public record FailureRule(@DefaultValue List<Class<? extends Throwable>> excepti
 		FailureAction.@Nullable Kind action, @Nullable Duration delay, @DefaultValue("1") double multiplier,
 		@Nullable Duration maxDelay, @Nullable Integer maxAttempts) {
 
-	/** Maximum delay if none is set: also a record that was called many times is retried. */
+	/**
+	 * Maximum delay if none is set: also a record that was called many times is retried.
+	 */
 	public static final Duration MAX_DELAY = Duration.ofHours(1);
 
 }

@@ -1,18 +1,20 @@
 package io.github.shardkeeper.kafka.reading;
 
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import org.apache.kafka.clients.admin.ConsumerGroupDescription;
 import org.apache.kafka.clients.admin.DescribeConsumerGroupsOptions;
 import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsOptions;
+import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsSpec;
 import org.apache.kafka.clients.admin.MemberDescription;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.GroupState;
@@ -58,15 +60,38 @@ public final class GroupOffsets {
 	public Map<ShardId, Position> positions(String group, Map<ShardId, TopicPartition> partitions) {
 		// Before the offsets: a member may commit until it leaves.
 		ConsumerGroupDescription description = describe(group);
-		Map<TopicPartition, OffsetAndMetadata> committed = committed(group);
-		return partitions.entrySet().stream().collect(Collectors.toMap(Map.Entry::getKey, (entry) -> {
-			Offset before = before(entry.getKey().topic(), entry.getValue(), committed);
-			String obstacle = (description != null) ? members(description, entry.getValue().topic()) : null;
-			if (before == null && obstacle == null) {
-				obstacle = noOffset(group, entry.getKey().topic(), entry.getValue().topic());
+		String topic = partitions.keySet().iterator().next().topic();
+		Map<TopicPartition, @Nullable OffsetAndMetadata> committed = committed(group, all(topic, partitions));
+		boolean any = committed.values().stream().anyMatch(Objects::nonNull);
+		Map<ShardId, Position> positions = new HashMap<>();
+		partitions.forEach((shard, partition) -> {
+			String obstacle = (description != null) ? members(description, partition.topic())
+					: any ? notOfConsumers(group, topic) : null;
+			if (!committed.isEmpty() && !committed.containsKey(partition)) {
+				obstacle = (obstacle != null) ? obstacle : openTransaction(group, partition);
+				positions.put(shard, new Position(null, obstacle));
 			}
-			return new Position(before, obstacle);
-		}));
+			else if (!any) {
+				positions.put(shard,
+						new Position(null, (obstacle != null) ? obstacle : noOffset(group, topic, partition.topic())));
+			}
+			else {
+				positions.put(shard, new Position(before(partition, committed.get(partition)), obstacle));
+			}
+		});
+		return positions;
+	}
+
+	/** The partitions of a topic that are known, and those that are asked for. */
+	private Set<TopicPartition> all(String topic, Map<ShardId, TopicPartition> partitions) {
+		Set<TopicPartition> all = new HashSet<>(partitions.values());
+		this.directory.known().getOrDefault(topic, TopicShards.NONE).forEach(topic, (shard) -> {
+			TopicPartition partition = this.directory.partition(shard);
+			if (partition != null) {
+				all.add(partition);
+			}
+		});
+		return all;
 	}
 
 	private @Nullable ConsumerGroupDescription describe(String group) {
@@ -76,13 +101,17 @@ public final class GroupOffsets {
 			.get(group)), "cannot see whether the Kafka group '%s' has members".formatted(group)));
 	}
 
-	/** Waits for transactions that commit offsets, too. */
-	private Map<TopicPartition, OffsetAndMetadata> committed(String group) {
+	/**
+	 * Returns the offsets of partitions, {@code null} for those that have none. One is
+	 * left out whose offset is part of a transaction that is open; all are for a group
+	 * that does not exist.
+	 */
+	private Map<TopicPartition, @Nullable OffsetAndMetadata> committed(String group, Set<TopicPartition> partitions) {
 		KafkaFuture<Map<TopicPartition, OffsetAndMetadata>> reply = this.admin.client()
-			.listConsumerGroupOffsets(group,
+			.listConsumerGroupOffsets(Map.of(group, new ListConsumerGroupOffsetsSpec().topicPartitions(partitions)),
 					KafkaAdmin.limited(new ListConsumerGroupOffsetsOptions().requireStable(true)))
-			.partitionsToOffsetAndMetadata();
-		Map<TopicPartition, OffsetAndMetadata> offsets = unlessMissing(
+			.partitionsToOffsetAndMetadata(group);
+		Map<TopicPartition, @Nullable OffsetAndMetadata> offsets = unlessMissing(
 				() -> this.admin.await(reply, "cannot read the offsets of the Kafka group '%s'".formatted(group)));
 		return (offsets != null) ? offsets : Map.of();
 	}
@@ -99,27 +128,15 @@ public final class GroupOffsets {
 		}
 	}
 
-	/** Returns {@code null} if the group has no offset in the whole topic. */
-	private @Nullable Offset before(String topic, TopicPartition partition,
-			Map<TopicPartition, OffsetAndMetadata> committed) {
-		OffsetAndMetadata offset = committed.get(partition);
+	private Offset before(TopicPartition partition, @Nullable OffsetAndMetadata offset) {
 		if (offset == null) {
-			return hasAny(topic, committed.keySet()) ? KafkaOffset.BEGINNING.toOffset() : null;
+			return KafkaOffset.BEGINNING.toOffset();
 		}
 		Described described = this.directory.described(partition.topic());
 		boolean first = offset.offset() == 0;
 		return new KafkaOffset(offset.offset() - 1, first ? null : offset.leaderEpoch().orElse(null),
 				(described != null) ? KafkaOffset.known(described.id()) : null)
 			.toOffset();
-	}
-
-	private boolean hasAny(String topic, Set<TopicPartition> committed) {
-		AtomicBoolean found = new AtomicBoolean();
-		this.directory.known().getOrDefault(topic, TopicShards.NONE).forEach(topic, (shard) -> {
-			TopicPartition partition = this.directory.partition(shard);
-			found.compareAndSet(false, partition != null && committed.contains(partition));
-		});
-		return found.get();
 	}
 
 	private static @Nullable String members(ConsumerGroupDescription group, String kafkaTopic) {
@@ -141,6 +158,18 @@ public final class GroupOffsets {
 				+ "this group; a consumer that was killed remains a member for its 'session.timeout.ms'")
 			.formatted(group.groupId(), kafkaTopic, names.stream().limit(MOST_NAMED).collect(Collectors.joining(", ")),
 					(names.size() > MOST_NAMED) ? ", …" : "", kafkaTopic);
+	}
+
+	private static String openTransaction(String group, TopicPartition partition) {
+		return ("The offset of the Kafka group '%s' in %s is part of a transaction that is open. Stop the application that "
+				+ "consumes '%s' with this group; Kafka ends its transactions after their 'transaction.timeout.ms'")
+			.formatted(group, partition, partition.topic());
+	}
+
+	private static String notOfConsumers(String group, String topic) {
+		return ("The Kafka group '%s' is not one of consumers, so its members cannot be seen. Stop its application, and set "
+				+ "the positions with ShardPositions, or 'shardkeeper.topics.%s.start' to another value")
+			.formatted(group, topic);
 	}
 
 	private static String noOffset(String group, String topic, String kafkaTopic) {

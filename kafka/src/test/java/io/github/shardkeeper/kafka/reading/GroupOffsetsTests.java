@@ -8,10 +8,13 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.kafka.KafkaShardSource;
@@ -112,6 +115,34 @@ class GroupOffsetsTests {
 			}
 			await().untilAsserted(
 					() -> assertThat(source.positions(this.group, List.of(ZERO)).get(ZERO).obstacle()).isNull());
+		}
+	}
+
+	/** Its end decides whether the group has the offset. */
+	@Test
+	void offsetInAnOpenTransactionIsAnObstacleUntilItsEnd() throws Exception {
+		this.kafka.createTopic(this.topic, 2);
+		commit(Map.of(partition(this.topic, 1), new OffsetAndMetadata(7)));
+		Map<String, Object> properties = this.kafka.clientProperties();
+		properties.put("transactional.id", this.topic);
+		try (KafkaShardSource source = source(KafkaTopic.named(this.topic));
+				KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(properties, new ByteArraySerializer(),
+						new ByteArraySerializer())) {
+			producer.initTransactions();
+			producer.beginTransaction();
+			producer.sendOffsetsToTransaction(Map.of(partition(this.topic, 0), new OffsetAndMetadata(42)),
+					new ConsumerGroupMetadata(this.group));
+
+			Map<ShardId, Position> open = source.positions(this.group, List.of(ZERO, ONE));
+			assertThat(open.get(ZERO).before()).isNull();
+			assertThat(open.get(ZERO).obstacle()).contains("is part of a transaction that is open");
+			assertThat(open.get(ONE).obstacle()).isNull();
+			producer.commitTransaction();
+			await().untilAsserted(() -> assertThat(source.positions(this.group, List.of(ZERO)).get(ZERO))
+				.satisfies((position) -> assertThat(position.obstacle()).isNull())
+				.extracting((position) -> position.before().value())
+				.asString()
+				.startsWith("41:"));
 		}
 	}
 
