@@ -8,7 +8,6 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -126,12 +125,13 @@ class GroupOffsetsTests {
 		Map<String, Object> properties = this.kafka.clientProperties();
 		properties.put("transactional.id", this.topic);
 		try (KafkaShardSource source = source(KafkaTopic.named(this.topic));
+				KafkaConsumer<byte[], byte[]> consumer = consumer();
 				KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(properties, new ByteArraySerializer(),
 						new ByteArraySerializer())) {
 			producer.initTransactions();
 			producer.beginTransaction();
 			producer.sendOffsetsToTransaction(Map.of(partition(this.topic, 0), new OffsetAndMetadata(42)),
-					new ConsumerGroupMetadata(this.group));
+					consumer.groupMetadata());
 
 			Map<ShardId, Position> open = source.positions(this.group, List.of(ZERO, ONE));
 			assertThat(open.get(ZERO).before()).isNull();
@@ -169,14 +169,18 @@ class GroupOffsetsTests {
 		return source;
 	}
 
-	/** Returns a consumer that has its partitions. */
-	private KafkaConsumer<byte[], byte[]> member(String name) {
+	/** Returns a consumer of the group, which is no member yet. */
+	private KafkaConsumer<byte[], byte[]> consumer() {
 		Map<String, Object> properties = this.kafka.clientProperties();
 		properties.put("group.id", this.group);
 		properties.put("client.id", "consumer-of-" + this.group);
 		properties.put("enable.auto.commit", "false");
-		KafkaConsumer<byte[], byte[]> member = new KafkaConsumer<>(properties, new ByteArrayDeserializer(),
-				new ByteArrayDeserializer());
+		return new KafkaConsumer<>(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+	}
+
+	/** Returns a consumer that has its partitions. */
+	private KafkaConsumer<byte[], byte[]> member(String name) {
+		KafkaConsumer<byte[], byte[]> member = consumer();
 		member.subscribe(Set.of(name));
 		await().until(() -> {
 			member.poll(Duration.ofMillis(100));
