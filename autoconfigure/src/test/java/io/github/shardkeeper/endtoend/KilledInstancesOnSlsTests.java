@@ -122,7 +122,7 @@ class KilledInstancesOnSlsTests {
 	/** Sends the next numbers to every shard until that many more of each are handled. */
 	private void sendUntilHandled(int more) {
 		long target = this.sent + more;
-		Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(20)).until(() -> {
+		Awaitility.await().atMost(Duration.ofMinutes(3)).pollInterval(Duration.ofMillis(20)).until(() -> {
 			this.sent++;
 			this.sender
 				.append(IntStream.range(0, SHARDS)
