@@ -137,8 +137,7 @@ final class RecordIntake {
 			return part;
 		}
 		if (this.ofQueueInARow >= MAX_OF_QUEUE_IN_A_ROW && this.progress.queue().keepsOrder()) {
-			// A long sequence of one key must not stop all others; and not more of its
-			// new
+			// A long sequence of one key must not stop all others. Not more of its new
 			// records are put behind it than it has less meanwhile.
 			Delivery other = this.heldBack.isEmpty() ? takeUpNew(now, 1) : null;
 			if (other != null) {
