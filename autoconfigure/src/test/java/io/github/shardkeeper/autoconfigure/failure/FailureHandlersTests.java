@@ -122,9 +122,10 @@ class FailureHandlersTests {
 					exceptions=java.io.IOException;action=halt;delay=1s | makes no further call | Remove the delay
 					exceptions=java.io.IOException;action=retry;delay=0s | [0].delay' is 0s | 1ms or more
 					exceptions=java.io.IOException;action=retry;delay=366d | [0].delay' is 366d | 365d or less
-					exceptions=java.io.IOException;action=retry;delay=1s;max-delay=0s | [0].max-delay' is 0s | 1ms or more
+					exceptions=java.io.IOException;action=retry;delay=1s;max-delay=0s | [0].max-delay' is 0s | 1s or more
 					exceptions=java.io.IOException;action=retry;delay=1s;multiplier=0.5 | [0].multiplier' is 0.5 | Set it to 1
 					exceptions=java.io.IOException;action=retry;delay=1s;max-attempts=1 | [0].max-attempts' is 1 | 2 or more
+					exceptions=java.io.IOException;action=retry-queue;multiplier=2 | [0].delay' is not | Set the delay, or remove them
 					exceptions=java.io.IOException;action=park-key | [0].action' is 'park-key', but 'shardkeeper.consumer.on-failure' is not | Set 'on-failure' to 'park-key'
 					""")
 	void ruleThatIsNotPossibleFailsStartup(String rule, String description, String action) {

@@ -75,7 +75,7 @@ class FailureTableTests {
 		FailureTable table = table(new FailureRule(List.of(Exception.class), Kind.RETRY_QUEUE, SECOND, 10, null, null));
 
 		assertThat(choose(table, new Exception(), 1_000_000))
-			.isEqualTo(FailureAction.retryQueue(FailureAction.MAX_DELAY));
+			.isEqualTo(FailureAction.retryQueue(FailureRule.MAX_DELAY));
 	}
 
 	@Test

@@ -40,7 +40,7 @@ record HandoverScenario(Set<Event> events, int rounds, int kills, long quietMill
 		group.start(1);
 		group.start(1);
 		group.awaitBalance();
-		group.warmUp();
+		group.warmUp(results.protocol().keepsShards());
 		for (Event event : this.events) {
 			switch (event) {
 				case QUIET -> quiet(group, results);

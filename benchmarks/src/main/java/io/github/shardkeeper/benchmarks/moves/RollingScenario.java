@@ -21,7 +21,7 @@ record RollingScenario(int instances, boolean newFirst) {
 			group.start(1);
 		}
 		group.awaitBalance();
-		group.warmUp();
+		group.warmUp(results.protocol().keepsShards());
 		long begin = System.nanoTime();
 		for (int i = 0; i < this.instances; i++) {
 			replace(group, results);

@@ -76,11 +76,22 @@ public final class Group implements AutoCloseable {
 				this.cluster.instance(GROUP, name, this.directory.resolve(name + Traces.SUFFIX), release));
 	}
 
-	/** A move of each kind, so that none that is measured is the first one. */
-	public void warmUp() throws IOException, InterruptedException {
-		String another = start(1);
-		awaitBalance();
-		terminate(another);
+	/**
+	 * A move of each kind, so that none that is measured is the first one.
+	 * @param keepsShards whether the shards of an instance that leaves in order would be
+	 * kept for its return
+	 */
+	public void warmUp(boolean keepsShards) throws IOException, InterruptedException {
+		if (keepsShards) {
+			String returning = eldest();
+			terminate(returning);
+			start(returning, 1);
+		}
+		else {
+			String another = start(1);
+			awaitBalance();
+			terminate(another);
+		}
 		awaitBalance();
 	}
 

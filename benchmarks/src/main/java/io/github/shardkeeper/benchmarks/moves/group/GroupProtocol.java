@@ -51,10 +51,9 @@ public record GroupProtocol(String text, long leaseMillis, long heartbeatMillis,
 
 	/**
 	 * As long as shards are kept for an instance that does not come back: longer than any
-	 * restart here, also on a machine with other work, and shorter than the default, so
-	 * that the group is soon at rest.
+	 * restart, also on a machine with other work.
 	 */
-	private static final String AWAY_TIMEOUT = "30s";
+	private static final String AWAY_TIMEOUT = "5m";
 
 	/** Returns the protocols of the settings. */
 	public static List<GroupProtocol> of(String settings) {
