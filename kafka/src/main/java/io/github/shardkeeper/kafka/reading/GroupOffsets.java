@@ -67,7 +67,8 @@ public final class GroupOffsets {
 		partitions.forEach((shard, partition) -> {
 			String obstacle = (description != null) ? members(description, partition.topic())
 					: any ? notOfConsumers(group, topic) : null;
-			if (!committed.isEmpty() && !committed.containsKey(partition)) {
+			boolean exists = description != null || !committed.isEmpty();
+			if (exists && !committed.containsKey(partition)) {
 				obstacle = (obstacle != null) ? obstacle : openTransaction(group, partition);
 				positions.put(shard, new Position(null, obstacle));
 			}

@@ -1,6 +1,7 @@
 package io.github.shardkeeper.kafka.reading;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -15,6 +16,8 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import io.github.shardkeeper.kafka.KafkaShardSource;
 import io.github.shardkeeper.kafka.client.KafkaSourceSettings;
@@ -118,10 +121,13 @@ class GroupOffsetsTests {
 	}
 
 	/** Its end decides whether the group has the offset. */
-	@Test
-	void offsetInAnOpenTransactionIsAnObstacleUntilItsEnd() throws Exception {
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void offsetInAnOpenTransactionIsAnObstacleUntilItsEnd(boolean beforeTheFirstOffset) throws Exception {
 		this.kafka.createTopic(this.topic, 2);
-		commit(Map.of(partition(this.topic, 1), new OffsetAndMetadata(7)));
+		if (!beforeTheFirstOffset) {
+			commit(Map.of(partition(this.topic, 1), new OffsetAndMetadata(7)));
+		}
 		Map<String, Object> properties = this.kafka.clientProperties();
 		properties.put("transactional.id", this.topic);
 		try (KafkaShardSource source = source(KafkaTopic.named(this.topic));
@@ -130,13 +136,22 @@ class GroupOffsetsTests {
 						new ByteArraySerializer())) {
 			producer.initTransactions();
 			producer.beginTransaction();
-			producer.sendOffsetsToTransaction(Map.of(partition(this.topic, 0), new OffsetAndMetadata(42)),
-					consumer.groupMetadata());
+			Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>();
+			offsets.put(partition(this.topic, 0), new OffsetAndMetadata(42));
+			if (beforeTheFirstOffset) {
+				offsets.put(partition(this.topic, 1), new OffsetAndMetadata(7));
+			}
+			producer.sendOffsetsToTransaction(offsets, consumer.groupMetadata());
 
 			Map<ShardId, Position> open = source.positions(this.group, List.of(ZERO, ONE));
 			assertThat(open.get(ZERO).before()).isNull();
 			assertThat(open.get(ZERO).obstacle()).contains("is part of a transaction that is open");
-			assertThat(open.get(ONE).obstacle()).isNull();
+			if (beforeTheFirstOffset) {
+				assertThat(open.get(ONE).obstacle()).contains("is part of a transaction that is open");
+			}
+			else {
+				assertThat(open.get(ONE).obstacle()).isNull();
+			}
 			producer.commitTransaction();
 			await().untilAsserted(() -> assertThat(source.positions(this.group, List.of(ZERO)).get(ZERO))
 				.satisfies((position) -> assertThat(position.obstacle()).isNull())
