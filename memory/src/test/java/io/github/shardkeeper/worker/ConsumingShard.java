@@ -67,6 +67,8 @@ final class ConsumingShard {
 
 	private final List<String> ended = new ArrayList<>();
 
+	private int staleCommits;
+
 	private int unusableChoices;
 
 	private final ShardHandler handler;
@@ -291,6 +293,11 @@ final class ConsumingShard {
 		return this.unusableChoices;
 	}
 
+	/** Number of commits that meters count as refused because of a newer owner. */
+	int staleCommits() {
+		return this.staleCommits;
+	}
+
 	/** Ends of workers. */
 	List<String> ended() {
 		return this.ended;
@@ -301,6 +308,13 @@ final class ConsumingShard {
 		@Override
 		public void failureHandlerFailed() {
 			ConsumingShard.this.unusableChoices++;
+		}
+
+		@Override
+		public void committed(boolean accepted) {
+			if (!accepted) {
+				ConsumingShard.this.staleCommits++;
+			}
 		}
 
 	}

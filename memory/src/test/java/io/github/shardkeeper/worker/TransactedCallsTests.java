@@ -308,6 +308,7 @@ class TransactedCallsTests {
 		assertThat(this.transactions.rows).isEmpty();
 		assertThat(shard.ended()).containsExactly("released");
 		assertThat(shard.worker().ended()).isDone();
+		assertThat(shard.staleCommits()).isOne();
 	}
 
 	@Test

@@ -129,13 +129,18 @@ public final class TransactionalCommitter extends ResumingCommitter {
 	 * @throws io.github.shardkeeper.StoreUnavailableException if it is not known yet
 	 */
 	public CallTransactions.@Nullable Result settle(CallTransaction call) {
+		boolean answered = true;
 		if (call.ended() instanceof CallTransactions.Result.Unknown unknown) {
 			this.unsettled = call;
-			call.settled(owned().isLost() ? new CallTransactions.Result.Stale() : find(call, unknown));
+			answered = !owned().isLost();
+			call.settled(answered ? find(call, unknown) : new CallTransactions.Result.Stale());
 			this.unsettled = null;
 		}
 		if (call.ended() instanceof CallTransactions.Result.Stale) {
 			this.stale = true;
+			if (answered) {
+				this.meters.count((meters) -> meters.committed(false));
+			}
 		}
 		return call.ended();
 	}
