@@ -1,6 +1,7 @@
 package io.github.shardkeeper.consumer;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -10,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.loop.ProblemLog;
-import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.source.GroupPositions.Position;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardReader.RecordSink;
 import io.github.shardkeeper.text.PrintableLogger;
@@ -74,12 +75,12 @@ final class ShardStarts {
 		List<Start> due = due(this.clock.now());
 		if (!due.isEmpty()) {
 			try {
-				begin(due);
-				if (this.log.resolved()) {
+				if (begin(due) && this.log.resolved()) {
 					logger.info("Start positions can be found again");
 				}
 			}
 			catch (RuntimeException ex) {
+				due.forEach((start) -> start.alone = true);
 				failed(due, String.valueOf(ex.getMessage()));
 			}
 			if (Thread.interrupted()) {
@@ -91,7 +92,7 @@ final class ShardStarts {
 
 	/**
 	 * Returns the due shards of one topic, to resolve them with one request. After a
-	 * failure each is resolved alone: only one of them may be the reason.
+	 * request that failed each is resolved alone: only one of them may be the reason.
 	 */
 	private synchronized List<Start> due(MonotonicTime now) {
 		Start first = null;
@@ -104,25 +105,34 @@ final class ShardStarts {
 			return List.of();
 		}
 		Start chosen = first;
-		return chosen.isTried() ? List.of(chosen)
+		return chosen.alone ? List.of(chosen)
 				: this.waiting.values()
 					.stream()
-					.filter((start) -> start.isDue(now) && !start.isTried() && start.isLike(chosen))
+					.filter((start) -> start.isDue(now) && !start.alone && start.isLike(chosen))
 					.toList();
 	}
 
-	private void begin(List<Start> due) {
+	/** Returns whether all could be started. */
+	private boolean begin(List<Start> due) {
 		List<ShardId> shards = due.stream().map((start) -> start.shard).toList();
-		Map<ShardId, Offset> offsets = this.positions.before(shards.get(0).topic(), shards);
+		Map<ShardId, Position> positions = this.positions.resolve(shards.get(0).topic(), shards);
+		Map<String, List<Start>> obstructed = new LinkedHashMap<>();
 		for (Start start : due) {
+			Position position = positions.get(start.shard);
+			if (position != null && position.obstacle() != null) {
+				obstructed.computeIfAbsent(position.obstacle(), (obstacle) -> new ArrayList<>()).add(start);
+				continue;
+			}
 			// A stop waits for that, and then stops what was started.
 			synchronized (this) {
 				if (this.waiting.get(start.shard) == start) {
-					this.reader.start(start.shard, offsets.get(start.shard), start.sink);
+					this.reader.start(start.shard, (position != null) ? position.before() : null, start.sink);
 					this.waiting.remove(start.shard);
 				}
 			}
 		}
+		obstructed.forEach((obstacle, starts) -> failed(starts, obstacle));
+		return obstructed.isEmpty();
 	}
 
 	private synchronized void failed(List<Start> due, String reason) {
@@ -149,10 +159,10 @@ final class ShardStarts {
 		boolean isFirst(String topic);
 
 		/**
-		 * Returns the offsets after which to start shards of a topic. May wait for the
-		 * source or the store.
+		 * Returns the offsets after which to start shards of a topic, or what prevents a
+		 * start there now. May wait for the source or the store.
 		 */
-		Map<ShardId, Offset> before(String topic, Collection<ShardId> shards);
+		Map<ShardId, Position> resolve(String topic, Collection<ShardId> shards);
 
 	}
 
@@ -167,6 +177,9 @@ final class ShardStarts {
 
 		private final Backoff backoff = new Backoff(FIRST_PAUSE, LAST_PAUSE);
 
+		/** Whether a request for it has failed. */
+		private boolean alone;
+
 		/** {@code null} until it has failed. */
 		private @Nullable String problem;
 
@@ -180,16 +193,12 @@ final class ShardStarts {
 			return !now.isBefore(this.retryAt);
 		}
 
-		boolean isTried() {
-			return this.problem != null;
-		}
-
 		/**
 		 * Returns whether its turn comes first. Those that fail may take so long that one
 		 * of them is always due: they must not delay all others.
 		 */
 		boolean isBefore(Start other) {
-			return (isTried() != other.isTried()) ? !isTried() : this.retryAt.isBefore(other.retryAt);
+			return (this.alone != other.alone) ? !this.alone : this.retryAt.isBefore(other.retryAt);
 		}
 
 		boolean isLike(Start other) {

@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
-import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.source.GroupPositions;
 import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.time.MonotonicClock;
 import io.github.shardkeeper.time.MonotonicTime;
@@ -60,7 +60,7 @@ public final class StartPositions implements ShardStarts.Positions {
 	private void check(String topic, StartPosition position) {
 		try {
 			if (position instanceof StartPosition.From) {
-				this.sources.before(position, List.of(ShardId.of(topic, 0)));
+				this.sources.resolve(position, List.of(ShardId.of(topic, 0)));
 			}
 			else if (position instanceof StartPosition.Group) {
 				this.sources.groups(topic);
@@ -108,9 +108,9 @@ public final class StartPositions implements ShardStarts.Positions {
 	}
 
 	@Override
-	public Map<ShardId, Offset> before(String topic, Collection<ShardId> shards) {
+	public Map<ShardId, GroupPositions.Position> resolve(String topic, Collection<ShardId> shards) {
 		StartPosition position = position(topic);
-		return (position != null) ? this.sources.before(position, shards) : Map.of();
+		return (position != null) ? this.sources.resolve(position, shards) : Map.of();
 	}
 
 	private boolean isLatest(String topic) {

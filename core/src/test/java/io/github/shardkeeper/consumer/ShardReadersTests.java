@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +18,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.StartPosition;
 import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.GroupPositions.Position;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.SourceRegistry;
@@ -118,6 +120,31 @@ class ShardReadersTests {
 
 		assertThat(this.orders.calls()).containsExactly("start after start of orders/1");
 		assertThat(this.readers.problems()).containsOnlyKeys(ORDER);
+	}
+
+	/** Such as members of a consumer group, as long as there are any. */
+	@Test
+	void shardsWithAnObstacleWaitAndAreResolvedTogether() throws InterruptedException {
+		this.readers.startLoops(this.loops, false);
+		ShardId free = ShardId.of("orders", 2);
+		this.positions.obstructed.addAll(Set.of(ORDER, OTHER_ORDER));
+		for (ShardId shard : List.of(ORDER, OTHER_ORDER, free)) {
+			this.readers.start(shard, null, (records) -> true);
+		}
+		Loops.Step step = this.loops.steps.get("shardkeeper-start-a");
+		this.clock.advance(this.clock.now().until(step.run()));
+		assertThat(this.orders.calls()).containsExactly("start after start of orders/2");
+		assertThat(this.readers.problems()).hasSize(2)
+			.containsEntry(ORDER, "The start position cannot be found; retrying. obstacle of the test");
+		step.run();
+		assertThat(this.positions.asked).isEqualTo(2);
+
+		this.positions.obstructed.clear();
+		this.clock.advance(Duration.ofSeconds(1));
+		assertThat(step.run()).isNull();
+		assertThat(this.positions.asked).isEqualTo(3);
+		assertThat(this.orders.calls()).hasSize(3);
+		assertThat(this.readers.problems()).isEmpty();
 	}
 
 	@Test
@@ -293,6 +320,8 @@ class ShardReadersTests {
 
 		private Set<ShardId> failing = Set.of();
 
+		private final Set<ShardId> obstructed = new HashSet<>();
+
 		private int asked;
 
 		private Runnable onAsk = () -> {
@@ -304,7 +333,7 @@ class ShardReadersTests {
 		}
 
 		@Override
-		public Map<ShardId, Offset> before(String topic, Collection<ShardId> shards) {
+		public Map<ShardId, Position> resolve(String topic, Collection<ShardId> shards) {
 			this.asked++;
 			this.onAsk.run();
 			if (this.failure != null) {
@@ -313,9 +342,10 @@ class ShardReadersTests {
 			if (shards.stream().anyMatch(this.failing::contains)) {
 				throw new IllegalStateException("caused by the test");
 			}
-			Map<ShardId, Offset> offsets = new HashMap<>();
-			shards.forEach((shard) -> offsets.put(shard, new Offset("start of " + shard)));
-			return offsets;
+			Map<ShardId, Position> positions = new HashMap<>();
+			shards.forEach((shard) -> positions.put(shard, this.obstructed.contains(shard)
+					? new Position(null, "obstacle of the test") : Position.after(new Offset("start of " + shard))));
+			return positions;
 		}
 
 	}

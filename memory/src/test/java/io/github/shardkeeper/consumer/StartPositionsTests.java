@@ -12,6 +12,7 @@ import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.source.GroupPositions.Position;
 import io.github.shardkeeper.source.ShardAppender.NewRecord;
 import io.github.shardkeeper.source.SourceRegistry;
 import io.github.shardkeeper.source.memory.MemoryStreamSource;
@@ -146,8 +147,9 @@ class StartPositionsTests {
 	}
 
 	private void start(StartPositions positions, Offset after) {
-		this.reader.start(SHARD, (after != null) ? after : positions.before("orders", List.of(SHARD)).get(SHARD),
-				(records) -> true);
+		Position position = positions.resolve("orders", List.of(SHARD)).get(SHARD);
+		Offset start = (position != null) ? position.before() : null;
+		this.reader.start(SHARD, (after != null) ? after : start, (records) -> true);
 	}
 
 	private void append(int records) {
