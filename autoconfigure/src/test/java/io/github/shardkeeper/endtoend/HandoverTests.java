@@ -292,7 +292,7 @@ class HandoverTests {
 		this.redis.restart();
 		await().until(() -> handler.events.size() == 2);
 		assertThat(handler.events.get(1)).isInstanceOfSatisfying(ShardSessionResumedEvent.class, (event) -> {
-			assertThat(event.anew()).isTrue();
+			assertThat(event.newSession()).isTrue();
 			assertThat(event.member()).isNotEqualTo(member);
 		});
 		sendToAll(one, 1);
@@ -315,7 +315,7 @@ class HandoverTests {
 
 		assertThat(handler.events.get(0)).isInstanceOf(ShardSessionLostEvent.class);
 		assertThat(handler.events.get(1)).isInstanceOfSatisfying(ShardSessionResumedEvent.class,
-				(event) -> assertThat(event.anew()).isFalse());
+				(event) -> assertThat(event.newSession()).isFalse());
 	}
 
 	@Test

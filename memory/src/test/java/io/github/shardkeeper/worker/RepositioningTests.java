@@ -870,7 +870,7 @@ class RepositioningTests {
 		}
 
 		@Override
-		public void sessionResumed(MemberId member, boolean anew) {
+		public void sessionResumed(MemberId member, boolean newSession) {
 		}
 
 		@Override

@@ -1453,7 +1453,7 @@ class ShardWorkerTests {
 		}
 
 		@Override
-		public void sessionResumed(MemberId member, boolean anew) {
+		public void sessionResumed(MemberId member, boolean newSession) {
 		}
 
 		@Override

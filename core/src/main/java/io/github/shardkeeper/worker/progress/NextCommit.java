@@ -76,7 +76,7 @@ public final class NextCommit {
 	/**
 	 * Makes what is uncommitted due sooner, because the shard has handled everything that
 	 * it was given: nobody should have to wait for the interval to see where it is. Not
-	 * at once, because its next record may be under way. A change begins the time anew,
+	 * at once, because its next record may be under way. A change begins the time again,
 	 * so that a shard whose records come in quick succession commits as rarely as one
 	 * that is never idle.
 	 */

@@ -113,7 +113,7 @@ final class PartitionConsumer {
 		this.nextGapCheck = now.plus(gapInterval);
 	}
 
-	/** Assigns the partitions that can be read anew, in the next poll. */
+	/** Assigns again, in the next poll, the partitions that can be read. */
 	void rearrange() {
 		this.rearrange = true;
 	}
