@@ -137,7 +137,7 @@ final class ShardStarts {
 
 	private synchronized void failed(List<Start> due, String reason) {
 		if (this.log.isNew(reason)) {
-			logger.warn("Cannot find the start position of {}, which is not consumed until then; retrying. {}",
+			logger.warn("Cannot find the start position of {} and does not consume until then; retrying. {}",
 					(due.size() == 1) ? due.get(0).shard : due.size() + " shards", reason);
 		}
 		MonotonicTime now = this.clock.now();

@@ -210,6 +210,7 @@ class MessageHandlersTests {
 			ValidRecords      | has @Payload, @Valid or @Validated on a               | '@Valid List<T>'
 			ValidContext      | has @Payload, @Valid or @Validated on a               | Remove the annotation
 			HeadersOfText     | has @Headers on a String                              | MessageHeaders
+			HeaderOfKafka     | has a @Header('kafka_receivedMessageKey')             | @Header(ShardHeaders.KEY)
 			OtherMessage      | takes a ErrorMessage                                  | Message<T>
 			Messages          | takes a batch of messages                             | List<ShardRecord<T>>
 			BatchAndHeader    | takes a batch, and something of one message           | List<ShardRecord<T>>
@@ -508,6 +509,14 @@ class MessageHandlersTests {
 
 		@ShardConsumer("orders")
 		void handle(String payload, @Headers String headers) {
+		}
+
+	}
+
+	static class HeaderOfKafka extends Recording {
+
+		@ShardConsumer("orders")
+		void handle(String payload, @Header("kafka_receivedMessageKey") String key) {
 		}
 
 	}

@@ -2,6 +2,7 @@ package io.github.shardkeeper.handler.messaging;
 
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -28,6 +29,7 @@ import org.springframework.validation.FieldError;
 import org.springframework.validation.Validator;
 
 import io.github.shardkeeper.ShardContext;
+import io.github.shardkeeper.ShardHeaders;
 import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.source.PayloadConversionException;
 import io.github.shardkeeper.source.PayloadConverter;
@@ -40,6 +42,14 @@ import io.github.shardkeeper.source.SourceRecord;
  * Thread-safe.
  */
 public final class SpringMessageArguments implements MessageArguments {
+
+	/**
+	 * Headers that listeners of Spring Kafka have and records have not, with the
+	 * constants of {@link ShardHeaders} for the same.
+	 */
+	private static final Map<String, String> OF_SPRING_KAFKA = Map.of("kafka_receivedMessageKey", "KEY",
+			"kafka_receivedTopic", "TOPIC", "kafka_receivedPartitionId", "SHARD", "kafka_offset", "OFFSET",
+			"kafka_receivedTimestamp", "TIMESTAMP", "kafka_groupId", "GROUP", "kafka_deliveryAttempt", "ATTEMPT");
 
 	private final List<HandlerMethodArgumentResolver> resolvers;
 
@@ -80,7 +90,7 @@ public final class SpringMessageArguments implements MessageArguments {
 			parameter.initParameterNameDiscovery(this.names);
 			MessageParameter checked = new MessageParameter(parameter);
 			checked.check(this.validates, refusal);
-			requireResolvable(parameter, refusal);
+			checkHeader(parameter, refusal);
 			if (checked.isPayload()) {
 				filled.fill(i, parameter, checked.isList() ? this.batchPayload : this.payload, true);
 			}
@@ -105,7 +115,7 @@ public final class SpringMessageArguments implements MessageArguments {
 	}
 
 	/** Checked at startup: the resolver would fail for each record. */
-	private void requireResolvable(MethodParameter parameter, Refusal refusal) {
+	private void checkHeader(MethodParameter parameter, Refusal refusal) {
 		Header header = parameter.getParameterAnnotation(Header.class);
 		if (header == null) {
 			return;
@@ -115,6 +125,11 @@ public final class SpringMessageArguments implements MessageArguments {
 				throw refusal.of("has a @Header with '%s', which cannot be resolved.".formatted(text),
 						"Set the property that it names, or give it a default as in '${name:default}'.");
 			}
+		}
+		String ours = OF_SPRING_KAFKA.get(header.name());
+		if (ours != null) {
+			throw refusal.of("has a @Header('%s'), which Spring Kafka adds to records.".formatted(header.name()),
+					"Write @Header(ShardHeaders.%s).".formatted(ours));
 		}
 	}
 
