@@ -3,9 +3,6 @@ package io.github.shardkeeper.autoconfigure.source;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -30,7 +27,6 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.kafka.core.ConsumerFactory;
 
-import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.actuate.ShardsEndpoint;
 import io.github.shardkeeper.autoconfigure.ShardkeeperActuatorAutoConfiguration;
@@ -54,13 +50,13 @@ class KafkaBrokerTests {
 
 	private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
 
-	private final Recorder recorder = new Recorder();
+	private final OrderRecorder recorder = new OrderRecorder();
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(
 				AutoConfigurations.of(ShardkeeperAutoConfiguration.class, ShardkeeperActuatorAutoConfiguration.class,
 						KafkaAutoConfiguration.class, KafkaMetricsAutoConfiguration.class))
-		.withBean(Recorder.class, () -> this.recorder)
+		.withBean(OrderRecorder.class, () -> this.recorder)
 		.withBean(MeterRegistry.class, () -> this.registry)
 		.withPropertyValues("shardkeeper.group=kafka", "shardkeeper.store=memory",
 				"shardkeeper.topics.orders.source=kafka", "shardkeeper.kafka.refresh-interval=200ms",
@@ -207,21 +203,6 @@ class KafkaBrokerTests {
 
 	private static void send(KafkaProducer<byte[], byte[]> producer, String topic, String payload) throws Exception {
 		producer.send(new ProducerRecord<>(topic, 0, null, payload.getBytes())).get();
-	}
-
-	static class Recorder {
-
-		private final BlockingQueue<String> payloads = new LinkedBlockingQueue<>();
-
-		@ShardConsumer("orders")
-		void handle(String payload) {
-			this.payloads.add(payload);
-		}
-
-		String next() throws InterruptedException {
-			return this.payloads.poll(20, TimeUnit.SECONDS);
-		}
-
 	}
 
 }

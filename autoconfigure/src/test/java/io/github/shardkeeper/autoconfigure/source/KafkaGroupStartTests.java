@@ -4,9 +4,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -22,7 +19,6 @@ import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 
-import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardConsumers;
 import io.github.shardkeeper.autoconfigure.ShardkeeperActuatorAutoConfiguration;
 import io.github.shardkeeper.autoconfigure.ShardkeeperAutoConfiguration;
@@ -55,11 +51,11 @@ class KafkaGroupStartTests {
 		this.kafka.createTopic("taken-over", 2);
 		send(0, "a0", "a1", "a2");
 		send(1, "b0");
-		Recorder recorder = new Recorder();
+		OrderRecorder recorder = new OrderRecorder();
 		try (KafkaConsumer<String, String> former = former()) {
 			former.commitSync(Map.of(new TopicPartition("taken-over", 0), new OffsetAndMetadata(2)));
 
-			this.runner.withBean(Recorder.class, () -> recorder)
+			this.runner.withBean(OrderRecorder.class, () -> recorder)
 				.withPropertyValues("shardkeeper.topics.orders.consumer.auto-startup=false")
 				.run((context) -> {
 					List<String> effects = context.getBean(ShardOperations.class)
@@ -75,12 +71,12 @@ class KafkaGroupStartTests {
 					await().untilAsserted(() -> assertThat(problems(context)).hasSize(2)
 						.allSatisfy((shard, problem) -> assertThat(problem).contains("'booking' still has members",
 								"Stop the application")));
-					assertThat(recorder.payloads).isEmpty();
+					assertThat(recorder.isEmpty()).isTrue();
 					former.close();
 
 					assertThat(List.of(recorder.next(), recorder.next())).containsExactlyInAnyOrder("a2", "b0");
 					assertThat(problems(context)).isEmpty();
-					assertThat(recorder.payloads).isEmpty();
+					assertThat(recorder.isEmpty()).isTrue();
 				});
 		}
 	}
@@ -111,21 +107,6 @@ class KafkaGroupStartTests {
 				producer.send(new ProducerRecord<>("taken-over", partition, null, payload)).get();
 			}
 		}
-	}
-
-	static class Recorder {
-
-		private final BlockingQueue<String> payloads = new LinkedBlockingQueue<>();
-
-		@ShardConsumer("orders")
-		void handle(String payload) {
-			this.payloads.add(payload);
-		}
-
-		String next() throws InterruptedException {
-			return this.payloads.poll(1, TimeUnit.MINUTES);
-		}
-
 	}
 
 }
