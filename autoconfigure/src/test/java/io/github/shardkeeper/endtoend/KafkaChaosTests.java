@@ -92,6 +92,9 @@ class KafkaChaosTests {
 
 	private final boolean stops = this.seed % 2 == 0;
 
+	/** What has started, the last first: the rest is missing if the start has failed. */
+	private final List<AutoCloseable> opened = new ArrayList<>();
+
 	private EmbeddedRedis redis;
 
 	private EmbeddedKafka kafka;
@@ -110,17 +113,23 @@ class KafkaChaosTests {
 	void start() throws IOException {
 		FileSystemUtils.deleteRecursively(this.directory);
 		Files.createDirectories(this.directory);
-		this.redis = EmbeddedRedis.start();
+		this.redis = opened(EmbeddedRedis.start());
 		// A quota is exceeded soon, and not for long.
-		this.kafka = EmbeddedKafka.builder().setting("quota.window.num", "2").start();
-		this.group = new LossyGroup(this.redis, this.directory, GROUP, INSTANCES.size(), PARTITIONS + 1, 1, this.seed);
-		this.faults = new KafkaFaults(this.kafka, TOPIC, PARTITIONS, Duration.ofMillis(100));
-		this.observer = new SpringApplicationBuilder(Observer.class).web(WebApplicationType.NONE)
+		this.kafka = opened(EmbeddedKafka.builder().setting("quota.window.num", "2").start());
+		this.group = opened(
+				new LossyGroup(this.redis, this.directory, GROUP, INSTANCES.size(), PARTITIONS + 1, 1, this.seed));
+		this.faults = opened(new KafkaFaults(this.kafka, TOPIC, PARTITIONS, Duration.ofMillis(100)));
+		this.observer = opened(new SpringApplicationBuilder(Observer.class).web(WebApplicationType.NONE)
 			.run(Stream
 				.concat(arguments(),
 						Stream.of("--spring.main.banner-mode=off", "--shardkeeper.group=" + GROUP,
 								"--shardkeeper.instance-id=observer", "--spring.data.redis.port=" + this.redis.port()))
-				.toArray(String[]::new));
+				.toArray(String[]::new)));
+	}
+
+	private <T extends AutoCloseable> T opened(T one) {
+		this.opened.add(0, one);
+		return one;
 	}
 
 	private Stream<String> arguments() {
@@ -142,12 +151,10 @@ class KafkaChaosTests {
 	}
 
 	@AfterEach
-	void stop() {
-		this.observer.close();
-		this.faults.close();
-		this.group.close();
-		this.kafka.close();
-		this.redis.close();
+	void stop() throws Exception {
+		for (AutoCloseable each : this.opened) {
+			each.close();
+		}
 	}
 
 	@Test
