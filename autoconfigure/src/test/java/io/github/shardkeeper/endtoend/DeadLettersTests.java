@@ -29,7 +29,6 @@ import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.ShardTemplate.Appended;
 import io.github.shardkeeper.redis.testsupport.KnownGroup;
-import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.test.EmbeddedGroup;
 
@@ -38,7 +37,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Whole applications give records up, and have them handled after all.
  */
-@OnEveryRedis
 class DeadLettersTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);

@@ -188,7 +188,6 @@ class FailoverTests {
 	}
 
 	@Test
-	@OnEveryRedis
 	@Promise("Tokens never repeat")
 	void sentinelFailoverWithLostWritesRepeatsOnlyShardsOfDeadOwner() {
 		startOnSentinel();

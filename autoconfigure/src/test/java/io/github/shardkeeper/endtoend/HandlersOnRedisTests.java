@@ -46,7 +46,6 @@ import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.CheckpointStore.Checkpoint;
 import io.github.shardkeeper.observation.TestTracing;
 import io.github.shardkeeper.redis.testsupport.KnownGroup;
-import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.test.EmbeddedGroup;
@@ -57,7 +56,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Handlers of every shape and their commits, in whole applications.
  */
-@OnEveryRedis
 class HandlersOnRedisTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);

@@ -54,7 +54,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * partition write. Redis does that if it is configured, for scripts too; if it is not,
  * Shardkeeper warns.
  */
-@OnEveryRedis
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("proof")
 @Promise("Clear errors")
@@ -120,6 +119,7 @@ class MinReplicasTests {
 
 	/** Whether it could need memory or not: it stands before its first write. */
 	@ParameterizedTest
+	@OnEveryRedis
 	@ValueSource(strings = { "redis.call('SET', KEYS[1], 1)", "redis.call('HDEL', KEYS[1], '')",
 			"redis.pcall('HDEL', KEYS[1], '') redis.call('SET', KEYS[1], 1)" })
 	void scriptIsRefusedBeforeItsFirstWrite(String writes) {
@@ -134,6 +134,7 @@ class MinReplicasTests {
 	}
 
 	@Test
+	@OnEveryRedis
 	void consumptionSuspendsWithoutReplicasAndResumesInPlace(CapturedOutput output) {
 		EmbeddedRedis master = master(GUARDED);
 		EmbeddedRedis replica = replicaOf(master);

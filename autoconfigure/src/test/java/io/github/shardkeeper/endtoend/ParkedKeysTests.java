@@ -25,7 +25,6 @@ import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.operations.ShardOperations;
 import io.github.shardkeeper.operations.request.OperationRefusedException;
 import io.github.shardkeeper.redis.testsupport.KnownGroup;
-import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.report.OperationReport;
 import io.github.shardkeeper.report.WaitingKeyReport;
 import io.github.shardkeeper.shard.ShardId;
@@ -36,7 +35,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** Keys that wait for a failing record, in whole applications. */
-@OnEveryRedis
 @Promise("Other keys continue")
 class ParkedKeysTests {
 

@@ -25,7 +25,6 @@ import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
-import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.test.EmbeddedGroup;
 import io.github.shardkeeper.test.EmbeddedRedis;
@@ -37,7 +36,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * An application whose Redis user loses one right while it consumes recovers when the
  * right is back, and state, dead letters and offset are exact.
  */
-@OnEveryRedis
 @Tag("proof")
 @Promise({ "Nothing lost", "State exactly once" })
 class RefusedCommitsTests {

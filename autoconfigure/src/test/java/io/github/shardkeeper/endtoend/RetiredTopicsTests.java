@@ -35,7 +35,6 @@ import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.operations.reporting.GroupReporter;
 import io.github.shardkeeper.protocol.leader.UnattendedShards;
 import io.github.shardkeeper.redis.testsupport.KnownGroup;
-import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.report.GroupReport;
 import io.github.shardkeeper.report.ShardReport;
@@ -49,7 +48,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 /**
  * An application with two topics is deployed again with one of them.
  */
-@OnEveryRedis
 @Tag("proof")
 @Promise("Automatic recovery")
 class RetiredTopicsTests {

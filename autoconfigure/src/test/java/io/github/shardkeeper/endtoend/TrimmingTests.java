@@ -51,7 +51,6 @@ import static org.awaitility.Awaitility.await;
 /**
  * Trimming of streams, with the checkpoints of several groups in Redis.
  */
-@OnEveryRedis
 @Tag("proof")
 class TrimmingTests {
 
@@ -104,6 +103,7 @@ class TrimmingTests {
 	}
 
 	@Test
+	@OnEveryRedis
 	@Promise("Nothing lost")
 	void trimmingStopsAtSlowestGroup() {
 		List<Offset> offsets = append(1000);
@@ -244,6 +244,7 @@ class TrimmingTests {
 	 * A failover that loses a group, and with it that there were two, leaves no trace.
 	 */
 	@Test
+	@OnEveryRedis
 	@Promise("Nothing lost")
 	void withoutInfoRightOnlyUnconditionalTrimmingRuns() {
 		try (EmbeddedRedis restricted = EmbeddedRedis.start()) {
@@ -323,6 +324,7 @@ class TrimmingTests {
 	}
 
 	@Test
+	@OnEveryRedis
 	@Promise("Automatic recovery")
 	void fullRedisIsTrimmed() {
 		try (EmbeddedRedis full = EmbeddedRedis.start("--maxmemory-policy", "noeviction")) {

@@ -24,7 +24,6 @@ import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.operations.reporting.GroupReporter;
-import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.report.ShardReport;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -40,7 +39,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * an instance that owns all shards there. Afterwards one master is left, and each shard
  * has one error that names both histories.
  */
-@OnEveryRedis
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("proof")
 @Promise("State exactly once")

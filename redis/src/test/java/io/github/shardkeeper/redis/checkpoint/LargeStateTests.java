@@ -26,7 +26,6 @@ import io.github.shardkeeper.checkpoint.CheckpointStore.CommitReply;
 import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.redis.ReplicaWait;
-import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
@@ -40,7 +39,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * A state that is read page by page is what one atomic step would have read, whatever
  * happens between two pages.
  */
-@OnEveryRedis
 @Promise("Nothing lost")
 class LargeStateTests {
 

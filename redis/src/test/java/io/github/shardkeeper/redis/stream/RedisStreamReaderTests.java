@@ -55,7 +55,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * blocks for hours: what ends it, and what watches its connection meanwhile. Without
  * these, no test of it would end in time. While replies are long it reads in halves.
  */
-@OnEveryRedis
 @Tag("proof")
 class RedisStreamReaderTests {
 
@@ -123,6 +122,7 @@ class RedisStreamReaderTests {
 	}
 
 	@Test
+	@OnEveryRedis
 	void idleStreamsAreNamedOnce() {
 		poll(this.connector);
 		RecordingSink sink = start(SHARD);
@@ -227,6 +227,7 @@ class RedisStreamReaderTests {
 	}
 
 	@Test
+	@OnEveryRedis
 	void shardStartedDuringALongReadIsReadAtOnce() {
 		append(OTHER);
 		poll(this.connector);
@@ -262,6 +263,7 @@ class RedisStreamReaderTests {
 	}
 
 	@Test
+	@OnEveryRedis
 	void shardIsReadAlsoWhereAReadMayNotBeWoken() {
 		append(OTHER);
 		poll(this.connector);
@@ -283,6 +285,7 @@ class RedisStreamReaderTests {
 	}
 
 	@Test
+	@OnEveryRedis
 	void readsAreShortWhereKeysMayNotBeFollowed() {
 		permit("-client|tracking");
 		poll(this.connector);
@@ -300,6 +303,7 @@ class RedisStreamReaderTests {
 	}
 
 	@Test
+	@OnEveryRedis
 	void readsAreShortOnceThePulseIsRefused() {
 		poll(this.connector);
 		RecordingSink sink = start(SHARD);
@@ -366,6 +370,7 @@ class RedisStreamReaderTests {
 	}
 
 	@Test
+	@OnEveryRedis
 	void replacedStreamIsFoundDuringALongRead() {
 		append(SHARD);
 		poll(this.connector);
