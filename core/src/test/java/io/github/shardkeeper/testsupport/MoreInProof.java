@@ -8,9 +8,9 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
 
 /**
- * Marks tests that run in the ordinary run and once more in the proof, with more than
- * there: more schedules of a simulation, or more databases. {@link Schedules} tells which
- * of the two runs this is.
+ * Marks tests that run in the ordinary run and once more in the proof, with what is too
+ * much there: more schedules of a simulation, or other databases. {@link Schedules} tells
+ * which of the two runs this is.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

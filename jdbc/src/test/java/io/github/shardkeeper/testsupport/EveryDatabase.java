@@ -18,7 +18,8 @@ import io.github.shardkeeper.jdbc.TestDatabase;
 
 /**
  * A test that gets a {@link TestDatabase} as its first argument: H2 in the ordinary run,
- * each of them in the proof. Its class is {@link MoreInProof}, or runs in the proof only.
+ * the others in the proof. Its class is {@link MoreInProof}. A test that runs in the
+ * proof only gets all of them there.
  */
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)
@@ -31,7 +32,12 @@ public @interface EveryDatabase {
 
 		@Override
 		public Stream<Arguments> provideArguments(ParameterDeclarations parameters, ExtensionContext context) {
-			return all().map(Arguments::of);
+			Stream<TestDatabase> databases = all();
+			if (Schedules.inProof() && context.getTags().contains("more-in-proof")
+					&& !context.getTags().contains("proof")) {
+				databases = databases.filter((database) -> database != TestDatabase.H2);
+			}
+			return databases.map(Arguments::of);
 		}
 
 		public static Stream<TestDatabase> all() {
