@@ -58,7 +58,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class IdleCostTests {
 
 	/** So long that it makes little difference when periods begin. */
-	private static final int SECONDS = 40;
+	private static final int SECONDS = 20;
 
 	private static final int QUIET_PULSES = 3;
 
@@ -143,8 +143,8 @@ class IdleCostTests {
 		Rates rates = this.one.rates;
 
 		System.out.printf("of an idle instance with 10,000 shards per second: %.2f commands%n", rates.commands());
-		// A period of one more may begin within the time that is observed: 101 commands
-		// in 40 s.
+		// A period of one more may begin within the time that is observed: 51 commands
+		// in 20 s.
 		assertThat(rates.commands()).as("%s", rates).isLessThanOrEqualTo(2.5 + 1.0 / SECONDS);
 	}
 
