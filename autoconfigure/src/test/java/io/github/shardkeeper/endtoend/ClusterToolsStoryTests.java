@@ -104,7 +104,7 @@ class ClusterToolsStoryTests {
 
 		this.processes.get(victim).destroyForcibly();
 
-		long then = round() + 3;
+		long then = round() + 1;
 		await().until(() -> round() > then);
 		start(victim);
 		await().until(() -> completed(round() - 1).endsWith("parties 4") && round() > then + 1);
@@ -162,12 +162,10 @@ class ClusterToolsStoryTests {
 	}
 
 	private void start(String name) {
-		List<String> command = new ArrayList<>(
-				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m",
-						"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path"),
-						IndexingInstance.class.getName(), "--spring.main.banner-mode=off",
-						"--shardkeeper.group=indexing", "--shardkeeper.instance-id=" + name,
-						"--spring.data.redis.port=" + this.redis.port(), "--spring.main.web-application-type=none"));
+		List<String> command = new ArrayList<>(Instances.java(IndexingInstance.class));
+		command.addAll(List.of("--spring.main.banner-mode=off", "--shardkeeper.group=indexing",
+				"--shardkeeper.instance-id=" + name, "--spring.data.redis.port=" + this.redis.port(),
+				"--spring.main.web-application-type=none"));
 		try {
 			this.processes.put(name,
 					new ProcessBuilder(command).redirectErrorStream(true)

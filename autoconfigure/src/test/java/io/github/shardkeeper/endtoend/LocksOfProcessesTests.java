@@ -30,6 +30,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Tag("proof")
 class LocksOfProcessesTests {
 
+	/** Of each process. */
+	private static final int INCREMENTS = 400;
+
 	@TempDir
 	private Path directory;
 
@@ -63,12 +66,13 @@ class LocksOfProcessesTests {
 	@Test
 	void noIncrementOfFourProcessesIsLost() {
 		List<String> names = List.of("one", "two", "three", "four");
-		names.forEach((name) -> start(name, "--count.times=1000"));
+		names.forEach((name) -> start(name, "--count.times=" + INCREMENTS));
 
 		await().until(() -> size("done") == names.size());
 
-		assertThat(this.template.opsForValue().get("counter")).isEqualTo("4000");
-		assertThat(size("accepted")).isEqualTo(4_000);
+		int all = names.size() * INCREMENTS;
+		assertThat(this.template.opsForValue().get("counter")).isEqualTo(Integer.toString(all));
+		assertThat(size("accepted")).isEqualTo(all);
 		assertThat(tokens()).isSorted().doesNotHaveDuplicates();
 		assertThat(size("refused")).isZero();
 	}
@@ -144,10 +148,8 @@ class LocksOfProcessesTests {
 	}
 
 	private void start(String name, String... arguments) {
-		List<String> command = new ArrayList<>(List.of(
-				Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m",
-				"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path"),
-				CountingInstance.class.getName(), "--spring.main.banner-mode=off", "--shardkeeper.group=counting",
+		List<String> command = new ArrayList<>(Instances.java(CountingInstance.class));
+		command.addAll(List.of("--spring.main.banner-mode=off", "--shardkeeper.group=counting",
 				"--shardkeeper.instance-id=" + name, "--spring.data.redis.port=" + this.redis.port()));
 		command.addAll(List.of(arguments));
 		try {

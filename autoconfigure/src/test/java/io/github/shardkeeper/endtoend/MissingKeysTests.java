@@ -41,7 +41,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * record is in the state once.
  * <p>
  * {@value #ROUNDS} is how often each group goes through all of it, once by default.
- * {@value #KINDS} is how many kinds of keys are removed, four by default.
+ * {@value #KINDS} is how many kinds of keys are removed, three by default.
  */
 @Tag("proof")
 @Promise("Automatic recovery")
@@ -153,7 +153,7 @@ class MissingKeysTests {
 	private static List<String> selected(Set<String> kinds) {
 		List<String> selected = new ArrayList<>(kinds);
 		Collections.shuffle(selected);
-		return selected.subList(0, Math.min(selected.size(), Integer.getInteger(KINDS, 4)));
+		return selected.subList(0, Math.min(selected.size(), Integer.getInteger(KINDS, 3)));
 	}
 
 	/** Keys of a running group, by the word after its name. */

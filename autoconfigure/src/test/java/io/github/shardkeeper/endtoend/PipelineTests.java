@@ -58,7 +58,7 @@ class PipelineTests {
 
 	private final Path directory = Path.of("target", "pipeline");
 
-	private final Duration duration = DurationStyle.detectAndParse(System.getProperty(DURATION, "30s"));
+	private final Duration duration = DurationStyle.detectAndParse(System.getProperty(DURATION, "15s"));
 
 	private final long seed = Long.getLong(SEED, ThreadLocalRandom.current().nextLong(1_000_000));
 
@@ -115,7 +115,7 @@ class PipelineTests {
 		awaitResults(1);
 		long end = System.nanoTime() + this.duration.toNanos();
 		int rounds = 0;
-		while (System.nanoTime() < end || rounds < 6) {
+		while (System.nanoTime() < end || rounds < disturbances()) {
 			disturb(rounds++, INSTANCES.get(random.nextInt(INSTANCES.size())),
 					Duration.ofMillis(200 + random.nextInt(4_000)));
 			awaitResults(this.feeder.sent());
@@ -162,9 +162,14 @@ class PipelineTests {
 		this.instances.start(name, settings.toArray(String[]::new));
 	}
 
+	/** The number of kinds. */
+	private int disturbances() {
+		return (this.database != null) ? 4 : 3;
+	}
+
 	/** Each kind in turn, so that even a short run has all of them. */
 	private void disturb(int round, String instance, Duration length) {
-		switch (round % 3) {
+		switch (round % disturbances()) {
 			case 0 -> {
 				this.instances.kill(instance);
 				this.instances.awaitEnd(instance);
@@ -177,15 +182,12 @@ class PipelineTests {
 				awaitResults(moved);
 				this.instances.signal(instance, "CONT");
 			}
-			default -> {
-				if (this.database != null && round % 2 == 1) {
-					this.database.restart();
-					return;
-				}
+			case 2 -> {
 				this.redis.kill();
 				Awaitility.await().pollDelay(length).until(() -> true);
 				this.redis.restart();
 			}
+			default -> this.database.restart();
 		}
 	}
 

@@ -34,6 +34,7 @@ public final class SampleInstance {
 	public SampleInstance(Path logs, List<String> options) {
 		List<String> command = new ArrayList<>(
 				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1",
+						"-XX:+UseSerialGC", "-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote",
 						SampleApplication.class.getName(), "--server.port=" + this.port));
 		command.addAll(options);
 		ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true)
