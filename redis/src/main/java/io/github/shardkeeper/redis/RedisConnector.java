@@ -53,6 +53,7 @@ import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.context.event.ContextStartedEvent;
 import org.springframework.data.redis.connection.NamedNode;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
@@ -294,7 +295,8 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	 */
 	CompletableFuture<Map<String, String>> askSentinel(Duration timeout) {
 		return this.opener.begin(() -> {
-			NamedNode master = Objects.requireNonNull(this.factory.getSentinelConfiguration()).getRequiredMaster();
+			RedisSentinelConfiguration sentinels = Objects.requireNonNull(this.factory.getSentinelConfiguration());
+			NamedNode master = Objects.requireNonNull(sentinels.getMaster());
 			StatefulRedisSentinelConnection<String, String> sentinel = opened(
 					((RedisClient) this.client.get()).connectSentinel(StringCodec.UTF8));
 			try {

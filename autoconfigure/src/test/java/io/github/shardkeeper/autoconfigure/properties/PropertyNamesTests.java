@@ -11,7 +11,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.env.OriginTrackedMapPropertySource;
 import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
@@ -93,6 +95,12 @@ class PropertyNamesTests {
 	void topicWithoutAnyPropertyFailsStartup() {
 		this.environment.setProperty("shardkeeper.topics.visits", "");
 
+		// Spring Boot 4.0 does not bind it, and names the property.
+		if (SpringBootVersion.getVersion().startsWith("4.0.")) {
+			assertThatExceptionOfType(BindException.class).isThrownBy(this::read)
+				.withMessageContaining("'shardkeeper.topics.visits'");
+			return;
+		}
 		assertFails("shardkeeper.topics.visits", "is empty.", "set one of the properties below it");
 	}
 
