@@ -8,9 +8,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
-
-import javax.tools.ToolProvider;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -19,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringApplicationAotProcessor;
 
 import io.github.shardkeeper.test.EmbeddedRedis;
+import io.github.shardkeeper.testsupport.AheadOfTime;
 import io.github.shardkeeper.testsupport.Promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -89,12 +87,7 @@ class BuildTimeSettingsTests {
 						directory.resolve("resources").toString(), classes.toString(), "test", "test"));
 		arguments.addAll(arguments(more));
 		SpringApplicationAotProcessor.main(arguments.toArray(String[]::new));
-		List<String> options = new ArrayList<>(List.of("-proc:none", "-nowarn", "-d", classes.toString(), "-cp",
-				classes + File.pathSeparator + System.getProperty("java.class.path")));
-		try (Stream<Path> sources = Files.walk(directory.resolve("sources"))) {
-			sources.filter((path) -> path.toString().endsWith(".java")).map(Path::toString).forEach(options::add);
-		}
-		assertThat(ToolProvider.getSystemJavaCompiler().run(null, null, null, options.toArray(String[]::new))).isZero();
+		AheadOfTime.compile(directory.resolve("sources"), classes, System.getProperty("java.class.path"));
 		return classes;
 	}
 

@@ -81,7 +81,7 @@ class SampleApplicationTests {
 
 		awaitThat(() -> any().countedLines() >= LINES);
 		awaitThat(() -> owners().size() == 2);
-		assertThat(counts()).isEqualTo(expectedCounts());
+		assertThat(any().counts()).isEqualTo(expectedCounts(LINES));
 		assertThat(any().countedLines()).isEqualTo(LINES);
 
 		killAll();
@@ -134,16 +134,8 @@ class SampleApplicationTests {
 		return owners;
 	}
 
-	private Map<String, Long> counts() throws IOException {
-		return any().text("/visits")
-			.lines()
-			.map((line) -> line.split(" ", 2))
-			.collect(Collectors.toMap((words) -> words[1], (words) -> Long.parseLong(words[0]), Long::sum,
-					TreeMap::new));
-	}
-
-	private static Map<String, Long> expectedCounts() {
-		return new GeneratedLines(LINES).read(0, LINES)
+	static Map<String, Long> expectedCounts(int lines) {
+		return new GeneratedLines(lines).read(0, lines)
 			.stream()
 			.collect(Collectors.groupingBy(AccessLine::client, TreeMap::new, Collectors.counting()));
 	}

@@ -7,15 +7,24 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.boot.SpringApplicationAotProcessor;
+
+import io.github.shardkeeper.testsupport.AheadOfTime;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /** Instance of the sample in a process of its own. */
 public final class SampleInstance {
@@ -23,6 +32,8 @@ public final class SampleInstance {
 	private static final HttpClient HTTP = HttpClient.newHttpClient();
 
 	private final int port = FreePorts.next();
+
+	private final Path log;
 
 	private final Process process;
 
@@ -32,16 +43,46 @@ public final class SampleInstance {
 	 * @param options further command line options
 	 */
 	public SampleInstance(Path logs, List<String> options) {
+		this(logs, List.of(), classPath(), options);
+	}
+
+	private SampleInstance(Path logs, List<String> jvmOptions, String classPath, List<String> options) {
+		this.log = logs.resolve(this.port + ".log");
+		List<String> command = new ArrayList<>(jvmOptions);
+		command.addAll(List.of(SampleApplication.class.getName(), "--server.port=" + this.port));
+		command.addAll(options);
+		this.process = java(classPath, command, this.log);
+	}
+
+	/**
+	 * Processes the sample ahead of time, and starts an instance that takes its beans
+	 * from the generated code.
+	 * @param directory for what is generated, and for the output of both processes
+	 * @param options further command line options, at build time and at run time
+	 */
+	static SampleInstance processedAheadOfTime(Path directory, List<String> options) throws InterruptedException {
+		Path sources = directory.resolve("sources");
+		Path classes = directory.resolve("classes");
+		List<String> command = new ArrayList<>(List.of(SpringApplicationAotProcessor.class.getName(),
+				SampleApplication.class.getName(), sources.toString(), directory.resolve("resources").toString(),
+				classes.toString(), "group", "artifact", "--server.port=0"));
+		command.addAll(options);
+		Path log = directory.resolve("processing.log");
+		assertThat(java(classPath(), command, log).waitFor()).as(() -> "processing, see " + log).isZero();
+		AheadOfTime.compile(sources, classes, classPath());
+		return new SampleInstance(directory, List.of("-Dspring.aot.enabled=true"),
+				classes + File.pathSeparator + classPath(), options);
+	}
+
+	private static Process java(String classPath, List<String> arguments, Path log) {
 		List<String> command = new ArrayList<>(
 				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1",
-						"-XX:+UseSerialGC", "-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote",
-						SampleApplication.class.getName(), "--server.port=" + this.port));
-		command.addAll(options);
-		ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true)
-			.redirectOutput(logs.resolve(this.port + ".log").toFile());
-		builder.environment().put("CLASSPATH", classPath());
+						"-XX:+UseSerialGC", "-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"));
+		command.addAll(arguments);
+		ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
+		builder.environment().put("CLASSPATH", classPath);
 		try {
-			this.process = builder.start();
+			return builder.start();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
@@ -90,10 +131,15 @@ public final class SampleInstance {
 		this.process.destroyForcibly().waitFor();
 	}
 
-	/** Stops the process with {@code kill}. */
-	void terminate() throws InterruptedException {
+	/** Stops the process with {@code kill}, and returns its exit status. */
+	int terminate() throws InterruptedException {
 		this.process.destroy();
-		this.process.waitFor();
+		return this.process.waitFor();
+	}
+
+	/** Returns what the process has printed. */
+	List<String> output() throws IOException {
+		return Files.readAllLines(this.log);
 	}
 
 	String text(String path) throws IOException {
@@ -122,6 +168,14 @@ public final class SampleInstance {
 			}
 		}
 		return false;
+	}
+
+	/** Returns the number of visits by client. */
+	Map<String, Long> counts() throws IOException {
+		return text("/visits").lines()
+			.map((line) -> line.split(" ", 2))
+			.collect(Collectors.toMap((words) -> words[1], (words) -> Long.parseLong(words[0]), Long::sum,
+					TreeMap::new));
 	}
 
 	long countedLines() throws IOException {
