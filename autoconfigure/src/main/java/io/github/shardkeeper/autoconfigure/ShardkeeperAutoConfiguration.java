@@ -1,6 +1,5 @@
 package io.github.shardkeeper.autoconfigure;
 
-import java.time.InstantSource;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -119,6 +118,7 @@ import io.github.shardkeeper.template.SendObserver;
 import io.github.shardkeeper.template.SendObservers;
 import io.github.shardkeeper.time.Lease;
 import io.github.shardkeeper.time.MonotonicClock;
+import io.github.shardkeeper.time.WallClock;
 import io.github.shardkeeper.worker.shard.ConsumerEvents;
 import io.github.shardkeeper.worker.shard.ConsumerMeters;
 
@@ -159,8 +159,8 @@ public final class ShardkeeperAutoConfiguration {
 
 	@Bean
 	@ConditionalOnTopicSource("memory")
-	MemoryStreamSource shardkeeperMemorySource(SourceSelection selection) {
-		return new MemoryStreamSource(selection.shardCounts("memory"));
+	MemoryStreamSource shardkeeperMemorySource(SourceSelection selection, ObjectProvider<WallClock> clock) {
+		return new MemoryStreamSource(selection.shardCounts("memory"), clock.getIfAvailable(() -> WallClock.SYSTEM));
 	}
 
 	@Bean
@@ -306,22 +306,28 @@ public final class ShardkeeperAutoConfiguration {
 	}
 
 	@Bean
+	ShardConsumerRunner.Settings shardkeeperConsumerSettings(ShardkeeperSettings settings,
+			TopicFailureHandlers failureHandlers) {
+		ShardkeeperProperties.Consumer consumer = settings.properties().consumer();
+		return new ShardConsumerRunner.Settings(settings.consumers(failureHandlers::of),
+				consumer.buffer().totalSize().toBytes(), consumer.state().cacheSize().toBytes(),
+				settings.broadcastTopics(), settings.autoStartup(),
+				consumer.startup() == ShardkeeperProperties.Startup.WITH_CONTEXT);
+	}
+
+	@Bean
 	ShardConsumerRunner shardkeeperConsumerRunner(ShardkeeperSettings settings, ShardCoordinator coordinator,
 			SettingsAgreement agreement, ShardHandlerDetector detector, SourceRegistry sources,
 			StartPositions startPositions, CheckpointStore checkpoints, BroadcastStores broadcast, Lease lease,
 			MemberRuntime runtime, StateValues stateValues, ObjectProvider<ConsumerMeters> meters,
-			ConsumerEvents events, ObjectProvider<OutputSettings> outputs, TopicFailureHandlers failureHandlers,
+			ConsumerEvents events, ObjectProvider<OutputSettings> outputs, ShardConsumerRunner.Settings consumers,
 			Environment environment) {
 		ShardkeeperProperties.Consumer consumer = settings.properties().consumer();
 		WorkerThreads threads = new WorkerThreads(Threading.VIRTUAL.isActive(environment), consumer.threads(),
 				consumer.threadNamePrefix());
 		return new ShardConsumerRunner(coordinator, agreement, detector, sources, startPositions,
-				broadcast.over(checkpoints), lease, runtime, threads,
-				new ShardConsumerRunner.Settings(settings.consumers(failureHandlers::of),
-						consumer.buffer().totalSize().toBytes(), consumer.state().cacheSize().toBytes(),
-						settings.broadcastTopics(), settings.autoStartup(),
-						consumer.startup() == ShardkeeperProperties.Startup.WITH_CONTEXT),
-				stateValues, meters.getIfAvailable(() -> ConsumerMeters.NONE), events,
+				broadcast.over(checkpoints), lease, runtime, threads, consumers, stateValues,
+				meters.getIfAvailable(() -> ConsumerMeters.NONE), events,
 				outputs.getIfAvailable(() -> OutputSettings.NONE), settings.leaveTimeout());
 	}
 
@@ -392,8 +398,9 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	ShardStateReader shardkeeperStateReader(CheckpointStore checkpoints, BroadcastStores broadcast,
-			SourceRegistry sources, StateValues stateValues) {
-		return new CommittedStateReader(broadcast.over(checkpoints), sources, stateValues, InstantSource.system());
+			SourceRegistry sources, StateValues stateValues, ObjectProvider<WallClock> clock) {
+		return new CommittedStateReader(broadcast.over(checkpoints), sources, stateValues,
+				clock.getIfAvailable(() -> WallClock.SYSTEM));
 	}
 
 	@Bean

@@ -68,7 +68,7 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 
 	/** Creates a consumption; workers of an {@code earlier} run may not have ended. */
 	BroadcastConsumption(Map<String, ShardHandler> handlers, WorkerContext context, SessionWatch session,
-			WorkerThreads.Running threads, String instance, ConsumerStates states, @Nullable ShardWorkers earlier) {
+			ConsumerRuntime.Running threads, String instance, ConsumerStates states, @Nullable ShardWorkers earlier) {
 		this.instance = instance;
 		this.states = states;
 		this.clock = context.wallClock();

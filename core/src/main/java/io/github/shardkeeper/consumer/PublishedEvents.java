@@ -1,6 +1,7 @@
 package io.github.shardkeeper.consumer;
 
 import java.time.Duration;
+import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -43,7 +44,7 @@ public final class PublishedEvents implements ConsumerEvents {
 
 	private final ApplicationEventPublisher publisher;
 
-	private final ThreadPoolExecutor executor;
+	private final Executor executor;
 
 	private final PhaseListener phases;
 
@@ -55,20 +56,30 @@ public final class PublishedEvents implements ConsumerEvents {
 
 	/** Creates a publisher of events. */
 	public PublishedEvents(String group, ApplicationEventPublisher publisher, PhaseListener phases) {
-		this(group, publisher, phases, (task) -> {
+		this(group, publisher, phases, pool((task) -> {
 			Thread thread = new Thread(task, "shardkeeper-events");
 			thread.setDaemon(true);
 			return thread;
-		});
+		}));
 	}
 
 	PublishedEvents(String group, ApplicationEventPublisher publisher, PhaseListener phases, ThreadFactory threads) {
+		this(group, publisher, phases, pool(threads));
+	}
+
+	/** Creates a publisher of events on the threads of an executor. */
+	public PublishedEvents(String group, ApplicationEventPublisher publisher, PhaseListener phases, Executor executor) {
 		this.group = group;
 		this.publisher = publisher;
 		this.phases = phases;
-		this.executor = new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
-				threads);
-		this.executor.allowCoreThreadTimeOut(true);
+		this.executor = executor;
+	}
+
+	private static Executor pool(ThreadFactory threads) {
+		ThreadPoolExecutor pool = new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS,
+				new LinkedBlockingQueue<>(), threads);
+		pool.allowCoreThreadTimeOut(true);
+		return pool;
 	}
 
 	@Override

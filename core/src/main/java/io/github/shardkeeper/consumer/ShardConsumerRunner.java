@@ -1,7 +1,6 @@
 package io.github.shardkeeper.consumer;
 
 import java.time.Duration;
-import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.Collection;
 import java.util.Collections;
@@ -10,10 +9,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -29,9 +25,9 @@ import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.coordination.SettingsAgreement;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.coordination.member.MemberRuntime;
+import io.github.shardkeeper.handler.HandlerDetection;
 import io.github.shardkeeper.handler.HandlerShape;
 import io.github.shardkeeper.handler.ShardHandler;
-import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.loop.Loops;
 import io.github.shardkeeper.output.OutboxUsage;
 import io.github.shardkeeper.output.OutputSettings;
@@ -82,7 +78,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private final SettingsAgreement agreement;
 
-	private final ShardHandlerDetector detector;
+	private final HandlerDetection detector;
 
 	private final SourceRegistry sources;
 
@@ -94,7 +90,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private final MemberRuntime runtime;
 
-	private final WorkerThreads threads;
+	private final ConsumerRuntime threads;
 
 	private final Settings settings;
 
@@ -130,13 +126,13 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	 * @param agreement reached before anything is consumed
 	 * @param startPositions the start positions of shards that have no offset
 	 * @param lease the lease; without it nothing is consumed
-	 * @param threads the threads that handlers run on
+	 * @param threads the threads that handlers run on, and the clock on the wall
 	 * @param outputs where the records go that handlers send as parts of their calls
 	 * @param stopTimeout the maximum duration of a stop
 	 */
-	public ShardConsumerRunner(ShardCoordinator coordinator, SettingsAgreement agreement, ShardHandlerDetector detector,
+	public ShardConsumerRunner(ShardCoordinator coordinator, SettingsAgreement agreement, HandlerDetection detector,
 			SourceRegistry sources, StartPositions startPositions, CheckpointStore checkpoints, Lease lease,
-			MemberRuntime runtime, WorkerThreads threads, Settings settings, StateValues stateValues,
+			MemberRuntime runtime, ConsumerRuntime threads, Settings settings, StateValues stateValues,
 			ConsumerMeters meters, ConsumerEvents events, OutputSettings outputs, Duration stopTimeout) {
 		this.coordinator = coordinator;
 		this.agreement = agreement;
@@ -183,10 +179,10 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 					this.coordinator.settings().group());
 			return;
 		}
-		WorkerThreads.Running runningThreads = this.threads.start();
+		ConsumerRuntime.Running runningThreads = this.threads.start();
 		ShardReaders readers = new ShardReaders(this.sources.having(handlers.keySet()), this.sources::name,
 				this.startPositions, this.runtime.clock());
-		WorkerContext context = workerContext(runningThreads.executor(), readers);
+		WorkerContext context = workerContext(runningThreads, readers);
 		handlers.keySet().forEach(context::meters);
 		Map<String, ShardHandler> broadcast = new TreeMap<>(handlers);
 		broadcast.keySet().retainAll(this.settings.broadcastTopics());
@@ -232,7 +228,9 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	private void begin(Running current, Map<String, ShardHandler> handlers) {
 		Runnable onChange = () -> shardsChanged(current);
 		this.agreement.begin(handlers.keySet(), onChange);
-		WarmUp.begin(current.context, this.settings.consumers().apply(handlers.keySet().iterator().next()));
+		if (this.threads.warmsUp()) {
+			WarmUp.begin(current.context, this.settings.consumers().apply(handlers.keySet().iterator().next()));
+		}
 		warmUp(handlers.keySet());
 		if (current.coordinated) {
 			this.coordinator.start(topics(current.workers.handlers()), current.workers);
@@ -311,10 +309,11 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 				: CompletableFuture.allOf(current.workers.ended(topic), broadcast.workers().ended(topic));
 	}
 
-	private WorkerContext workerContext(Executor executor, ShardReaders readers) {
+	private WorkerContext workerContext(ConsumerRuntime.Running running, ShardReaders readers) {
 		return new WorkerContext(this.coordinator.settings().group(),
 				new WorkerContext.Stores(this.checkpoints, readers, this.outputs),
-				new WorkerContext.Runtime(this.runtime.clock(), InstantSource.system(), executor, startTimer()),
+				new WorkerContext.Runtime(this.runtime.clock(), this.threads.wallClock(), running.executor(),
+						running.timer()),
 				new WorkerContext.Topics(this.settings.consumers(), new BufferBudget(this.settings.totalBufferBytes()),
 						new StateCache(this.settings.stateCacheBytes()), this.stateValues),
 				new WorkerContext.Observers(this.meters, this.events, this.coordinator.consumptionListener(),
@@ -334,20 +333,6 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 				handler.takesOutput() && this.checkpoints.keepsOutboxes(topic));
 		consumer.checkTimers(handler, this.settings.broadcastTopics().contains(topic),
 				handler.hasTimers() && this.checkpoints.keepsTimers(topic));
-	}
-
-	/**
-	 * Starts the timer together with its thread: workers that wait for a thread use this
-	 * timer, and it might not get a thread then.
-	 */
-	private static ScheduledExecutorService startTimer() {
-		ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, (task) -> {
-			Thread thread = new Thread(task, "shardkeeper-timer");
-			thread.setDaemon(true);
-			return thread;
-		});
-		timer.prestartCoreThread();
-		return timer;
 	}
 
 	/**
@@ -474,7 +459,6 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 			if (current.comparison != null) {
 				current.comparison.close();
 			}
-			current.context.timer().shutdownNow();
 			current.threads.shutdown().run();
 		});
 		this.running = null;
@@ -677,13 +661,13 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 		private final Loops.@Nullable Loop comparison;
 
-		private final WorkerThreads.Running threads;
+		private final ConsumerRuntime.Running threads;
 
 		private ShardSource.@Nullable Watch watch;
 
 		Running(Set<String> topics, ShardWorkers workers, @Nullable BroadcastConsumption broadcast, boolean coordinated,
 				WorkerContext context, ShardReaders readers, Loops.Loop rescueLoop, Loops.@Nullable Loop comparison,
-				WorkerThreads.Running threads) {
+				ConsumerRuntime.Running threads) {
 			this.topics = topics;
 			this.workers = workers;
 			this.broadcast = broadcast;

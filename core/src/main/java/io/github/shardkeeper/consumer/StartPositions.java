@@ -57,6 +57,14 @@ public final class StartPositions implements ShardStarts.Positions {
 		this.positions.forEach(this::check);
 	}
 
+	/**
+	 * Returns the same start positions, as another instance resolves them that has asked
+	 * for none yet.
+	 */
+	public StartPositions of(SourceRegistry otherSources, CheckpointStore otherCheckpoints, MonotonicClock otherClock) {
+		return new StartPositions(otherSources, otherCheckpoints, this.positions, otherClock);
+	}
+
 	private void check(String topic, StartPosition position) {
 		try {
 			if (position instanceof StartPosition.From) {

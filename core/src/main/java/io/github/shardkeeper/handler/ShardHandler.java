@@ -93,6 +93,11 @@ public final class ShardHandler {
 		return this.consumer.name();
 	}
 
+	/** Returns the class that declares the method. */
+	public Class<?> declaringClass() {
+		return this.consumer.method().getDeclaringClass();
+	}
+
 	/** Returns the way the method is called. */
 	public HandlerShape shape() {
 		return this.consumer.shape();

@@ -35,7 +35,7 @@ import io.github.shardkeeper.text.PrintableText;
  * Finds the handlers among the application's beans and checks them. Immutable.
  */
 @Internal
-public final class ShardHandlerDetector {
+public final class ShardHandlerDetector implements HandlerDetection {
 
 	private static final Logger logger = PrintableLogger.of(ShardHandlerDetector.class);
 
@@ -73,6 +73,11 @@ public final class ShardHandlerDetector {
 		this.schedules = schedules;
 	}
 
+	/** Returns the converter of payloads. */
+	public PayloadConverter converter() {
+		return this.converter;
+	}
+
 	/**
 	 * Finds all handlers of topics with records.
 	 * @return the handlers by topic
@@ -82,13 +87,7 @@ public final class ShardHandlerDetector {
 		return detect(topics, (topic) -> true);
 	}
 
-	/**
-	 * Finds all handlers. Call it once all singletons exist and the real type of every
-	 * bean is known.
-	 * @param hasRecords whether the source of a topic has records
-	 * @return the handlers by topic
-	 * @throws ShardkeeperConfigurationException if a handler is not supported
-	 */
+	@Override
 	public Map<String, ShardHandler> detect(Map<String, ?> topics, Predicate<String> hasRecords) {
 		Map<String, ShardHandler> handlers = new TreeMap<>();
 		Map<String, String> beanNames = new TreeMap<>();

@@ -31,7 +31,7 @@ class WorkerThreadsTests {
 
 	@Test
 	void namesOfThreadsBeginWithThePrefix() throws Exception {
-		WorkerThreads.Running threads = new WorkerThreads(false, 1, "orders-").start();
+		ConsumerRuntime.Running threads = new WorkerThreads(false, 1, "orders-").start();
 		CompletableFuture<String> name = new CompletableFuture<>();
 		threads.executor().execute(() -> name.complete(Thread.currentThread().getName()));
 
@@ -41,7 +41,7 @@ class WorkerThreadsTests {
 
 	@Test
 	void blockedPreparationsLeaveMostOfThePoolToHandlers() throws InterruptedException {
-		WorkerThreads.Running threads = new WorkerThreads(false, 8, "worker-").start();
+		ConsumerRuntime.Running threads = new WorkerThreads(false, 8, "worker-").start();
 		Semaphore begun = new Semaphore(0);
 		Semaphore mayEnd = new Semaphore(0);
 		CountDownLatch handlers = new CountDownLatch(6);
@@ -71,7 +71,7 @@ class WorkerThreadsTests {
 
 	@Test
 	void noThreadIsStartedBeforeTheFirstTask() {
-		WorkerThreads.Running threads = new WorkerThreads(false, 8, "worker-").start();
+		ConsumerRuntime.Running threads = new WorkerThreads(false, 8, "worker-").start();
 		ThreadPoolExecutor pool = pool(threads);
 		try {
 			assertThat(pool.getPoolSize()).isZero();
@@ -84,7 +84,7 @@ class WorkerThreadsTests {
 
 	@Test
 	void idleThreadTakesTheNextTask() throws InterruptedException {
-		WorkerThreads.Running threads = new WorkerThreads(false, 8, "worker-").start();
+		ConsumerRuntime.Running threads = new WorkerThreads(false, 8, "worker-").start();
 		ThreadPoolExecutor pool = pool(threads);
 		try {
 			for (int i = 0; i < 20; i++) {
@@ -102,7 +102,7 @@ class WorkerThreadsTests {
 
 	@Test
 	void tasksWaitOnlyIfAllThreadsAreBusy() throws InterruptedException {
-		WorkerThreads.Running threads = new WorkerThreads(false, 4, "worker-").start();
+		ConsumerRuntime.Running threads = new WorkerThreads(false, 4, "worker-").start();
 		Semaphore begun = new Semaphore(0);
 		Semaphore mayEnd = new Semaphore(0);
 		try {
@@ -126,7 +126,7 @@ class WorkerThreadsTests {
 
 	@Test
 	void taskIsRefusedOnceTheThreadsHaveEnded() {
-		WorkerThreads.Running threads = new WorkerThreads(false, 1, "worker-").start();
+		ConsumerRuntime.Running threads = new WorkerThreads(false, 1, "worker-").start();
 		threads.shutdown().run();
 		assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> threads.executor().execute(() -> {
 		}));
@@ -134,7 +134,7 @@ class WorkerThreadsTests {
 
 	@Test
 	void poolOfOneThreadRunsPreparations() throws InterruptedException {
-		WorkerThreads.Running threads = new WorkerThreads(false, 1, "worker-").start();
+		ConsumerRuntime.Running threads = new WorkerThreads(false, 1, "worker-").start();
 		try {
 			CountDownLatch prepared = new CountDownLatch(1);
 			threads.preparing().execute(prepared::countDown);
@@ -286,7 +286,7 @@ class WorkerThreadsTests {
 		assertThat(accepted).hasSize(1);
 	}
 
-	private static ThreadPoolExecutor pool(WorkerThreads.Running threads) {
+	private static ThreadPoolExecutor pool(ConsumerRuntime.Running threads) {
 		return (ThreadPoolExecutor) threads.executor();
 	}
 

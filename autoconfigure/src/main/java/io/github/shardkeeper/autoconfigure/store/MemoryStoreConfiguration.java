@@ -1,5 +1,6 @@
 package io.github.shardkeeper.autoconfigure.store;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -29,6 +30,7 @@ import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
 import io.github.shardkeeper.coordination.store.CoordinationStore;
 import io.github.shardkeeper.history.MemoryMoveHistory;
 import io.github.shardkeeper.history.MoveHistory;
+import io.github.shardkeeper.time.WallClock;
 
 /** Stores inside this process. */
 @Configuration(proxyBeanMethods = false)
@@ -42,8 +44,8 @@ public class MemoryStoreConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean(CoordinationStore.class)
-		MemoryCoordinationStore shardkeeperCoordinationStore() {
-			return new MemoryCoordinationStore();
+		MemoryCoordinationStore shardkeeperCoordinationStore(ObjectProvider<WallClock> clock) {
+			return MemoryCoordinationStore.ofNewGroup(clock.getIfAvailable(() -> WallClock.SYSTEM));
 		}
 
 	}
@@ -102,8 +104,8 @@ public class MemoryStoreConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(CheckpointStore.class)
-	MemoryCheckpointStore shardkeeperCheckpointStore() {
-		return new MemoryCheckpointStore();
+	MemoryCheckpointStore shardkeeperCheckpointStore(ObjectProvider<WallClock> clock) {
+		return new MemoryCheckpointStore(clock.getIfAvailable(() -> WallClock.SYSTEM));
 	}
 
 	/** Missing with an application's checkpoint store, which has the dead letters. */

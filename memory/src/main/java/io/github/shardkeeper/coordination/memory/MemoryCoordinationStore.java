@@ -39,6 +39,7 @@ import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.text.PrintableLogger;
+import io.github.shardkeeper.time.WallClock;
 
 /**
  * A group in one process, for tests and first experiments without Redis. All members
@@ -83,7 +84,15 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 	 * it yet, so its first member gets shards at once.
 	 */
 	public MemoryCoordinationStore() {
-		this(InstantSource.system(), READ_AT_ONCE, WRITTEN_AT_ONCE, new Group(true));
+		this(WallClock.SYSTEM, READ_AT_ONCE, WRITTEN_AT_ONCE, new Group(true));
+	}
+
+	/**
+	 * Creates an empty group of which, as above, no member can hold a shard yet.
+	 * @param clock the store's time, in microseconds
+	 */
+	public static MemoryCoordinationStore ofNewGroup(InstantSource clock) {
+		return new MemoryCoordinationStore(clock, READ_AT_ONCE, WRITTEN_AT_ONCE, new Group(true));
 	}
 
 	/**
@@ -314,6 +323,15 @@ public final class MemoryCoordinationStore implements CoordinationStore {
 		synchronized (this.lock) {
 			this.group = new Group(false);
 		}
+	}
+
+	/** Begins a new group of which no member can hold a shard yet. */
+	public void reset() {
+		synchronized (this.lock) {
+			this.group = new Group(true);
+		}
+		this.diagnostics.clear();
+		closeSubscriptions();
 	}
 
 	void closeSubscriptions() {

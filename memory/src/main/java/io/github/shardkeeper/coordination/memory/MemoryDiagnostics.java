@@ -56,6 +56,10 @@ final class MemoryDiagnostics implements GroupDiagnostics {
 		of(kind).keySet().removeIf((name) -> name.startsWith(beginning));
 	}
 
+	synchronized void clear() {
+		this.texts.clear();
+	}
+
 	private Map<String, String> of(Kind kind) {
 		return this.texts.computeIfAbsent(kind, (k) -> new HashMap<>());
 	}

@@ -2,6 +2,7 @@ package io.github.shardkeeper.source.memory;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -31,6 +32,7 @@ import io.github.shardkeeper.source.ShardListWatchers;
 import io.github.shardkeeper.source.ShardReader;
 import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.source.SourceRecord;
+import io.github.shardkeeper.time.WallClock;
 
 /**
  * Source whose records are held in memory. An offset is the number of a record in its
@@ -43,6 +45,8 @@ public final class MemoryStreamSource implements ShardSource, IdempotentAppender
 
 	/** Readers are woken if there are records. */
 	private static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
+
+	private final InstantSource clock;
 
 	private final ShardListWatchers watchers = new ShardListWatchers();
 
@@ -58,6 +62,12 @@ public final class MemoryStreamSource implements ShardSource, IdempotentAppender
 
 	/** Creates a source without records; {@code topics}: the numbers of shards. */
 	public MemoryStreamSource(Map<String, Integer> topics) {
+		this(topics, WallClock.SYSTEM);
+	}
+
+	/** Creates a source whose records have the times of a clock. */
+	public MemoryStreamSource(Map<String, Integer> topics, InstantSource clock) {
+		this.clock = Objects.requireNonNull(clock, "clock must not be null");
 		Objects.requireNonNull(topics, "topics must not be null");
 		topics.forEach((topic, count) -> this.topics.put(topic, TopicShards.count(count)));
 	}
@@ -211,7 +221,7 @@ public final class MemoryStreamSource implements ShardSource, IdempotentAppender
 		}
 		Offset offset = new Offset(Integer.toString(stream.records.size() + 1));
 		stream.records.add(new SourceRecord(offset, newRecord.key(), newRecord.payload(), newRecord.headers(),
-				System.currentTimeMillis()));
+				this.clock.millis()));
 		if (id != null) {
 			stream.ids.put(id, offset);
 		}
@@ -294,7 +304,7 @@ public final class MemoryStreamSource implements ShardSource, IdempotentAppender
 			if (handled >= stream.size()) {
 				return Lag.NONE;
 			}
-			long age = System.currentTimeMillis() - stream.get(handled).timestampMillis();
+			long age = this.clock.millis() - stream.get(handled).timestampMillis();
 			return new Lag((long) stream.size() - handled, Duration.ofMillis(Math.max(0, age)));
 		}
 	}
@@ -347,6 +357,27 @@ public final class MemoryStreamSource implements ShardSource, IdempotentAppender
 		return this.streams.computeIfAbsent(shard, (s) -> new MemoryStream());
 	}
 
+	/**
+	 * Returns the next records of a shard.
+	 * @param after the offset of the last record to skip, {@code null} for none
+	 */
+	public List<SourceRecord> records(ShardId shard, @Nullable Offset after, int limit) {
+		Objects.requireNonNull(shard, "shard must not be null");
+		int begin = (after != null) ? requireOffset(after) : 0;
+		synchronized (this.lock) {
+			List<SourceRecord> records = stream(shard).records();
+			return (begin < records.size())
+					? List.copyOf(records.subList(begin, Math.min(records.size(), begin + limit))) : List.of();
+		}
+	}
+
+	/** Removes all records, and what is known of them. Shards stay as they are. */
+	public void empty() {
+		synchronized (this.lock) {
+			this.streams.clear();
+		}
+	}
+
 	@Override
 	public ShardReader openReader() {
 		PollingShardReader reader = new PollingShardReader(this::fetch, this::isClosed, POLL_INTERVAL);
@@ -357,16 +388,12 @@ public final class MemoryStreamSource implements ShardSource, IdempotentAppender
 	}
 
 	private List<SourceRecord> fetch(ShardId shard, @Nullable Offset after) {
-		int begin = (after != null) ? requireOffset(after) : 0;
-		synchronized (this.lock) {
-			List<SourceRecord> records = stream(shard).records();
-			return (begin < records.size())
-					? List.copyOf(records.subList(begin, Math.min(records.size(), begin + RECORDS_PER_FETCH)))
-					: List.of();
-		}
+		return records(shard, after, RECORDS_PER_FETCH);
 	}
 
-	private boolean isClosed(ShardId shard) {
+	/** Returns whether a shard takes no more records. */
+	public boolean isClosed(ShardId shard) {
+		Objects.requireNonNull(shard, "shard must not be null");
 		synchronized (this.lock) {
 			return stream(shard).isClosed();
 		}
