@@ -54,6 +54,7 @@ class GuideCodeTests {
 			import io.github.shardkeeper.source.fixed.*;
 			import io.github.shardkeeper.template.SendObserver;
 			import io.github.shardkeeper.test.*;
+			import io.github.shardkeeper.test.slice.*;
 			import io.lettuce.core.protocol.ProtocolVersion;
 			import io.micrometer.common.KeyValues;
 			import jakarta.validation.Valid;
