@@ -74,7 +74,7 @@ public final class ShardkeeperHealthIndicator extends AbstractHealthIndicator {
 		builder.up().withDetail("group", this.coordinator.settings().group());
 		// A detail only: all shards are consumed nevertheless.
 		this.clusterToolsProblem.get().ifPresent((problem) -> builder.withDetail("clusterTools", problem));
-		if (!this.runner.isRunning()) {
+		if (!this.runner.isConsuming()) {
 			builder.withDetail("member", "none: this instance has no @ShardConsumer method, or is not started");
 			return;
 		}

@@ -256,7 +256,7 @@ final class SettingsWithoutEffect implements ApplicationListener<ContextRefreshe
 		String question = NearestName.question(topic, handled);
 		ofConsumer.forEach((setting) -> logger.warn(
 				"'shardkeeper.topics.{}.{}' is set, but has no effect here: no @ShardConsumer method of this instance "
-						+ "consumes the topic.{} Correct the name, or remove the property.",
+						+ "consumes the topic.{} Correct the name, remove the property, or register a handler.",
 				topic, setting, question));
 		if (ofConsumer.isEmpty() && !question.isEmpty()) {
 			logger.info("No @ShardConsumer method of this instance consumes the topic '{}', which is configured.{}",

@@ -438,7 +438,7 @@ public final class ShardkeeperAutoConfiguration {
 		Set<String> apart = settings.broadcastTopics();
 		ConsumerMeters counted = meters.getIfAvailable(() -> ConsumerMeters.NONE);
 		return new DeadLetterExpiry(settings.deadLetterRetentions(),
-				(shard) -> apart.contains(shard.topic()) ? runner.isRunning()
+				(shard) -> apart.contains(shard.topic()) ? runner.isConsuming()
 						: coordinator.isLeader() || runner.owns(shard),
 				sources, broadcast.over(letters), (topic, gone) -> counted.of(topic).deadLettersExpired(gone), runtime,
 				ShardConsumerRunner.PHASE + 1);

@@ -43,8 +43,6 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 
 	private final ShardWorkers workers;
 
-	private final ConsumerStates states;
-
 	private final MemberId member;
 
 	private final Set<ShardId> started = new HashSet<>();
@@ -52,8 +50,8 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 	private final Set<ShardId> completed = new HashSet<>();
 
 	/**
-	 * Started shards of stopped topics, and those that the exact list of their topic
-	 * leaves out; they are ending.
+	 * Started shards of stopped and removed topics, and those that the exact list of
+	 * their topic leaves out; they are ending.
 	 */
 	private final Set<ShardId> withdrawn = new HashSet<>();
 
@@ -70,7 +68,6 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 	BroadcastConsumption(Map<String, ShardHandler> handlers, WorkerContext context, SessionWatch session,
 			ConsumerRuntime.Running threads, String instance, ConsumerStates states, @Nullable ShardWorkers earlier) {
 		this.instance = instance;
-		this.states = states;
 		this.clock = context.wallClock();
 		this.workers = new ShardWorkers(handlers, context.forBroadcast(this), session, threads.preparing(), states,
 				Directives.NONE, earlier);
@@ -82,15 +79,15 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 	}
 
 	/**
-	 * Starts new shards of topics that are not stopped, and ends those of stopped ones.
-	 * Those that no longer exist end when their reader reports it, or now if the list of
-	 * their topic is exact.
+	 * Starts new shards of topics that are not stopped, and ends those of stopped and
+	 * removed ones. Those that no longer exist end when their reader reports it, or now
+	 * if the list of their topic is exact.
 	 */
 	synchronized void shardsChanged(Map<String, TopicShards> current) {
 		this.topics = Map.copyOf(current);
 		if (!this.stopping) {
 			this.topics.forEach((topic, shards) -> shards.forEach(topic, (shard) -> {
-				if (this.states.takesPart(topic) && !this.started.contains(shard)
+				if (this.workers.takesPart(topic) && !this.started.contains(shard)
 						&& parentsAreCompleted(shard, shards)) {
 					start(shard, Token.NONE);
 				}
@@ -103,7 +100,7 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 		for (ShardId shard : this.started) {
 			TopicShards listed = this.topics.getOrDefault(shard.topic(), TopicShards.NONE);
 			boolean gone = listed.isExact() && !listed.contains(shard.id());
-			if ((gone || !this.states.takesPart(shard.topic())) && this.withdrawn.add(shard)) {
+			if ((gone || !this.workers.takesPart(shard.topic())) && this.withdrawn.add(shard)) {
 				this.workers.drain(shard);
 			}
 		}

@@ -34,6 +34,11 @@ final class ConsumerStates {
 		this.changed.put(topic, state);
 	}
 
+	/** Forgets what the application wanted of a topic. */
+	void reset(String topic) {
+		this.changed.remove(topic);
+	}
+
 	boolean takesPart(String topic) {
 		return of(topic) != State.STOPPED;
 	}

@@ -8,6 +8,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import io.github.shardkeeper.ShardConsumers;
@@ -32,7 +33,7 @@ public final class RegisteredConsumers implements ShardConsumers {
 
 	@Override
 	public Map<String, Registration> registrations() {
-		boolean running = this.runner.isRunning();
+		boolean running = this.runner.isConsuming();
 		Set<ShardId> shards = this.runner.allShards();
 		Map<String, Registration> found = new TreeMap<>();
 		this.runner.handlers().forEach((topic, handler) -> {
@@ -68,8 +69,34 @@ public final class RegisteredConsumers implements ShardConsumers {
 		}
 	}
 
+	@Override
+	public Set<String> register(Object bean) {
+		return registered(bean, null);
+	}
+
+	@Override
+	public void register(String topic, Object bean) {
+		registered(bean, Objects.requireNonNull(topic, "topic must not be null"));
+	}
+
+	private Set<String> registered(Object bean, @Nullable String topic) {
+		Objects.requireNonNull(bean, "bean must not be null");
+		Set<String> topics = this.runner.register(bean, topic);
+		logger.info("Registered the handlers of {} for {}", bean.getClass().getName(), topics);
+		return topics;
+	}
+
+	@Override
+	public CompletableFuture<Void> remove(String topic) {
+		Objects.requireNonNull(topic, "topic must not be null");
+		CompletableFuture<Void> removal = this.runner.remove(topic);
+		logger.info("Topic '{}' has no handler on this instance any more", topic);
+		return removal;
+	}
+
 	private void change(String topic, State state) {
-		require(topic);
+		Objects.requireNonNull(topic, "topic must not be null");
+		this.runner.requireHandler(topic);
 		CompletableFuture<Void> stop;
 		synchronized (this.stops) {
 			if (this.runner.states().of(topic) == state) {
@@ -82,16 +109,6 @@ public final class RegisteredConsumers implements ShardConsumers {
 		if (stop != null) {
 			this.runner.execute(() -> stop.completeExceptionally(new IllegalStateException(
 					"Topic '%s' is %s again before it had stopped".formatted(topic, text(state)))));
-		}
-	}
-
-	private void require(String topic) {
-		Objects.requireNonNull(topic, "topic must not be null");
-		Set<String> known = this.runner.handlers().keySet();
-		if (!known.contains(topic)) {
-			throw new IllegalArgumentException("No @ShardConsumer method of this instance consumes the topic '%s': %s"
-				.formatted(topic, known.isEmpty() ? "it has none, or its application context has not started yet"
-						: "it has handlers of " + new TreeSet<>(known)));
 		}
 	}
 

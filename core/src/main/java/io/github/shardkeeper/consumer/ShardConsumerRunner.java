@@ -3,12 +3,12 @@ package io.github.shardkeeper.consumer;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -78,8 +78,6 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private final SettingsAgreement agreement;
 
-	private final HandlerDetection detector;
-
 	private final SourceRegistry sources;
 
 	private final StartPositions startPositions;
@@ -106,15 +104,27 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	private final ConsumerStates states;
 
+	private final ConsumedHandlers handlers;
+
+	/**
+	 * Guards changes of the handlers, and a start. Never held while calls are awaited,
+	 * which may change them.
+	 */
+	private final Object changes = new Object();
+
+	/** Results of removals whose shards have not ended, by topic. */
+	private final Map<String, CompletableFuture<Void>> removals = new ConcurrentHashMap<>();
+
 	private volatile @Nullable Running running;
+
+	/** Whether it was started without handlers: the first one starts the rest. */
+	private volatile boolean idle;
 
 	/** Whether it was started once: from then on it starts with its context. */
 	private volatile boolean startedBefore;
 
 	/** Topics that this instance consumes, including broadcast topics. */
 	private volatile Set<String> consumed = Set.of();
-
-	private volatile Map<String, ShardHandler> handlers = Map.of();
 
 	/** Workers of the last run; some may not have ended. */
 	private @Nullable ShardWorkers earlierWorkers;
@@ -136,7 +146,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 			ConsumerMeters meters, ConsumerEvents events, OutputSettings outputs, Duration stopTimeout) {
 		this.coordinator = coordinator;
 		this.agreement = agreement;
-		this.detector = detector;
+		this.handlers = new ConsumedHandlers(detector, sources);
 		this.sources = sources;
 		this.startPositions = startPositions;
 		this.checkpoints = checkpoints;
@@ -158,27 +168,35 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	 * supported
 	 */
 	public Map<String, ShardHandler> checkedHandlers() {
-		Map<String, ShardHandler> found = this.detector.detect(this.sources.topics(), this.sources::hasRecords);
-		found.forEach(this::check);
-		this.handlers = Collections.unmodifiableMap(found);
-		return found;
+		synchronized (this.changes) {
+			Map<String, ShardHandler> found = this.handlers.find();
+			found.forEach(this::check);
+			return found;
+		}
 	}
 
-	/** Returns the handlers by topic as they were last checked, empty before. */
+	/** Returns the handlers by topic, without those of beans before they were found. */
 	public Map<String, ShardHandler> handlers() {
-		return this.handlers;
+		return this.handlers.current();
 	}
 
 	/** One start or stop at a time: an operator may stop while the context closes. */
 	@Override
 	public synchronized void start() {
 		this.startedBefore = true;
-		Map<String, ShardHandler> handlers = checkedHandlers();
-		if (handlers.isEmpty()) {
-			logger.info("No @ShardConsumer method: this instance does not join group '{}'",
-					this.coordinator.settings().group());
-			return;
+		synchronized (this.changes) {
+			Map<String, ShardHandler> handlers = checkedHandlers();
+			this.idle = handlers.isEmpty();
+			if (this.idle) {
+				logger.info("No @ShardConsumer method: this instance does not join group '{}'",
+						this.coordinator.settings().group());
+				return;
+			}
+			start(handlers);
 		}
+	}
+
+	private void start(Map<String, ShardHandler> handlers) {
 		ConsumerRuntime.Running runningThreads = this.threads.start();
 		ShardReaders readers = new ShardReaders(this.sources.having(handlers.keySet()), this.sources::name,
 				this.startPositions, this.runtime.clock());
@@ -191,28 +209,21 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		SessionWatch session = new SessionWatch(this.coordinator::member, this.events);
 		ShardWorkers workers = new ShardWorkers(coordinated, context, session, runningThreads.preparing(), this.states,
 				null, this.earlierWorkers);
-		workers.onWriteBack(() -> recordConsumption(context, handlers.keySet()));
-		BroadcastConsumption broadcastConsumption = broadcast.isEmpty() ? null
-				: new BroadcastConsumption(broadcast, context, session, runningThreads,
-						this.coordinator.settings().instance(), this.states, this.earlierBroadcast);
+		workers.onWriteBack(() -> recordConsumption(context, this.consumed));
+		BroadcastConsumption broadcastConsumption = new BroadcastConsumption(broadcast, context, session,
+				runningThreads, this.coordinator.settings().instance(), this.states, this.earlierBroadcast);
 		// Without a coordinator these loops have to keep the process running.
 		readers.startLoops(this.runtime.loops(), coordinated.isEmpty());
 		Loops.Loop rescueLoop = this.runtime.loops().start(RESCUE, () -> {
 			workers.rescue();
-			if (broadcastConsumption != null) {
-				broadcastConsumption.workers().rescue();
-			}
+			broadcastConsumption.workers().rescue();
 			// An own source is asked for problems here: last, because it may hang.
 			this.coordinator.shareProblems(texts(problems(workers, readers), workers.shards()));
 			return this.runtime.clock().now().plus(RESCUE_PERIOD);
 		});
-		Loops.Loop comparison = coordinated.keySet()
-			.stream()
-			.anyMatch((topic) -> this.checkpoints.transactions(topic) != null)
-					? this.runtime.loops().start(COMPARISON, new CommitComparison(workers, this.runtime.clock())::step)
-					: null;
-		Running current = new Running(Set.copyOf(coordinated.keySet()), workers, broadcastConsumption,
-				!coordinated.isEmpty(), context, readers, rescueLoop, comparison, runningThreads);
+		Running current = new Running(workers, broadcastConsumption, !coordinated.isEmpty(), context, readers,
+				rescueLoop, runningThreads);
+		compareCommits(current, coordinated.keySet());
 		this.running = current;
 		this.consumed = Set.copyOf(handlers.keySet());
 		try {
@@ -221,6 +232,15 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		catch (RuntimeException | Error ex) {
 			shutDown(current);
 			throw ex;
+		}
+	}
+
+	/** Compares commits with the application's database, if it has those of a topic. */
+	private void compareCommits(Running current, Set<String> coordinated) {
+		if (current.comparison == null
+				&& coordinated.stream().anyMatch((topic) -> this.checkpoints.transactions(topic) != null)) {
+			current.comparison = this.runtime.loops()
+				.start(COMPARISON, new CommitComparison(current.workers, this.runtime.clock())::step);
 		}
 	}
 
@@ -235,9 +255,159 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		if (current.coordinated) {
 			this.coordinator.start(topics(current.workers.handlers()), current.workers);
 		}
-		current.watch = this.sources.watch(handlers.keySet(), onChange);
+		watch(current);
 		// Changes between the start of the coordinator and now.
 		onChange.run();
+	}
+
+	/** Watches the sources of all handlers that there are now. */
+	private void watch(Running current) {
+		ShardSource.Watch before = current.watch;
+		current.watch = this.sources.watch(this.handlers.current().keySet(), () -> shardsChanged(current));
+		if (before != null) {
+			before.close();
+		}
+	}
+
+	/**
+	 * Adds the handlers of an object, and consumes their topics if this runner is
+	 * started.
+	 * @param topic the topic of its only handler; {@code null} for those that the
+	 * annotations name
+	 * @return the topics
+	 */
+	Set<String> register(Object bean, @Nullable String topic) {
+		Map<String, ShardHandler> added = this.handlers.of(bean, topic);
+		added.forEach(this::check);
+		synchronized (this.changes) {
+			added.keySet().forEach(this::requireRemoved);
+			this.handlers.register(added);
+			added.keySet().forEach(this.states::reset);
+			Running current = this.running;
+			if (current != null && !current.stopping) {
+				try {
+					add(current, added);
+				}
+				catch (RuntimeException | Error ex) {
+					leave(current, added.keySet());
+					this.handlers.remove(added.keySet());
+					throw ex;
+				}
+			}
+		}
+		startIfIdle(added.keySet());
+		return Set.copyOf(added.keySet());
+	}
+
+	private void requireRemoved(String topic) {
+		if (this.removals.containsKey(topic)) {
+			throw new IllegalStateException(
+					"The handler of the topic '%s' was removed, and not all of its shards have ended on this instance: register the next one when the result of ShardConsumers.remove has completed"
+						.formatted(topic));
+		}
+	}
+
+	private void add(Running current, Map<String, ShardHandler> added) {
+		Set<String> topics = added.keySet();
+		current.readers.add(this.runtime.loops(), this.sources.having(topics));
+		this.agreement.extend(this.handlers.current().keySet());
+		this.consumed = Set.copyOf(this.handlers.current().keySet());
+		warmUp(topics);
+		topics.forEach(current.context::meters);
+		Map<String, ShardHandler> coordinated = new TreeMap<>(added);
+		coordinated.keySet().removeAll(this.settings.broadcastTopics());
+		Map<String, ShardHandler> broadcast = new TreeMap<>(added);
+		broadcast.keySet().retainAll(this.settings.broadcastTopics());
+		current.broadcast.workers().add(broadcast);
+		current.workers.add(coordinated);
+		compareCommits(current, coordinated.keySet());
+		if (!coordinated.isEmpty() && !current.coordinated) {
+			this.coordinator.start(topics(current.workers.handlers()), current.workers);
+			current.coordinated = true;
+		}
+		watch(current);
+		shardsChanged(current);
+	}
+
+	/** Not while a stop waits for calls: one of them may be the caller. */
+	private void startIfIdle(Set<String> registered) {
+		if (!this.idle) {
+			return;
+		}
+		synchronized (this) {
+			if (this.idle) {
+				try {
+					start();
+				}
+				catch (RuntimeException | Error ex) {
+					synchronized (this.changes) {
+						this.handlers.remove(registered);
+						this.idle = true;
+					}
+					throw ex;
+				}
+			}
+		}
+	}
+
+	/**
+	 * Removes the handler of a topic.
+	 * @return completes on a thread that calls handlers; that of the first call, while
+	 * its shards have not ended
+	 * @throws IllegalArgumentException if the topic has none
+	 */
+	CompletableFuture<Void> remove(String topic) {
+		CompletableFuture<Void> removal = new CompletableFuture<>();
+		Running current;
+		synchronized (this.changes) {
+			CompletableFuture<Void> begun = this.removals.get(topic);
+			if (begun != null) {
+				return begun.copy();
+			}
+			requireHandler(topic);
+			this.handlers.remove(Set.of(topic));
+			current = this.running;
+			if (current == null) {
+				return CompletableFuture.completedFuture(null);
+			}
+			this.removals.put(topic, removal);
+			leave(current, Set.of(topic));
+			if (!current.stopping) {
+				watch(current);
+			}
+		}
+		awaitRemoval(current, topic, removal);
+		return removal.copy();
+	}
+
+	/** Takes no part in some topics any more: their shards end. */
+	private void leave(Running current, Set<String> topics) {
+		Set<String> remaining = new TreeSet<>(this.handlers.current().keySet());
+		remaining.removeAll(topics);
+		this.consumed = Set.copyOf(remaining);
+		topics.forEach((topic) -> {
+			current.workers.remove(topic);
+			current.broadcast.workers().remove(topic);
+		});
+		this.agreement.reduce(remaining);
+		shardsChanged(current);
+	}
+
+	/** No worker begins any more: without a handler, a shard is given back at once. */
+	private void awaitRemoval(Running current, String topic, CompletableFuture<Void> removal) {
+		current.ended(topic).thenRun(() -> {
+			this.removals.remove(topic, removal);
+			execute(() -> removal.complete(null));
+		});
+	}
+
+	void requireHandler(String topic) {
+		Set<String> known = handlers().keySet();
+		if (!known.contains(topic)) {
+			throw new IllegalArgumentException("No @ShardConsumer method of this instance consumes the topic '%s': %s"
+				.formatted(topic, known.isEmpty() ? "it has none, or its application context has not started yet"
+						: "it has handlers of " + new TreeSet<>(known)));
+		}
 	}
 
 	/**
@@ -251,9 +421,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 				this.coordinator.shardsChanged(topics);
 				listed(topics.keySet());
 			}
-			BroadcastConsumption broadcast = current.broadcast;
-			if (broadcast != null && this.agreement.isReached()) {
-				broadcast.shardsChanged(topics(broadcast.workers().handlers()));
+			if (this.agreement.isReached()) {
+				current.broadcast.shardsChanged(topics(current.broadcast.workers().handlers()));
 			}
 		}
 	}
@@ -271,9 +440,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 				recordConsumption(current.context, Set.of(topic));
 			}
 			current.workers.statesChanged();
-			if (current.broadcast != null) {
-				current.broadcast.workers().statesChanged();
-			}
+			current.broadcast.workers().statesChanged();
 			shardsChanged(current);
 		}
 	}
@@ -301,12 +468,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	 */
 	CompletableFuture<Void> ended(String topic) {
 		Running current = this.running;
-		if (current == null) {
-			return CompletableFuture.completedFuture(null);
-		}
-		BroadcastConsumption broadcast = current.broadcast;
-		return (broadcast == null) ? current.workers.ended(topic)
-				: CompletableFuture.allOf(current.workers.ended(topic), broadcast.workers().ended(topic));
+		return (current != null) ? current.ended(topic) : CompletableFuture.completedFuture(null);
 	}
 
 	private WorkerContext workerContext(ConsumerRuntime.Running running, ShardReaders readers) {
@@ -422,20 +584,20 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 	@Override
 	public synchronized void stop() {
+		this.idle = false;
 		Running current = this.running;
 		if (current == null) {
 			return;
 		}
-		current.unwatch();
+		synchronized (this.changes) {
+			current.stopping = true;
+			current.unwatch();
+		}
 		MonotonicTime deadline = this.runtime.clock().now().plus(this.stopTimeout);
 		try {
-			if (current.broadcast != null) {
-				current.broadcast.drain();
-			}
+			current.broadcast.drain();
 			this.coordinator.stop(this.stopTimeout);
-			if (current.broadcast != null) {
-				current.broadcast.awaitEnd(this.runtime.clock().now().until(deadline));
-			}
+			current.broadcast.awaitEnd(this.runtime.clock().now().until(deadline));
 		}
 		finally {
 			shutDown(current);
@@ -447,10 +609,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		this.agreement.end();
 		current.workers.abandonAll();
 		this.earlierWorkers = current.workers;
-		if (current.broadcast != null) {
-			current.broadcast.workers().abandonAll();
-			this.earlierBroadcast = current.broadcast.workers();
-		}
+		current.broadcast.workers().abandonAll();
+		this.earlierBroadcast = current.broadcast.workers();
 		current.readers.close();
 		// A call that has not returned needs them when it returns: its worker then saves
 		// its result, and the next start waits for that.
@@ -464,8 +624,14 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		this.running = null;
 	}
 
+	/** Returns whether it is started, also without a handler: it has to be stopped. */
 	@Override
 	public boolean isRunning() {
+		return isConsuming() || this.idle;
+	}
+
+	/** Returns whether it is started and has had a handler. */
+	public boolean isConsuming() {
 		return this.running != null;
 	}
 
@@ -485,7 +651,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	 */
 	public Set<String> topics() {
 		Running current = this.running;
-		return (current != null) ? current.topics : Set.of();
+		return (current != null) ? Set.copyOf(current.workers.handlers().keySet()) : Set.of();
 	}
 
 	/**
@@ -494,8 +660,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	 */
 	public Set<String> broadcastTopics() {
 		Running current = this.running;
-		BroadcastConsumption broadcast = (current != null) ? current.broadcast : null;
-		return (broadcast != null) ? Set.copyOf(broadcast.workers().handlers().keySet()) : Set.of();
+		return (current != null) ? Set.copyOf(current.broadcast.workers().handlers().keySet()) : Set.of();
 	}
 
 	/** Returns the topics with a handler that is paused or stopped on this instance. */
@@ -545,11 +710,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 			return Map.of();
 		}
 		Map<ShardId, ShardProblem> problems = problems(current.workers, current.readers);
-		BroadcastConsumption broadcast = current.broadcast;
-		if (broadcast != null) {
-			problems.putAll(broadcast.problems());
-			addUnreadable(broadcast.workers(), current.readers, problems);
-		}
+		problems.putAll(current.broadcast.problems());
+		addUnreadable(current.broadcast.workers(), current.readers, problems);
 		return problems;
 	}
 
@@ -596,8 +758,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 			return null;
 		}
 		ShardActivity activity = current.workers.activity(shard);
-		BroadcastConsumption broadcast = current.broadcast;
-		return (activity == null && broadcast != null) ? broadcast.workers().activity(shard) : activity;
+		return (activity != null) ? activity : current.broadcast.workers().activity(shard);
 	}
 
 	/** Returns the shards of the group that this instance consumes or still drains. */
@@ -614,7 +775,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	public Set<ShardId> allShards() {
 		Running current = this.running;
 		Set<ShardId> shards = shards();
-		if (current != null && current.broadcast != null) {
+		if (current != null) {
 			current.broadcast.workers().shards().forEach(shards::add);
 		}
 		return shards;
@@ -638,20 +799,21 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	/** Processes requests for broadcast shards; the coordinator does that for others. */
 	public void attend(Collection<ShardId> shards) {
 		Running current = this.running;
-		if (current != null && current.broadcast != null) {
+		if (current != null) {
 			current.broadcast.attend(shards);
 		}
 	}
 
 	private static final class Running {
 
-		private final Set<String> topics;
-
 		private final ShardWorkers workers;
 
-		private final @Nullable BroadcastConsumption broadcast;
+		private final BroadcastConsumption broadcast;
 
-		private final boolean coordinated;
+		private volatile boolean coordinated;
+
+		/** Whether handlers that are registered now have to wait for the next start. */
+		private boolean stopping;
 
 		private final WorkerContext context;
 
@@ -659,31 +821,31 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 		private final Loops.Loop rescueLoop;
 
-		private final Loops.@Nullable Loop comparison;
+		private Loops.@Nullable Loop comparison;
 
 		private final ConsumerRuntime.Running threads;
 
 		private ShardSource.@Nullable Watch watch;
 
-		Running(Set<String> topics, ShardWorkers workers, @Nullable BroadcastConsumption broadcast, boolean coordinated,
-				WorkerContext context, ShardReaders readers, Loops.Loop rescueLoop, Loops.@Nullable Loop comparison,
-				ConsumerRuntime.Running threads) {
-			this.topics = topics;
+		Running(ShardWorkers workers, BroadcastConsumption broadcast, boolean coordinated,
+				WorkerContext context, ShardReaders readers, Loops.Loop rescueLoop, ConsumerRuntime.Running threads) {
 			this.workers = workers;
 			this.broadcast = broadcast;
 			this.coordinated = coordinated;
 			this.context = context;
 			this.readers = readers;
 			this.rescueLoop = rescueLoop;
-			this.comparison = comparison;
 			this.threads = threads;
 		}
 
 		/** Returns a future that completes once all current workers have ended. */
 		CompletableFuture<Void> ended() {
-			CompletableFuture<Void> coordinatedEnded = this.workers.ended();
-			return (this.broadcast == null) ? coordinatedEnded
-					: CompletableFuture.allOf(coordinatedEnded, this.broadcast.workers().ended());
+			return CompletableFuture.allOf(this.workers.ended(), this.broadcast.workers().ended());
+		}
+
+		/** Returns a future that completes once all current workers of a topic have. */
+		CompletableFuture<Void> ended(String topic) {
+			return CompletableFuture.allOf(this.workers.ended(topic), this.broadcast.workers().ended(topic));
 		}
 
 		void unwatch() {

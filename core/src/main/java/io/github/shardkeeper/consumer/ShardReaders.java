@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -42,7 +42,7 @@ final class ShardReaders implements ShardReadControl, AutoCloseable {
 	private static final Duration PAUSE_AFTER_FAILURE = Duration.ofMillis(250);
 
 	/** By the name of the source. */
-	private final Map<String, PolledReader> readers = new TreeMap<>();
+	private final Map<String, PolledReader> readers = new ConcurrentSkipListMap<>();
 
 	private final Function<String, String> sourceName;
 
@@ -69,16 +69,32 @@ final class ShardReaders implements ShardReadControl, AutoCloseable {
 	}
 
 	/**
+	 * Opens the readers of those sources that have none yet, and polls them. Call it
+	 * after {@link #startLoops}, by one thread at a time and not during {@link #close}.
+	 */
+	void add(Loops running, Map<String, ShardSource> sources) {
+		sources.forEach((name, source) -> {
+			if (!this.readers.containsKey(name)) {
+				PolledReader reader = new PolledReader(source.openReader(), " of source '" + name + "'");
+				this.readers.put(name, reader);
+				poll(running, false, reader, "-" + name);
+			}
+		});
+	}
+
+	/**
 	 * Starts to poll.
 	 * @param foreground whether the loops keep the process running
 	 */
 	void startLoops(Loops running, boolean foreground) {
-		this.readers.forEach((name, reader) -> {
-			String suffix = (this.readers.size() == 1) ? "" : "-" + name;
-			String loop = LOOP + suffix;
-			add(foreground ? running.startForeground(loop, reader::poll) : running.start(loop, reader::poll));
-			reader.startLoop = () -> add(running.start(START_LOOP + suffix, reader.starts::run));
-		});
+		this.readers
+			.forEach((name, reader) -> poll(running, foreground, reader, (this.readers.size() == 1) ? "" : "-" + name));
+	}
+
+	private void poll(Loops running, boolean foreground, PolledReader reader, String suffix) {
+		String loop = LOOP + suffix;
+		add(foreground ? running.startForeground(loop, reader::poll) : running.start(loop, reader::poll));
+		reader.startLoop = () -> add(running.start(START_LOOP + suffix, reader.starts::run));
 	}
 
 	private Loops.Loop add(Loops.Loop loop) {

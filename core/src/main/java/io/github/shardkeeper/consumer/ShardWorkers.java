@@ -2,6 +2,7 @@ package io.github.shardkeeper.consumer;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -41,6 +42,7 @@ final class ShardWorkers implements ShardConsumption {
 
 	private static final Logger logger = PrintableLogger.of(ShardWorkers.class);
 
+	/** Only changed while this is locked. */
 	private final Map<String, ShardHandler> handlers;
 
 	private final WorkerContext context;
@@ -77,7 +79,7 @@ final class ShardWorkers implements ShardConsumption {
 		this.directives = directives;
 		this.preparing = preparing;
 		this.session = session;
-		this.handlers = handlers;
+		this.handlers = new ConcurrentSkipListMap<>(handlers);
 		this.context = context;
 		if (earlier != null) {
 			earlier.workers.forEach(this::keepUntilEnded);
@@ -95,25 +97,48 @@ final class ShardWorkers implements ShardConsumption {
 		worker.ended().thenRun(() -> this.workers.remove(shard, worker));
 	}
 
+	synchronized void add(Map<String, ShardHandler> added) {
+		this.handlers.putAll(added);
+	}
+
+	/** Pauses the workers of a topic; their drain comes with the news of the topics. */
+	synchronized void remove(String topic) {
+		this.handlers.remove(topic);
+		this.preparations.forEach((shard, preparation) -> {
+			if (shard.topic().equals(topic)) {
+				preparation.drop();
+			}
+		});
+		statesChanged();
+	}
+
+	/** Returns whether a topic has a handler and is not stopped. */
+	boolean takesPart(String topic) {
+		return this.handlers.containsKey(topic) && this.states.takesPart(topic);
+	}
+
 	/**
-	 * Gives the shard of a stopped topic back, unhandled: the leader did not know yet.
+	 * Gives the shard of a stopped or removed topic back, unhandled: the leader did not
+	 * know yet.
 	 */
 	@Override
 	public synchronized void start(ShardId shard, Token token, MemberId member) {
 		ShardHandler handler = this.handlers.get(shard.topic());
-		if (handler == null) {
-			logger.error("{} was assigned, but this instance has no handler for its topic", shard);
-			return;
-		}
 		// Only the loop of the coordinator calls this.
 		ShardWorker predecessor = this.workers.get(shard);
+		if (handler == null) {
+			logger.debug("{} was assigned, but this instance has no handler for its topic any more", shard);
+			ended(predecessor, this.preparations.get(shard))
+				.thenRun(() -> this.context.listener().workerEnded(shard, token, Token.NONE, false));
+			return;
+		}
 		ShardWorker worker = new ShardWorker(shard, token, member, handler, this.context,
 				ended(predecessor, this.preparations.get(shard)), isPaused(shard));
 		keepUntilEnded(shard, worker);
 		if (predecessor != null) {
 			predecessor.abandon();
 		}
-		if (!this.states.takesPart(shard.topic())) {
+		if (!takesPart(shard.topic())) {
 			worker.drain();
 		}
 		// Its first turn may have found no lease, and a resume since then has not woken
@@ -133,7 +158,7 @@ final class ShardWorkers implements ShardConsumption {
 	@Override
 	public void prepare(ShardId shard, MemberId member) {
 		ShardHandler handler = this.handlers.get(shard.topic());
-		if (handler == null || !handler.prepares() || !this.states.takesPart(shard.topic())) {
+		if (handler == null || !handler.prepares() || !takesPart(shard.topic())) {
 			return;
 		}
 		ShardPreparation earlier = this.preparations.get(shard);
@@ -157,10 +182,10 @@ final class ShardWorkers implements ShardConsumption {
 		this.workers.forEach((shard, worker) -> worker.pause(isPaused(shard)));
 	}
 
-	/** A shard of a stopped topic waits for its move. */
+	/** A shard of a stopped or removed topic waits for its move. */
 	private boolean isPaused(ShardId shard) {
 		return this.directives == null || this.directives.pauseOf(shard) != null
-				|| this.states.of(shard.topic()) != State.RUNNING;
+				|| !this.handlers.containsKey(shard.topic()) || this.states.of(shard.topic()) != State.RUNNING;
 	}
 
 	@Override
@@ -368,9 +393,9 @@ final class ShardWorkers implements ShardConsumption {
 		return this.workers.containsKey(shard);
 	}
 
-	/** Returns the handlers by topic. */
+	/** Returns the handlers by topic, as they are now. */
 	Map<String, ShardHandler> handlers() {
-		return this.handlers;
+		return Collections.unmodifiableMap(this.handlers);
 	}
 
 	Iterable<ShardId> shards() {

@@ -114,6 +114,40 @@ public final class SettingsAgreement {
 		this.loop = this.runtime.loops().start("shardkeeper-settings", this::pass);
 	}
 
+	/**
+	 * Asks again, because this instance is to consume more topics. If the first reply is
+	 * still awaited, it will cover them.
+	 * @param topics all topics that this instance consumes then
+	 * @throws SettingsConflictException if an instance that runs has other settings; the
+	 * agreement is as before
+	 * @throws StoreUnavailableException if the store does not reply; the agreement is as
+	 * before
+	 */
+	public synchronized void extend(Set<String> topics) {
+		SharedSettings before = this.own;
+		Waiting problemBefore = this.problem;
+		this.own = this.settings.apply(topics);
+		if (!this.reached) {
+			return;
+		}
+		try {
+			ask();
+		}
+		catch (SettingsConflictException | StoreUnavailableException ex) {
+			this.own = before;
+			this.problem = problemBefore;
+			throw ex;
+		}
+	}
+
+	/**
+	 * Announces fewer topics from the next time on.
+	 * @param topics all topics that this instance still consumes
+	 */
+	public synchronized void reduce(Set<String> topics) {
+		this.own = this.settings.apply(topics);
+	}
+
 	/** Ends it: an instance with other settings may run from now on. */
 	public void end() {
 		Loops.@Nullable Loop running;

@@ -48,6 +48,7 @@ import org.springframework.util.ReflectionUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 import io.github.shardkeeper.Internal;
+import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.text.PrintableLogger;
 
@@ -169,9 +170,10 @@ public final class AnnotatedBeans implements BeanPostProcessor {
 			logger.error("""
 					The bean '{}' of {} has @{} methods that are not called: {}. It was created after the application \
 					had started, and its definition {}. Declare the class as the return type of the @Bean method, or \
-					have the bean created at the start, without @Lazy or with @Lazy(false)""", name, type.getName(),
+					have the bean created at the start, without @Lazy or with @Lazy(false){}""", name, type.getName(),
 					annotation.getSimpleName(), missed,
-					(known != null) ? "declares " + known.getName() : "does not tell its class");
+					(known != null) ? "declares " + known.getName() : "does not tell its class",
+					(annotation == ShardConsumer.class) ? ", unless it is passed to ShardConsumers.register" : "");
 		}
 	}
 

@@ -13,8 +13,10 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
 import io.github.shardkeeper.Internal;
@@ -92,7 +94,11 @@ public final class ShardHandlerDetector implements HandlerDetection {
 		Map<String, ShardHandler> handlers = new TreeMap<>();
 		Map<String, String> beanNames = new TreeMap<>();
 		this.beans.candidates(ShardConsumer.class).forEach((beanName, type) -> {
-			for (ShardHandler handler : handlers(beanName, type, topics, hasRecords)) {
+			// One instance for all calls, also of a prototype. Created here if it is
+			// lazy.
+			Supplier<Object> bean = this.beans.once(beanName);
+			for (ShardHandler handler : handlers(beanName, type, bean, hasRecords,
+					(consumer, signature) -> topics(consumer, signature, topics.keySet()))) {
 				ShardHandler other = handlers.putIfAbsent(handler.topic(), handler);
 				if (other != null) {
 					throw new ShardkeeperConfigurationException(
@@ -106,6 +112,34 @@ public final class ShardHandlerDetector implements HandlerDetection {
 			}
 		});
 		warnOfUnknownBeans(topics.keySet(), handlers.keySet());
+		return handlers;
+	}
+
+	@Override
+	public Map<String, ShardHandler> detect(Object bean, @Nullable String topic, Map<String, ?> topics,
+			Predicate<String> hasRecords) {
+		Class<?> type = AopProxyUtils.ultimateTargetClass(bean);
+		if (topic != null && !topics.containsKey(topic)) {
+			throw ShardkeeperConfigurationException.unknownTopic("The registration of " + type.getName(), topic,
+					topics.keySet());
+		}
+		Map<String, ShardHandler> handlers = new TreeMap<>();
+		for (ShardHandler handler : handlers(type.getName(), type, () -> bean, hasRecords, (consumer,
+				signature) -> (topic != null) ? List.of(topic) : topics(consumer, signature, topics.keySet()))) {
+			ShardHandler other = handlers.putIfAbsent(handler.topic(), handler);
+			if (other != null) {
+				throw new ShardkeeperConfigurationException(
+						"The topic '%s' has two @ShardConsumer methods: %s and %s.".formatted(handler.topic(),
+								other.name(), handler.name()),
+						"Keep one of them: a shard has one consumer. To do two things with a record, "
+								+ "call both from that method.");
+			}
+		}
+		if (handlers.isEmpty()) {
+			throw new ShardkeeperConfigurationException(
+					"The class %s has no @ShardConsumer method to register.".formatted(type.getName()),
+					"Annotate the method that handles the records.");
+		}
 		return handlers;
 	}
 
@@ -123,16 +157,14 @@ public final class ShardHandlerDetector implements HandlerDetection {
 		}
 	}
 
-	private List<ShardHandler> handlers(String beanName, Class<?> type, Map<String, ?> topics,
-			Predicate<String> hasRecords) {
+	private List<ShardHandler> handlers(String beanName, Class<?> type, Supplier<Object> bean,
+			Predicate<String> hasRecords, TopicNames names) {
 		List<ShardHandler> handlers = new ArrayList<>();
-		// One instance for all calls, also of a prototype. Created here if it is lazy.
-		Supplier<Object> bean = this.beans.once(beanName);
 		HandlerCallbacks callbacks = callbacks(beanName, type);
 		for (Method method : AnnotatedBeans.methods(type, ShardConsumer.class)) {
 			HandlerSignature signature = HandlerSignature.ofConsumer(method, type, this.messages, this.beans);
 			for (ShardConsumer consumer : AnnotatedBeans.annotations(method, ShardConsumer.class)) {
-				for (String topic : topics(consumer, signature, topics.keySet())) {
+				for (String topic : names.of(consumer, signature)) {
 					boolean records = hasRecords.test(topic);
 					RunRules rules = new RunRulesReader(signature, topic, records, this.schedules.apply(topic)).read(
 							resolved(consumer.interval(), "interval", signature),
@@ -215,6 +247,13 @@ public final class ShardHandlerDetector implements HandlerDetection {
 							+ "set 'shardkeeper.consumer.ordering' to 'key' or 'none'.");
 		}
 		AnnotatedBeans.invocable(signature.method(), bean, what);
+	}
+
+	@FunctionalInterface
+	private interface TopicNames {
+
+		List<String> of(ShardConsumer consumer, HandlerSignature signature);
+
 	}
 
 	@FunctionalInterface

@@ -24,6 +24,7 @@ import org.springframework.aop.framework.autoproxy.BeanNameAutoProxyCreator;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.BeanDefinitionHolder;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -624,6 +625,21 @@ class ShardHandlerDetectorTests {
 		assertThat(output).containsOnlyOnce("The bean 'hidden' of " + FinalMethod.class.getName()
 				+ " has @ShardConsumer methods that are not called: [handle]");
 		assertThat(output).containsOnlyOnce("The bean 'many' of");
+	}
+
+	@Test
+	void handlersOfAnObjectNeedNoContext() throws Throwable {
+		ShardHandlerDetector detector = new ShardHandlerDetector(new DefaultListableBeanFactory(),
+				new JsonPayloadConverter(new JsonMapper()));
+		Object bean = new FinalMethod();
+
+		Map<String, ShardHandler> found = detector.detect(bean, null, TOPICS, (topic) -> true);
+		assertThat(found).containsOnlyKeys("orders");
+		call(found.get("orders"));
+		assertThat(detector.detect(bean, "visits", TOPICS, (topic) -> true)).containsOnlyKeys("visits");
+		assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+			.isThrownBy(() -> detector.detect(bean, "visit", TOPICS, (topic) -> true))
+			.withMessageContaining("The registration of " + FinalMethod.class.getName(), "Did you mean 'visits'?");
 	}
 
 	/** Returns a post-processor of the context, which is not refreshed yet. */

@@ -250,6 +250,29 @@ class ShardWorkersTests {
 		assertThat(workers.work(this.clock.now())).isEmpty();
 	}
 
+	/** The leader may not know yet that the handler is removed here. */
+	@Test
+	void shardOfARemovedTopicIsGivenBackOnceItsFormerWorkerHasEnded() {
+		ShardWorkers workers = workers(new SessionWatch(Optional::empty, ConsumerEvents.NONE));
+		workers.start(SHARD, TOKEN, ME);
+		this.threads.runAll();
+		workers.remove("orders");
+		this.reader.deliver(SHARD, 1, "r1");
+		this.threads.runAll();
+		assertThat(this.application.calls).as("paused").isEmpty();
+		Token next = new Token(TOKEN.value() + 1);
+
+		workers.prepare(SHARD, ME);
+		workers.start(SHARD, next, ME);
+		assertThat(this.ended).isEmpty();
+		workers.drain(SHARD);
+		this.threads.runAll();
+
+		assertThat(this.ended).containsExactly(TOKEN, next);
+		assertThat(this.application.calls).isEmpty();
+		assertThat(workers.ended("orders")).isDone();
+	}
+
 	private ShardWorkers workers(SessionWatch session) {
 		return workers(session, this.threads);
 	}

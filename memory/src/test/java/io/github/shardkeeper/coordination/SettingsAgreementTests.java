@@ -125,6 +125,47 @@ class SettingsAgreementTests {
 			.containsOnlyOnce("'shardkeeper.topics.visits.trim.max-age' is '1d' here, but '7d' on one");
 	}
 
+	@Test
+	void moreTopicsAreComparedBeforeTheyAreConsumed() {
+		begin(this.running);
+		this.other.begin(Set.of(), this.reached::incrementAndGet);
+
+		assertThatExceptionOfType(SettingsConflictException.class).isThrownBy(() -> this.other.extend(Set.of("visits")))
+			.withMessageContaining("'" + MODE + "' is 'broadcast' here, but 'coordinated' on one");
+
+		assertThat(this.other.isReached()).isTrue();
+		assertThat(this.other.problem()).as("of what it consumes").isEmpty();
+		this.running.end();
+		this.other.extend(Set.of("visits"));
+		assertThatExceptionOfType(SettingsConflictException.class).isThrownBy(() -> begin(this.running));
+	}
+
+	@Test
+	void moreTopicsNeedAReplyOnlyIfThereWasOne() {
+		this.store.away = true;
+		this.other.begin(Set.of(), this.reached::incrementAndGet);
+		this.other.extend(Set.of("visits"));
+		this.store.away = false;
+		await().atMost(PATIENCE).until(this.other::isReached);
+		assertThatExceptionOfType(SettingsConflictException.class).isThrownBy(() -> begin(this.running));
+
+		this.store.away = true;
+		assertThatExceptionOfType(StoreUnavailableException.class)
+			.isThrownBy(() -> this.other.extend(Set.of("visits", "orders")));
+		assertThat(this.other.isReached()).isTrue();
+	}
+
+	@Test
+	void fewerTopicsAreAnnouncedFromTheNextTimeOn() {
+		begin(this.running);
+		this.running.reduce(Set.of());
+		this.running.extend(Set.of());
+
+		begin(this.other);
+
+		assertThat(this.other.isReached()).isTrue();
+	}
+
 	private void begin(SettingsAgreement agreement) {
 		agreement.begin(Set.of("visits"), this.reached::incrementAndGet);
 	}
@@ -134,7 +175,7 @@ class SettingsAgreementTests {
 		CoordinationSettings settings = new CoordinationSettings("visits-app", instance, second, second.multipliedBy(3),
 				second.multipliedBy(15), Duration.ZERO, ApplicationVersion.UNKNOWN, HandoverRules.DEFAULT, 1, null);
 		return new SettingsAgreement(settings, store,
-				(topics) -> new SharedSettings(new TreeMap<>(Map.of(MODE, mode)),
+				(topics) -> new SharedSettings(new TreeMap<>(topics.contains("visits") ? Map.of(MODE, mode) : Map.of()),
 						new TreeMap<>(Map.of("shardkeeper.topics.visits.trim.max-age", maxAge))),
 				TestRuntime.on(MonotonicClock.SYSTEM));
 	}
