@@ -88,10 +88,9 @@ class NullArgumentsTests {
 
 	/** Implemented by applications and called by Shardkeeper only. */
 	private static final Set<String> IMPLEMENTED_BY_APPLICATIONS = Set.of("ShardSelector", "ShardCatalog",
-			"FailureHandler", "ShardInterceptor", "ShardRecordFilter", "SendObserver", "SendObserver$Sent",
-			"ShardAppender", "IdempotentAppender", "ShardTrimmer", "GroupPositions", "ShardReader",
-			"ShardReader$RecordSink", "ShardReadControl", "StateMigration", "PollingShardReader$Fetcher",
-			"ShardListPoller$Lister");
+			"FailureHandler", "ShardInterceptor", "ShardRecordFilter", "ShardSendInterceptor", "ShardAppender",
+			"IdempotentAppender", "ShardTrimmer", "GroupPositions", "ShardReader", "ShardReader$RecordSink",
+			"ShardReadControl", "StateMigration", "PollingShardReader$Fetcher", "ShardListPoller$Lister");
 
 	/** Created by the auto-configuration only, and called through their interfaces. */
 	private static final Set<String> INTERNAL = Set.of("KeyedShardTemplate", "PayloadConversionException");

@@ -39,6 +39,7 @@ import io.github.shardkeeper.ShardInterceptor;
 import io.github.shardkeeper.ShardPositions;
 import io.github.shardkeeper.ShardRecordFilter;
 import io.github.shardkeeper.ShardSelector;
+import io.github.shardkeeper.ShardSendInterceptor;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.ShardTopics;
@@ -114,6 +115,7 @@ import io.github.shardkeeper.source.memory.MemoryStreamSource;
 import io.github.shardkeeper.state.value.StateValues;
 import io.github.shardkeeper.template.DuplicateSendListener;
 import io.github.shardkeeper.template.KeyedShardTemplate;
+import io.github.shardkeeper.template.SendInterceptors;
 import io.github.shardkeeper.template.SendObserver;
 import io.github.shardkeeper.template.SendObservers;
 import io.github.shardkeeper.time.Lease;
@@ -450,11 +452,12 @@ public final class ShardkeeperAutoConfiguration {
 	ShardTemplate shardkeeperTemplate(ShardkeeperSettings settings, SourceRegistry sources,
 			ObjectProvider<ShardAppender> appenders, ConverterSelection converters,
 			ObjectProvider<TopicPayloads> clients, Map<String, ShardSelector> selectors,
-			ObjectProvider<ShardSelector> selector, ObjectProvider<SendObserver> observers,
-			ObjectProvider<DuplicateSendListener> repetitions) {
+			ObjectProvider<ShardSelector> selector, ObjectProvider<ShardSendInterceptor> interceptors,
+			ObjectProvider<SendObserver> observers, ObjectProvider<DuplicateSendListener> repetitions) {
 		TopicSelectors selected = TopicSelectors.of(settings, sources, appenders, selectors, selector);
 		return new KeyedShardTemplate(new SourceSelection.SendableTopics(sources, appenders),
 				converters.ofTopics(clients), settings.sending(), selected.byTopic(), selected.otherwise(),
+				SendInterceptors.of(interceptors.orderedStream().toList()),
 				SendObservers.of(observers.orderedStream().toList()),
 				repetitions.getIfAvailable(() -> DuplicateSendListener.NONE));
 	}
@@ -465,12 +468,13 @@ public final class ShardkeeperAutoConfiguration {
 	OutputSettings shardkeeperOutputSettings(ShardkeeperSettings settings, SourceRegistry sources,
 			ObjectProvider<ShardAppender> appenders, ConverterSelection converters,
 			ObjectProvider<TopicPayloads> clients, Map<String, ShardSelector> selectors,
-			ObjectProvider<ShardSelector> selector) {
+			ObjectProvider<ShardSelector> selector, ObjectProvider<ShardSendInterceptor> interceptors) {
 		ShardkeeperProperties.Outbox outbox = settings.properties().outbox();
 		TopicSelectors selected = TopicSelectors.of(settings, sources, appenders, selectors, selector);
 		KeyedShardTemplate template = new KeyedShardTemplate(new SourceSelection.SendableTopics(sources, appenders),
 				converters.ofTopics(clients), settings.sending(), selected.byTopic(), selected.otherwise(),
-				SendObserver.NONE);
+				SendInterceptors.of(interceptors.orderedStream().toList()), SendObserver.NONE,
+				DuplicateSendListener.NONE);
 		return new OutputSettings(new SourceSelection.SequencedTopics(sources, template), outbox.maxRecords(),
 				outbox.maxSize().toBytes());
 	}

@@ -1,7 +1,6 @@
 package io.github.shardkeeper.autoconfigure;
 
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -11,7 +10,6 @@ import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -22,10 +20,12 @@ import org.springframework.core.annotation.Order;
 import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardInterceptor;
+import io.github.shardkeeper.ShardOutput;
 import io.github.shardkeeper.ShardRecord;
+import io.github.shardkeeper.ShardSendInterceptor;
 import io.github.shardkeeper.ShardTemplate;
-import io.github.shardkeeper.shard.ShardId;
-import io.github.shardkeeper.template.SendObserver;
+import io.github.shardkeeper.ShardTemplate.Appended;
+import io.github.shardkeeper.ShardTemplate.Outgoing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -44,7 +44,8 @@ class ObserverBeansTests {
 				AutoConfigurations.of(ShardkeeperAutoConfiguration.class, ShardkeeperActuatorAutoConfiguration.class))
 		.withBean(MeterRegistry.class, () -> this.meters)
 		.withBean(ObservationRegistry.class, () -> this.observations)
-		.withPropertyValues("shardkeeper.store=memory", "shardkeeper.group=shop", "shardkeeper.topics.orders.shards=1");
+		.withPropertyValues("shardkeeper.store=memory", "shardkeeper.group=shop", "shardkeeper.topics.orders.shards=1",
+				"shardkeeper.topics.copies.shards=1");
 
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
@@ -58,15 +59,24 @@ class ObserverBeansTests {
 			.run((context) -> {
 				context.getBean(ShardTemplate.class).send("orders", "ann", "hello");
 				String within = observed ? " within shardkeeper.consume" : "";
+				for (String event : List.of("outer sends", "inner sends", "inner has sent to orders",
+						"outer has sent to orders", "outer calls" + within, "inner calls" + within,
+						"hello from outer and inner")) {
+					assertThat(poll(events)).isEqualTo(event);
+				}
 				for (String event : List.of("outer sends", "inner sends", "outer calls" + within,
-						"inner calls" + within, "hello from outer and inner")) {
-					assertThat(events.poll(20, TimeUnit.SECONDS)).isEqualTo(event);
+						"inner calls" + within, "again hello from outer and inner")) {
+					assertThat(poll(events)).as("with ShardOutput").isEqualTo(event);
 				}
 				await().untilAsserted(() -> {
 					assertThat(count("shardkeeper.send")).isEqualTo(1);
-					assertThat(count("shardkeeper.consume")).isEqualTo(1);
+					assertThat(count("shardkeeper.consume")).isEqualTo(2);
 				});
 			});
+	}
+
+	private static String poll(BlockingQueue<String> events) throws InterruptedException {
+		return events.poll(20, TimeUnit.SECONDS);
 	}
 
 	private long count(String timer) {
@@ -74,7 +84,7 @@ class ObserverBeansTests {
 	}
 
 	/** Tells of calls and sends, and adds its name to the headers. */
-	abstract static class Telling implements ShardInterceptor, SendObserver {
+	abstract static class Telling implements ShardInterceptor, ShardSendInterceptor {
 
 		private final BlockingQueue<String> events;
 
@@ -96,11 +106,15 @@ class ObserverBeansTests {
 		}
 
 		@Override
-		public Sent sending(ShardId shard, @Nullable String key, Map<String, String> headers) {
+		public Outgoing sending(String topic, Outgoing record) {
 			this.events.add(this.name + " sends");
-			headers.merge("by", this.name, (others, own) -> others + " and " + own);
-			return (offset, failure) -> {
-			};
+			String others = record.headers().get("by");
+			return record.withHeader("by", (others != null) ? others + " and " + this.name : this.name);
+		}
+
+		@Override
+		public void sent(String topic, Outgoing record, Appended appended) {
+			this.events.add(this.name + " has sent to " + topic);
 		}
 
 	}
@@ -132,8 +146,14 @@ class ObserverBeansTests {
 		}
 
 		@ShardConsumer("orders")
-		void handle(ShardRecord<String> order) {
+		void handle(ShardRecord<String> order, ShardOutput output) {
 			this.events.add(order.payload() + " from " + order.headers().get("by"));
+			output.send("copies", order.key(), "again " + order.payload());
+		}
+
+		@ShardConsumer("copies")
+		void handle(ShardRecord<String> copy) {
+			this.events.add(copy.payload() + " from " + copy.headers().get("by"));
 		}
 
 	}

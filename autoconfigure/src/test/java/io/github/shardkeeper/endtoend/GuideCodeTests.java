@@ -52,7 +52,6 @@ class GuideCodeTests {
 			import io.github.shardkeeper.source.*;
 			import io.github.shardkeeper.source.ShardAppender.NewRecord;
 			import io.github.shardkeeper.source.fixed.*;
-			import io.github.shardkeeper.template.SendObserver;
 			import io.github.shardkeeper.test.*;
 			import io.github.shardkeeper.test.slice.*;
 			import io.lettuce.core.protocol.ProtocolVersion;

@@ -145,6 +145,10 @@ abstract class GuideSurroundings {
 
 		void failed(List<ShardRecord<?>> records, Exception failure);
 
+		void sent(String topic, String key, Offset offset);
+
+		void notSent(String topic, String key, Throwable failure);
+
 	}
 
 	interface Bank {

@@ -35,16 +35,17 @@ public final class OutputBuffer extends CallScoped implements ShardOutput {
 		}
 		Objects.requireNonNull(topic, "topic must not be null");
 		Objects.requireNonNull(record, "record must not be null");
-		if (record.id() != null) {
+		// Interceptors may have changed it.
+		NewRecord prepared = this.targets.prepare(topic, record);
+		if (prepared.id() != null) {
 			throw new IllegalArgumentException(
 					"A record for '%s' has an id, but what a call sends is appended once without one: leave out withId(…), or send with ShardTemplate"
 						.formatted(topic));
 		}
-		if (record.headers().size() > MAX_HEADERS) {
+		if (prepared.headers().size() > MAX_HEADERS) {
 			throw new IllegalArgumentException("A record for '%s' has %,d headers, but may have %,d".formatted(topic,
-					record.headers().size(), MAX_HEADERS));
+					prepared.headers().size(), MAX_HEADERS));
 		}
-		NewRecord prepared = this.targets.prepare(topic, record);
 		this.bytes += ShardOutbox.size(prepared);
 		if (this.records.size() >= OutputSettings.MAX_RECORDS_PER_CALL
 				|| this.bytes > OutputSettings.MAX_BYTES_PER_CALL) {

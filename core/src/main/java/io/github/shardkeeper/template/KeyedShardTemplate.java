@@ -62,6 +62,8 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 	/** A source that cannot be reached must not delay the records of others. */
 	private final Map<ShardAppender, SendQueue> queues = new ConcurrentHashMap<>();
 
+	private final SendInterceptors interceptors;
+
 	private final SendObserver observer;
 
 	private final DuplicateSendListener repetitions;
@@ -77,17 +79,21 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 	 */
 	public KeyedShardTemplate(SendTopics topics, PayloadConverter converter, SendSettings settings,
 			Map<String, ShardSelector> selectors, @Nullable ShardSelector selector, SendObserver observer) {
-		this(topics, converter, settings, selectors, selector, observer, DuplicateSendListener.NONE);
+		this(topics, converter, settings, selectors, selector, SendInterceptors.NONE, observer,
+				DuplicateSendListener.NONE);
 	}
 
-	/** Creates a template that reports records that were there before. */
+	/**
+	 * Creates a template with interceptors, which reports records that were there before.
+	 */
 	public KeyedShardTemplate(SendTopics topics, PayloadConverter converter, SendSettings settings,
-			Map<String, ShardSelector> selectors, @Nullable ShardSelector selector, SendObserver observer,
-			DuplicateSendListener repetitions) {
+			Map<String, ShardSelector> selectors, @Nullable ShardSelector selector, SendInterceptors interceptors,
+			SendObserver observer, DuplicateSendListener repetitions) {
 		this.topics = topics;
 		this.converter = converter;
 		this.settings = settings;
 		this.choice = new ShardChoice(Map.copyOf(selectors), selector);
+		this.interceptors = interceptors;
 		this.observer = observer;
 		this.repetitions = repetitions;
 		this.window = new SendWindow(settings);
@@ -122,39 +128,60 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 	}
 
 	private CompletableFuture<Appended> sendAsync(String topic, Outgoing outgoing, @Nullable ShardSelector selector) {
-		NewRecord newRecord = prepare(topic, outgoing, selector);
-		Place place = this.window.tryEnter(size(newRecord));
-		if (place == null && SendQueue.isCompleting()) {
-			return CompletableFuture.failedFuture(new SendFailedException(
-					"There is no room for another record in flight, and this thread cannot wait for it: "
-							+ "it completes futures of others. Send from another one, with thenComposeAsync(…)",
-					null, false));
+		Prepared prepared = prepare(topic, outgoing, selector);
+		try {
+			NewRecord newRecord = prepared.newRecord();
+			Place place = this.window.tryEnter(size(newRecord));
+			if (place == null && SendQueue.isCompleting()) {
+				SendFailedException full = new SendFailedException(
+						"There is no room for another record in flight, and this thread cannot wait for it: "
+								+ "it completes futures of others. Send from another one, with thenComposeAsync(…)",
+						null, false);
+				prepared.send().failed(full);
+				return CompletableFuture.failedFuture(full);
+			}
+			if (place == null) {
+				place = awaitRoom(newRecord, false);
+			}
+			Sending sending = begin(prepared, place, false);
+			queue(topic).send(List.of(sending));
+			return sending.appended();
 		}
-		if (place == null) {
-			place = awaitRoom(newRecord, false);
+		catch (RuntimeException | Error ex) {
+			prepared.send().failed(ex);
+			throw ex;
 		}
-		Sending sending = begin(newRecord, place, false);
-		queue(topic).send(List.of(sending));
-		return sending.appended();
 	}
 
 	private List<Appended> sendAll(String topic, Collection<Outgoing> records, @Nullable ShardSelector selector) {
 		Objects.requireNonNull(topic, "topic must not be null");
 		Objects.requireNonNull(records, "records must not be null");
 		requireMayWait();
-		List<NewRecord> prepared = new ArrayList<>(records.size());
-		records.forEach((outgoing) -> prepared.add(prepare(topic, outgoing, selector)));
-		List<Sending> all = new ArrayList<>(prepared.size());
+		List<Prepared> prepared = new ArrayList<>(records.size());
+		List<Sending> all = new ArrayList<>(records.size());
+		try {
+			records.forEach((outgoing) -> prepared.add(prepare(topic, outgoing, selector)));
+			sendAll(topic, prepared, all);
+		}
+		catch (RuntimeException | Error ex) {
+			prepared.subList(all.size(), prepared.size()).forEach((unsent) -> unsent.send().failed(ex));
+			throw ex;
+		}
+		return await(all);
+	}
+
+	private void sendAll(String topic, List<Prepared> prepared, List<Sending> all) {
 		List<Sending> batch = new ArrayList<>(Math.min(prepared.size(), MOST_PER_BATCH));
 		try {
-			for (NewRecord newRecord : prepared) {
+			for (Prepared next : prepared) {
+				NewRecord newRecord = next.newRecord();
 				Place place = (batch.size() < MOST_PER_BATCH) ? this.window.tryEnter(size(newRecord)) : null;
 				if (place == null) {
 					// The records that hold the room must be sent before waiting for it.
 					send(topic, batch);
 					place = awaitRoom(newRecord, !all.isEmpty());
 				}
-				Sending sending = begin(newRecord, place, !all.isEmpty());
+				Sending sending = begin(next, place, !all.isEmpty());
 				batch.add(sending);
 				all.add(sending);
 			}
@@ -162,7 +189,6 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 		finally {
 			send(topic, batch);
 		}
-		return await(all);
 	}
 
 	private void send(String topic, List<Sending> batch) {
@@ -200,18 +226,35 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 	}
 
 	/**
-	 * Prepares a record that others append: chooses its shard, and converts its payload.
+	 * Prepares a record that others append: has it intercepted, chooses its shard, and
+	 * converts its payload. Interceptors do not learn its result.
 	 */
 	public NewRecord prepare(String topic, Outgoing outgoing) {
-		return prepare(topic, outgoing, null);
+		requireOpen(topic, outgoing);
+		return convert(topic, this.interceptors.begin(topic, outgoing).outgoing(), null);
 	}
 
-	private NewRecord prepare(String topic, Outgoing outgoing, @Nullable ShardSelector selector) {
+	private Prepared prepare(String topic, Outgoing outgoing, @Nullable ShardSelector selector) {
+		requireOpen(topic, outgoing);
+		SendInterceptors.Send send = this.interceptors.begin(topic, outgoing);
+		try {
+			return new Prepared(send, convert(topic, send.outgoing(), selector));
+		}
+		catch (RuntimeException | Error ex) {
+			send.failed(ex);
+			throw ex;
+		}
+	}
+
+	private void requireOpen(String topic, Outgoing outgoing) {
 		Objects.requireNonNull(topic, "topic must not be null");
 		Objects.requireNonNull(outgoing, "record must not be null");
 		if (this.closed) {
 			throw new SendFailedException("This ShardTemplate was closed with its application context", null, false);
 		}
+	}
+
+	private NewRecord convert(String topic, Outgoing outgoing, @Nullable ShardSelector selector) {
 		requireEncodable(outgoing);
 		int shard = this.choice.choose(topic, outgoing, shardCount(topic), selector);
 		ShardId id = ShardId.of(topic, shard);
@@ -245,7 +288,15 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 		});
 	}
 
-	private Sending begin(NewRecord newRecord, Place place, boolean othersAreSent) {
+	private Sending begin(Prepared prepared, Place place, boolean othersAreSent) {
+		Sending sending = observed(prepared.newRecord(), place, othersAreSent);
+		if (prepared.send().isObserved()) {
+			sending.appended().whenComplete(prepared.send()::ended);
+		}
+		return sending;
+	}
+
+	private Sending observed(NewRecord newRecord, Place place, boolean othersAreSent) {
 		if (this.observer == SendObserver.NONE) {
 			return new Sending(newRecord, place);
 		}
@@ -406,6 +457,11 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 			}
 			return shard;
 		}
+
+	}
+
+	/** A record before it is in flight. */
+	private record Prepared(SendInterceptors.Send send, NewRecord newRecord) {
 
 	}
 

@@ -4,13 +4,16 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 
 /**
- * Observes every record that a template sends, to measure it or to add headers such as a
- * trace context. Thread-safe.
+ * Observes every record that a template sends, once its shard is known, to measure it or
+ * to add headers such as a trace context. What applications do with records is in
+ * {@link io.github.shardkeeper.ShardSendInterceptor}. Thread-safe.
  */
+@Internal
 @FunctionalInterface
 public interface SendObserver {
 
