@@ -827,8 +827,8 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 
 		private ShardSource.@Nullable Watch watch;
 
-		Running(ShardWorkers workers, BroadcastConsumption broadcast, boolean coordinated,
-				WorkerContext context, ShardReaders readers, Loops.Loop rescueLoop, ConsumerRuntime.Running threads) {
+		Running(ShardWorkers workers, BroadcastConsumption broadcast, boolean coordinated, WorkerContext context,
+				ShardReaders readers, Loops.Loop rescueLoop, ConsumerRuntime.Running threads) {
 			this.workers = workers;
 			this.broadcast = broadcast;
 			this.coordinated = coordinated;

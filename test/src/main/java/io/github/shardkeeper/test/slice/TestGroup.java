@@ -4,6 +4,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
+
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.context.ApplicationContext;
@@ -15,6 +18,7 @@ import io.github.shardkeeper.consumer.StartPositions;
 import io.github.shardkeeper.coordination.member.AssignmentSettings;
 import io.github.shardkeeper.coordination.member.CoordinationSettings;
 import io.github.shardkeeper.coordination.memory.MemoryCoordinationStore;
+import io.github.shardkeeper.handler.HandlerDetection;
 import io.github.shardkeeper.handler.ShardHandler;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.output.OutputSettings;
@@ -97,6 +101,24 @@ final class TestGroup implements SmartInitializingSingleton {
 
 	Map<String, ShardHandler> handlers() {
 		return this.handlers;
+	}
+
+	/** Returns what finds the handlers again without searching. */
+	HandlerDetection detection() {
+		return new HandlerDetection() {
+
+			@Override
+			public Map<String, ShardHandler> detect(Map<String, ?> topics, Predicate<String> hasRecords) {
+				return TestGroup.this.handlers;
+			}
+
+			@Override
+			public Map<String, ShardHandler> detect(Object bean, @Nullable String topic, Map<String, ?> topics,
+					Predicate<String> hasRecords) {
+				return detector().detect(bean, topic, topics, hasRecords);
+			}
+
+		};
 	}
 
 	private ShardHandlerDetector detector() {

@@ -63,10 +63,10 @@ final class TestInstance {
 		SourceRegistry registry = registry(group.sources());
 		PublishedEvents events = new PublishedEvents(settings.group(), group.publisher(), (shard, token, phase, at) -> {
 		}, this.process::execute);
-		this.runner = new ShardConsumerRunner(this.coordinator, agreement, (topics, hasRecords) -> group.handlers(),
-				registry, group.startPositions().of(registry, checkpoints, runtime.clock()), checkpoints, lease,
-				runtime, this.process, group.consumers(), group.stateValues(), ConsumerMeters.NONE, events,
-				group.outputs(), STOP_TIMEOUT);
+		this.runner = new ShardConsumerRunner(this.coordinator, agreement, group.detection(), registry,
+				group.startPositions().of(registry, checkpoints, runtime.clock()), checkpoints, lease, runtime,
+				this.process, group.consumers(), group.stateValues(), ConsumerMeters.NONE, events, group.outputs(),
+				STOP_TIMEOUT);
 	}
 
 	private CoordinationSettings named(CoordinationSettings of) {
