@@ -43,7 +43,9 @@ import org.springframework.aot.hint.annotation.Reflective;
  * It returns {@code void}, and its work is done when it returns; or a
  * {@link java.util.concurrent.Future}, a {@link java.util.concurrent.CompletionStage} or,
  * if Reactor is on the class path, a reactive type of at most one value: the call then
- * lasts, on its thread, until that is complete, and fails as that does.
+ * lasts, on its thread, until that is complete, and fails as that does. With
+ * {@code kotlin-reflect} and {@code kotlinx-coroutines-reactor} it may be a suspending
+ * function of Kotlin, whose call lasts in the same way.
  * <p>
  * If Spring Messaging is on the class path, a method that takes single records may also
  * have parameters annotated with {@code @Payload}, {@code @Header} or {@code @Headers},

@@ -2,6 +2,7 @@ package io.github.shardkeeper.handler;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 
@@ -36,6 +37,8 @@ public final class HandlerSignature {
 
 	private final boolean returnsLate;
 
+	private final boolean suspending;
+
 	private final @Nullable Type payloadType;
 
 	private final MessageArguments.@Nullable OfMethod messages;
@@ -53,7 +56,8 @@ public final class HandlerSignature {
 		this.shape = shape(this.taken);
 		this.batchParameter = arguments.indexOf(HandlerArgument.PAYLOADS);
 		this.takesWhole = arguments.stream().anyMatch(HandlerArgument::isWhole);
-		this.returnsLate = LateResult.isSupported(method.getReturnType());
+		this.suspending = AnnotatedBeans.isSuspending(method);
+		this.returnsLate = this.suspending || LateResult.isSupported(method.getReturnType());
 		this.payloadType = payloadType;
 		this.messages = messages;
 	}
@@ -115,7 +119,7 @@ public final class HandlerSignature {
 
 	static String name(Method method) {
 		StringBuilder parameters = new StringBuilder();
-		for (Class<?> type : method.getParameterTypes()) {
+		for (Class<?> type : Arrays.copyOf(method.getParameterTypes(), SuspendingFunction.parameterCount(method))) {
 			parameters.append((parameters.length() > 0) ? ", " : "").append(type.getSimpleName());
 		}
 		return method.getDeclaringClass().getSimpleName() + "." + method.getName() + "(" + parameters + ")";
@@ -142,6 +146,11 @@ public final class HandlerSignature {
 	/** Returns whether the work is done when what the method returns is complete. */
 	boolean returnsLate() {
 		return this.returnsLate;
+	}
+
+	/** Returns whether the method is a {@link SuspendingFunction}. */
+	boolean isSuspending() {
+		return this.suspending;
 	}
 
 	boolean takes(HandlerArgument argument) {
@@ -201,7 +210,8 @@ public final class HandlerSignature {
 		Filled filled = (input instanceof Filled values) ? values : null;
 		Object ofRecord = (filled != null) ? filled.converted() : input;
 		@Nullable Object[] values = (filled != null) ? filled.values().clone() : new @Nullable Object[this.arguments.length];
-		for (int i = 0; i < values.length; i++) {
+		// Longer than these by the continuation, if messages fill a suspending function.
+		for (int i = 0; i < this.arguments.length; i++) {
 			values[i] = switch (this.arguments[i]) {
 				case PAYLOAD -> (this.payloadType != null) ? ofRecord : values[i];
 				case RECORD, PAYLOADS, RECORDS, TIMER -> ofRecord;

@@ -89,7 +89,7 @@ final class HandlerSignatureReader {
 
 	private HandlerSignature read(Set<HandlerArgument> allowed, String mayTake) {
 		checkDeclaration();
-		for (int i = 0; i < this.method.getParameterCount(); i++) {
+		for (int i = 0; i < SuspendingFunction.parameterCount(this.method); i++) {
 			ResolvableType type = ResolvableType
 				.forMethodParameter(new MethodParameter(this.method, i).withContainingClass(this.beanType));
 			HandlerArgument argument = argument(i, type);
@@ -182,9 +182,8 @@ final class HandlerSignatureReader {
 
 	private void checkDeclaration() {
 		if (AnnotatedBeans.isSuspending(this.method)) {
-			throw refused("is a suspending function.",
-					"Write a plain 'fun', with 'runBlocking' where it has to suspend, or one that returns a "
-							+ "CompletableFuture, as 'future { … }' does.");
+			checkSuspending();
+			return;
 		}
 		Class<?> returned = this.method.getReturnType();
 		if (returned != void.class && !LateResult.isSupported(returned)) {
@@ -194,9 +193,28 @@ final class HandlerSignatureReader {
 								+ "complete, the record counts as handled. Reactive types need Reactor on the class path."
 						: "Declare it 'void' and do the work before it returns: when it returns, the record counts as handled.");
 		}
+		requireInstanceMethod();
+	}
+
+	private void requireInstanceMethod() {
 		if (Modifier.isStatic(this.method.getModifiers()) || Modifier.isPrivate(this.method.getModifiers())) {
 			throw refused("is private or static.", "Make it an instance method that is not private.");
 		}
+	}
+
+	private void checkSuspending() {
+		if (!SuspendingFunction.isCallable()) {
+			throw refused("is a suspending function, which cannot be called.",
+					"Add the dependencies 'org.jetbrains.kotlin:kotlin-reflect' and "
+							+ "'org.jetbrains.kotlinx:kotlinx-coroutines-reactor', or write a plain 'fun'.");
+		}
+		String result = SuspendingFunction.result(this.method);
+		if (result != null) {
+			throw refused("is a suspending function that returns %s.".formatted(result),
+					"Let it return nothing and do the work before it returns: when it returns, the record counts as "
+							+ "handled.");
+		}
+		requireInstanceMethod();
 	}
 
 	private Type payloadType(HandlerArgument argument, ResolvableType type) {

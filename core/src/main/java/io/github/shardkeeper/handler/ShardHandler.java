@@ -314,6 +314,9 @@ public final class ShardHandler {
 			throws Throwable {
 		Object target = this.bean.get();
 		Method method = signature.invocableOn(target);
+		if (signature.isSuspending()) {
+			return SuspendingFunction.call(method, target, signature.arguments(input, arguments));
+		}
 		try {
 			return method.invoke(target, signature.arguments(input, arguments));
 		}
