@@ -12,8 +12,8 @@ import org.springframework.aot.hint.annotation.Reflective;
 /**
  * Marks a method of a bean as the handler of a topic: of its records one by one, of
  * batches of records, or of its shards without records. The parameters of the method
- * decide which. An application can have one handler per topic; a method can be the
- * handler of several, each with its own offsets and state.
+ * decide which. An application can have one handler per topic and group; a method can be
+ * the handler of several, each with its own offsets and state.
  * <p>
  * At any moment at most one instance of the group handles records of a shard. It handles
  * them one after the other, in order; with {@code shardkeeper.consumer.ordering: key}
@@ -84,6 +84,13 @@ public @interface ShardConsumer {
 	 * @return the names of the topics
 	 */
 	String[] value();
+
+	/**
+	 * Group that consumes the topics: a name below {@code shardkeeper.groups}, or empty
+	 * for the group of {@code shardkeeper.group}. {@code ${…}} is resolved.
+	 * @return the name of the group
+	 */
+	String group() default "";
 
 	/**
 	 * Pause from the end of one call to the beginning of the next one for the same shard,

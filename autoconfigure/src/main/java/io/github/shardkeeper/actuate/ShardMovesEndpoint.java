@@ -31,11 +31,11 @@ public final class ShardMovesEndpoint {
 
 	private static final Pattern ID = Pattern.compile("\\d{1,18}(-\\d{1,18})?");
 
-	private final MoveReporter reporter;
+	private final EndpointGroups<MoveReporter> reporters;
 
 	/** Creates the endpoint. */
-	public ShardMovesEndpoint(MoveReporter reporter) {
-		this.reporter = reporter;
+	public ShardMovesEndpoint(EndpointGroups<MoveReporter> reporters) {
+		this.reporters = reporters;
 	}
 
 	/**
@@ -49,12 +49,15 @@ public final class ShardMovesEndpoint {
 	 * @param after the {@code newest} of another reply, to see what is new since then,
 	 * {@code null} otherwise
 	 * @param limit the maximum number of moves, {@code null} for 100
-	 * @throws InvalidEndpointRequestException if a parameter is malformed
+	 * @param group the name of the group, {@code null} for the one without a name
+	 * @throws InvalidEndpointRequestException if a parameter is malformed, or there is no
+	 * such group
 	 * @throws io.github.shardkeeper.StoreUnavailableException if the store does not reply
 	 */
 	@ReadOperation
 	public ShardMoves moves(@Nullable String topic, @Nullable String shard, @Nullable String member,
-			@Nullable String cause, @Nullable String before, @Nullable String after, @Nullable String limit) {
+			@Nullable String cause, @Nullable String before, @Nullable String after, @Nullable String limit,
+			@Nullable String group) {
 		int most = limit(limit);
 		requireId("before", before);
 		requireId("after", after);
@@ -62,8 +65,8 @@ public final class ShardMovesEndpoint {
 			throw invalid("'before' and 'after' exclude each other");
 		}
 		Filter filter = filter(topic, shard, member, (cause != null) ? cause(cause) : null);
-		Moves moves = (after != null) ? this.reporter.movesAfter(filter, after, most)
-				: this.reporter.moves(filter, before, most);
+		MoveReporter reporter = this.reporters.get(group);
+		Moves moves = (after != null) ? reporter.movesAfter(filter, after, most) : reporter.moves(filter, before, most);
 		return new ShardMoves(moves.moves(), moves.next(), moves.newest());
 	}
 

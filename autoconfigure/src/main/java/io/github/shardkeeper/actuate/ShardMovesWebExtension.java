@@ -26,9 +26,10 @@ public final class ShardMovesWebExtension {
 	/** Returns {@link ShardMovesEndpoint#moves}. */
 	@ReadOperation
 	public WebEndpointResponse<Object> moves(@Nullable String topic, @Nullable String shard, @Nullable String member,
-			@Nullable String cause, @Nullable String before, @Nullable String after, @Nullable String limit) {
+			@Nullable String cause, @Nullable String before, @Nullable String after, @Nullable String limit,
+			@Nullable String group) {
 		return ShardsWebExtension.reply("Nothing",
-				() -> this.endpoint.moves(topic, shard, member, cause, before, after, limit));
+				() -> this.endpoint.moves(topic, shard, member, cause, before, after, limit, group));
 	}
 
 }

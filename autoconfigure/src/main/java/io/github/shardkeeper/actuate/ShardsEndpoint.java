@@ -25,20 +25,21 @@ import io.github.shardkeeper.shard.ShardId;
 @Endpoint(id = "shards", defaultAccess = Access.READ_ONLY)
 public final class ShardsEndpoint {
 
-	private final GroupReporter reporter;
+	private final EndpointGroups<GroupReporter> reporters;
 
 	/** Creates the endpoint. */
-	public ShardsEndpoint(GroupReporter reporter) {
-		this.reporter = reporter;
+	public ShardsEndpoint(EndpointGroups<GroupReporter> reporters) {
+		this.reporters = reporters;
 	}
 
 	/** Returns the first page of all shards. */
 	public Groups groups() {
-		return groups(null, null, null, null, null, null, null);
+		return groups(null, null, null, null, null, null, null, null);
 	}
 
 	/**
-	 * Returns one report for each group of this instance.
+	 * Returns one report for each group of this instance; for one group only if it is
+	 * named, or if a topic, a member or another page is.
 	 * @param topic the topic of the shards
 	 * @param member the id of a member or an instance that owns the shards or gets them
 	 * @param state the state of the shards
@@ -46,16 +47,20 @@ public final class ShardsEndpoint {
 	 * @param after the {@code next} of the last page
 	 * @param limit maximum number of shards
 	 * @param deadLetters {@code true} to count the dead letters of these shards
+	 * @param group the name of the group
 	 * @return the reports
 	 * @throws InvalidEndpointRequestException if a parameter is malformed, or there is no
-	 * such topic or member
+	 * such group, topic or member
 	 */
 	@ReadOperation
 	public Groups groups(@Nullable String topic, @Nullable String member, @Nullable String state,
-			@Nullable String problem, @Nullable String after, @Nullable String limit, @Nullable String deadLetters) {
+			@Nullable String problem, @Nullable String after, @Nullable String limit, @Nullable String deadLetters,
+			@Nullable String group) {
 		try {
-			return new Groups(List
-				.of(this.reporter.report(ShardQuery.parse(topic, member, state, problem, after, limit, deadLetters))));
+			ShardQuery query = ShardQuery.parse(topic, member, state, problem, after, limit, deadLetters);
+			boolean ofOne = group != null || topic != null || member != null || after != null;
+			List<GroupReporter> asked = ofOne ? List.of(this.reporters.get(group)) : this.reporters.all();
+			return new Groups(asked.stream().map((reporter) -> reporter.report(query)).toList());
 		}
 		catch (IllegalArgumentException ex) {
 			throw invalid(ex);
@@ -65,15 +70,16 @@ public final class ShardsEndpoint {
 	/**
 	 * Returns the report for one topic.
 	 * @param topic the topic
-	 * @return the report; {@code null} if no group of this instance has the topic
+	 * @return the report; {@code null} if the group does not have the topic
 	 * @throws InvalidEndpointRequestException if a parameter is malformed, or there is no
-	 * such member
+	 * such group or member
 	 */
 	@ReadOperation
 	public @Nullable GroupReport topic(@Selector String topic, @Nullable String member, @Nullable String state,
-			@Nullable String problem, @Nullable String after, @Nullable String limit, @Nullable String deadLetters) {
+			@Nullable String problem, @Nullable String after, @Nullable String limit, @Nullable String deadLetters,
+			@Nullable String group) {
 		try {
-			return this.reporter
+			return this.reporters.get(group)
 				.report(topic, ShardQuery.parse(topic, member, state, problem, after, limit, deadLetters))
 				.orElse(null);
 		}
@@ -86,11 +92,13 @@ public final class ShardsEndpoint {
 	 * Returns everything about one shard.
 	 * @param topic the topic
 	 * @param shard the id of the shard in its topic
+	 * @param group the name of the group
 	 * @return the shard; {@code null} if it has never had an owner
-	 * @throws InvalidEndpointRequestException if a name is malformed
+	 * @throws InvalidEndpointRequestException if a name is malformed, or there is no such
+	 * group
 	 */
 	@ReadOperation
-	public @Nullable ShardDetails shard(@Selector String topic, @Selector String shard) {
+	public @Nullable ShardDetails shard(@Selector String topic, @Selector String shard, @Nullable String group) {
 		ShardId id;
 		try {
 			id = new ShardId(topic, shard);
@@ -98,7 +106,7 @@ public final class ShardsEndpoint {
 		catch (IllegalArgumentException ex) {
 			throw invalid(ex);
 		}
-		return this.reporter.shard(id).orElse(null);
+		return this.reporters.get(group).shard(id).orElse(null);
 	}
 
 	private static InvalidEndpointRequestException invalid(IllegalArgumentException failure) {

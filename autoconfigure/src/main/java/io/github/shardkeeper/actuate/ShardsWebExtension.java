@@ -2,6 +2,8 @@ package io.github.shardkeeper.actuate;
 
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -40,7 +42,7 @@ public final class ShardsWebExtension {
 
 	private final ShardsEndpoint endpoint;
 
-	private final ShardOperations operations;
+	private final EndpointGroups<ShardOperations> operations;
 
 	private final Show showValues;
 
@@ -51,7 +53,8 @@ public final class ShardsWebExtension {
 	 * @param showValues when to show keys, payloads and texts of exceptions
 	 * @param roles the roles that may see them; empty for every authenticated user
 	 */
-	public ShardsWebExtension(ShardsEndpoint endpoint, ShardOperations operations, Show showValues, Set<String> roles) {
+	public ShardsWebExtension(ShardsEndpoint endpoint, EndpointGroups<ShardOperations> operations, Show showValues,
+			Set<String> roles) {
 		this.endpoint = endpoint;
 		this.operations = operations;
 		this.showValues = showValues;
@@ -61,25 +64,28 @@ public final class ShardsWebExtension {
 	/** Returns {@link ShardsEndpoint#groups}. */
 	@ReadOperation
 	public WebEndpointResponse<Object> groups(@Nullable String topic, @Nullable String member, @Nullable String state,
-			@Nullable String problem, @Nullable String after, @Nullable String limit, @Nullable String deadLetters) {
-		return reply("Nothing", () -> this.endpoint.groups(topic, member, state, problem, after, limit, deadLetters));
+			@Nullable String problem, @Nullable String after, @Nullable String limit, @Nullable String deadLetters,
+			@Nullable String group) {
+		return reply("Nothing",
+				() -> this.endpoint.groups(topic, member, state, problem, after, limit, deadLetters, group));
 	}
 
 	/** Returns {@link ShardsEndpoint#topic}. */
 	@ReadOperation
 	public WebEndpointResponse<Object> topic(@Selector String topic, @Nullable String member, @Nullable String state,
-			@Nullable String problem, @Nullable String after, @Nullable String limit, @Nullable String deadLetters) {
+			@Nullable String problem, @Nullable String after, @Nullable String limit, @Nullable String deadLetters,
+			@Nullable String group) {
 		return reply(
 				"The group has no topic '%s'; broadcast topics belong to no group: 'broadcast' of GET /actuator/shards has those of this instance"
 					.formatted(topic),
-				() -> this.endpoint.topic(topic, member, state, problem, after, limit, deadLetters));
+				() -> this.endpoint.topic(topic, member, state, problem, after, limit, deadLetters, group));
 	}
 
 	/** Returns {@link ShardsEndpoint#shard}. */
 	@ReadOperation
-	public WebEndpointResponse<Object> shard(@Selector String topic, @Selector String shard) {
+	public WebEndpointResponse<Object> shard(@Selector String topic, @Selector String shard, @Nullable String group) {
 		return reply("The group has no shard %s/%s, or it has never had an owner".formatted(topic, shard),
-				() -> this.endpoint.shard(topic, shard));
+				() -> this.endpoint.shard(topic, shard, group));
 	}
 
 	/**
@@ -88,11 +94,12 @@ public final class ShardsWebExtension {
 	 */
 	@ReadOperation
 	public WebEndpointResponse<Object> part(SecurityContext security, @Selector String topic, @Selector String shard,
-			@Selector String part, @Nullable String after, @Nullable String limit) {
+			@Selector String part, @Nullable String after, @Nullable String limit, @Nullable String group) {
 		boolean shown = this.showValues.isShown(security, this.roles);
 		return switch (part) {
-			case "deadletters" -> reply("", () -> this.operations.deadLetters(topic, shard, after, limit, shown));
-			case "waiting" -> reply("", () -> this.operations.waiting(topic, shard, after, limit, shown));
+			case "deadletters" ->
+				reply("", () -> this.operations.get(group).deadLetters(topic, shard, after, limit, shown));
+			case "waiting" -> reply("", () -> this.operations.get(group).waiting(topic, shard, after, limit, shown));
 			default -> refusal(WebEndpointResponse.STATUS_NOT_FOUND,
 					"A shard has no such part; it has 'deadletters' and 'waiting'");
 		};
@@ -104,21 +111,29 @@ public final class ShardsWebExtension {
 	 */
 	@WriteOperation
 	public WebEndpointResponse<Object> actOnGroup(SecurityContext security, Map<String, @Nullable String> fields) {
-		return reply("", () -> this.operations.onGroup(security.getPrincipal(), fields));
+		return act(fields, (operations, rest) -> operations.onGroup(security.getPrincipal(), rest));
 	}
 
 	/** Performs an operation on all shards of a topic. */
 	@WriteOperation
 	public WebEndpointResponse<Object> actOnTopic(SecurityContext security, @Selector String topic,
 			Map<String, @Nullable String> fields) {
-		return reply("", () -> this.operations.onTopic(topic, security.getPrincipal(), fields));
+		return act(fields, (operations, rest) -> operations.onTopic(topic, security.getPrincipal(), rest));
 	}
 
 	/** Performs an operation on a shard. */
 	@WriteOperation
 	public WebEndpointResponse<Object> actOnShard(SecurityContext security, @Selector String topic,
 			@Selector String shard, Map<String, @Nullable String> fields) {
-		return reply("", () -> this.operations.onShard(topic, shard, security.getPrincipal(), fields));
+		return act(fields, (operations, rest) -> operations.onShard(topic, shard, security.getPrincipal(), rest));
+	}
+
+	/** The group is named like the others fields, but operations belong to one group. */
+	private WebEndpointResponse<Object> act(Map<String, @Nullable String> fields,
+			BiFunction<ShardOperations, Map<String, @Nullable String>, @Nullable Object> operation) {
+		Map<String, @Nullable String> rest = new TreeMap<>(fields);
+		String group = rest.remove("group");
+		return reply("", () -> operation.apply(this.operations.get(group), rest));
 	}
 
 	static WebEndpointResponse<Object> reply(String unknown, Supplier<@Nullable Object> read) {

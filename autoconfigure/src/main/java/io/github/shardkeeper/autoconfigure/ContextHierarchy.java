@@ -44,7 +44,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  * beans of parent contexts that would have to be intercepted or bound when they are
  * created. Handlers and signal methods of parent contexts are called. Thread-safe.
  */
-final class ContextHierarchy implements SmartInitializingSingleton, ApplicationListener<ContextRefreshedEvent> {
+public final class ContextHierarchy implements SmartInitializingSingleton, ApplicationListener<ContextRefreshedEvent> {
 
 	private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("shardkeeper");
 
@@ -148,7 +148,7 @@ final class ContextHierarchy implements SmartInitializingSingleton, ApplicationL
 	}
 
 	/** Matches unless a parent context has Shardkeeper. */
-	static final class OnNoParent implements Condition {
+	public static final class OnNoParent implements Condition {
 
 		@Override
 		public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {

@@ -30,6 +30,7 @@ import org.springframework.core.env.PropertySource;
 import org.springframework.util.StringUtils;
 
 import io.github.shardkeeper.autoconfigure.failure.TopicFailureHandlers;
+import io.github.shardkeeper.autoconfigure.properties.GroupEnvironment;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.CallTransaction;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Consumer;
@@ -197,7 +198,7 @@ final class SettingsWithoutEffect implements ApplicationListener<ContextRefreshe
 				this.context.containsBean(ObservationConfiguration.CALLS));
 		OF_APPLICATION.forEach((rule) -> rule.settings()
 			.filter((setting) -> names.has(setting) && rule.withoutEffect().test(application))
-			.forEach((setting) -> report("shardkeeper." + setting, rule)));
+			.forEach((setting) -> report(prefix() + setting, rule)));
 		List<Consumption> consumptions = handlers.values().stream().map(this::consumption).toList();
 		OF_CONSUMER.stream().flatMap(Rule::settings).distinct().forEach((setting) -> {
 			if (names.has("consumer." + setting)) {
@@ -206,20 +207,20 @@ final class SettingsWithoutEffect implements ApplicationListener<ContextRefreshe
 					.filter(Objects::nonNull)
 					.toList();
 				if (!found.isEmpty() && found.size() == consumptions.size()) {
-					report("shardkeeper.consumer." + setting, found.get(0));
+					report(prefix() + "consumer." + setting, found.get(0));
 				}
 			}
 		});
 	}
 
 	private void reportOfTopic(String topic, SetNames names, Map<String, ShardHandler> handlers) {
-		String prefix = "shardkeeper.topics.%s.".formatted(topic);
+		String prefix = prefix() + "topics.%s.".formatted(topic);
 		Topic configured = this.properties.topics().get(topic);
 		if (configured == null || !this.sources.names().contains(topic)) {
 			logger.warn(
-					"'shardkeeper.topics.{}' is set, but has no effect: no source has such a topic.{} "
+					"'{}topics.{}' is set, but has no effect: no source has such a topic.{} "
 							+ "Correct the name, or remove the properties.",
-					topic, NearestName.question(topic, this.sources.names()));
+					prefix(), topic, NearestName.question(topic, this.sources.names()));
 			return;
 		}
 		ConfiguredTopic facts = new ConfiguredTopic(configured, this.sources.name(topic),
@@ -246,7 +247,7 @@ final class SettingsWithoutEffect implements ApplicationListener<ContextRefreshe
 	 * it needs no settings of a consumer. One without any handler shares them with others
 	 * that have some.
 	 */
-	private static void reportWithoutHandler(String topic, SetNames names, Set<String> handled) {
+	private void reportWithoutHandler(String topic, SetNames names, Set<String> handled) {
 		if (handled.isEmpty()) {
 			return;
 		}
@@ -255,13 +256,17 @@ final class SettingsWithoutEffect implements ApplicationListener<ContextRefreshe
 			.toList();
 		String question = NearestName.question(topic, handled);
 		ofConsumer.forEach((setting) -> logger.warn(
-				"'shardkeeper.topics.{}.{}' is set, but has no effect here: no @ShardConsumer method of this instance "
+				"'{}topics.{}.{}' is set, but has no effect here: no @ShardConsumer method of this instance "
 						+ "consumes the topic.{} Correct the name, remove the property, or register a handler.",
-				topic, setting, question));
+				prefix(), topic, setting, question));
 		if (ofConsumer.isEmpty() && !question.isEmpty()) {
 			logger.info("No @ShardConsumer method of this instance consumes the topic '{}', which is configured.{}",
 					topic, question);
 		}
+	}
+
+	private String prefix() {
+		return GroupEnvironment.prefix(this.context.getEnvironment()) + ".";
 	}
 
 	private Consumption consumption(ShardHandler handler) {

@@ -3,6 +3,7 @@ package io.github.shardkeeper.autoconfigure;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -16,6 +17,7 @@ import org.springframework.boot.actuate.autoconfigure.endpoint.condition.Conditi
 import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -29,6 +31,7 @@ import org.springframework.boot.health.contributor.Status;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
@@ -38,6 +41,8 @@ import io.github.shardkeeper.ShardPositions;
 import io.github.shardkeeper.actuate.ClusterParametersEndpoint;
 import io.github.shardkeeper.actuate.ClusterParametersWebExtension;
 import io.github.shardkeeper.actuate.EndpointFieldCheck;
+import io.github.shardkeeper.actuate.EndpointGroups;
+import io.github.shardkeeper.actuate.GroupBeans;
 import io.github.shardkeeper.actuate.LoopsHealthIndicator;
 import io.github.shardkeeper.actuate.MicrometerConsumerMeters;
 import io.github.shardkeeper.actuate.MicrometerGroupMeters;
@@ -86,7 +91,7 @@ import io.github.shardkeeper.worker.shard.ConsumerMeters;
 /** Endpoint, health and meters, each if its library is on the class path. */
 @AutoConfiguration(after = ShardkeeperAutoConfiguration.class,
 		afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
-@ConditionalOnBean(ShardCoordinator.class)
+@Conditional(ShardkeeperActuatorAutoConfiguration.OnAnyGroup.class)
 public final class ShardkeeperActuatorAutoConfiguration {
 
 	@Configuration(proxyBeanMethods = false)
@@ -95,26 +100,29 @@ public final class ShardkeeperActuatorAutoConfiguration {
 	static class EndpointConfiguration {
 
 		@Bean
+		@ConditionalOnBean(ShardCoordinator.class)
 		OperationAudit shardkeeperOperationAudit(CoordinationSettings settings, ApplicationEventPublisher publisher) {
 			return new OperationAudit(settings.group(), new PublishedEvents(settings.group(), publisher)::operated);
 		}
 
 		@Bean
 		@ConditionalOnAvailableEndpoint
-		ShardsEndpoint shardsEndpoint(GroupReporter reporter) {
-			return new ShardsEndpoint(reporter);
+		ShardsEndpoint shardsEndpoint(ObjectProvider<GroupReporter> reporter, ObjectProvider<CoordinationSettings> own,
+				ObjectProvider<GroupBeans> named) {
+			return new ShardsEndpoint(groups(GroupReporter.class, reporter, own, named));
 		}
 
 		@Bean
 		@ConditionalOnBean(ShardsEndpoint.class)
-		ShardsWebExtension shardsWebExtension(ShardsEndpoint endpoint, ShardOperations operations,
+		ShardsWebExtension shardsWebExtension(ShardsEndpoint endpoint, ObjectProvider<ShardOperations> operations,
+				ObjectProvider<CoordinationSettings> own, ObjectProvider<GroupBeans> named,
 				ShardsProperties properties) {
-			return new ShardsWebExtension(endpoint, operations, properties.showValues(),
-					Objects.requireNonNullElse(properties.roles(), Set.of()));
+			return new ShardsWebExtension(endpoint, groups(ShardOperations.class, operations, own, named),
+					properties.showValues(), Objects.requireNonNullElse(properties.roles(), Set.of()));
 		}
 
 		@Bean
-		@ConditionalOnBean(ShardsEndpoint.class)
+		@ConditionalOnBean({ ShardsEndpoint.class, ShardCoordinator.class })
 		ShardOperations shardkeeperShardOperations(CoordinationSettings settings, GroupReporter reporter,
 				SourceRegistry sources, BroadcastStores broadcast, ShardCoordinator coordinator,
 				CoordinationStore coordination, CheckpointStore checkpoints, ShardPositions positions,
@@ -132,9 +140,18 @@ public final class ShardkeeperActuatorAutoConfiguration {
 
 		@Bean
 		@ConditionalOnAvailableEndpoint
-		@ConditionalOnBean(MoveReporter.class)
-		ShardMovesEndpoint shardMovesEndpoint(MoveReporter reporter) {
-			return new ShardMovesEndpoint(reporter);
+		@Conditional(OnAnyHistory.class)
+		ShardMovesEndpoint shardMovesEndpoint(ObjectProvider<MoveReporter> reporter,
+				ObjectProvider<CoordinationSettings> own, ObjectProvider<GroupBeans> named) {
+			return new ShardMovesEndpoint(groups(MoveReporter.class, reporter, own, named));
+		}
+
+		private static <T> EndpointGroups<T> groups(Class<T> type, ObjectProvider<T> beans,
+				ObjectProvider<CoordinationSettings> own, ObjectProvider<GroupBeans> named) {
+			T bean = beans.getIfAvailable();
+			GroupBeans others = named.getIfAvailable();
+			return new EndpointGroups<>((bean != null) ? Map.of(own.getObject().group(), bean) : Map.of(),
+					() -> (others != null) ? others.ofType(type) : Map.of());
 		}
 
 		@Bean
@@ -189,6 +206,7 @@ public final class ShardkeeperActuatorAutoConfiguration {
 
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass({ HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class })
+	@ConditionalOnBean(ShardCoordinator.class)
 	@EnableConfigurationProperties(HealthProperties.class)
 	static class HealthConfiguration {
 
@@ -286,7 +304,7 @@ public final class ShardkeeperActuatorAutoConfiguration {
 
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(MeterRegistry.class)
-	@ConditionalOnBean(MeterRegistry.class)
+	@ConditionalOnBean({ MeterRegistry.class, ShardCoordinator.class })
 	@EnableConfigurationProperties(MeterProperties.class)
 	static class MeterConfiguration {
 
@@ -351,6 +369,44 @@ public final class ShardkeeperActuatorAutoConfiguration {
 		@ConditionalOnMissingBean(LoopMeters.class)
 		MicrometerLoopMeters shardkeeperLoopMeters(MeterRegistry registry, CoordinationSettings settings) {
 			return new MicrometerLoopMeters(registry, settings.group());
+		}
+
+	}
+
+	/** Matches if there is a group, here or in a context of its own. */
+	static final class OnAnyGroup extends AnyNestedCondition {
+
+		OnAnyGroup() {
+			super(ConfigurationPhase.REGISTER_BEAN);
+		}
+
+		@ConditionalOnBean(ShardCoordinator.class)
+		static class Own {
+
+		}
+
+		@ConditionalOnBean(GroupBeans.class)
+		static class Named {
+
+		}
+
+	}
+
+	/** Matches if there may be a history of moves. */
+	static final class OnAnyHistory extends AnyNestedCondition {
+
+		OnAnyHistory() {
+			super(ConfigurationPhase.REGISTER_BEAN);
+		}
+
+		@ConditionalOnBean(MoveReporter.class)
+		static class Own {
+
+		}
+
+		@ConditionalOnBean(GroupBeans.class)
+		static class Named {
+
 		}
 
 	}

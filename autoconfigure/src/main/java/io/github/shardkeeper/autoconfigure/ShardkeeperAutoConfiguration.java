@@ -11,7 +11,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.boot.LazyInitializationExcludeFilter;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -55,6 +54,7 @@ import io.github.shardkeeper.autoconfigure.payload.ConverterSelection;
 import io.github.shardkeeper.autoconfigure.payload.JsonMapperSelection;
 import io.github.shardkeeper.autoconfigure.payload.MessagingConfiguration;
 import io.github.shardkeeper.autoconfigure.payload.TopicPayloads;
+import io.github.shardkeeper.autoconfigure.properties.GroupEnvironment;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperSettings;
 import io.github.shardkeeper.autoconfigure.properties.SharedProperties;
@@ -87,6 +87,7 @@ import io.github.shardkeeper.coordination.member.MemberRuntime;
 import io.github.shardkeeper.coordination.store.CoordinationStore;
 import io.github.shardkeeper.handler.AnnotatedBeans;
 import io.github.shardkeeper.handler.CallHooks;
+import io.github.shardkeeper.handler.HandlerGroup;
 import io.github.shardkeeper.handler.MessageArguments;
 import io.github.shardkeeper.handler.ShardHandlerDetector;
 import io.github.shardkeeper.history.MoveHistory;
@@ -134,12 +135,12 @@ import io.github.shardkeeper.worker.shard.ConsumerMeters;
 		"org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration",
 		"org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration" })
 @ConditionalOnBooleanProperty(name = "shardkeeper.enabled", matchIfMissing = true)
-@Conditional(ContextHierarchy.OnNoParent.class)
+@Conditional({ ContextHierarchy.OnNoParent.class, ShardkeeperAutoConfiguration.OnGroup.class })
 @EnableConfigurationProperties(ShardkeeperProperties.class)
-@Import({ RedisStoreConfiguration.class, MemoryStoreConfiguration.class, KafkaSourceConfiguration.class,
-		SlsSourceConfiguration.class, JdbcTransactionConfiguration.class, DatabaseOfBefore.WithDatabase.class,
-		MessagingConfiguration.class, ObservationConfiguration.class, ClusterToolsConfiguration.class,
-		ClusterParametersConfiguration.class, NoClusterToolsConfiguration.class })
+@Import({ SharedConfiguration.class, RedisStoreConfiguration.class, MemoryStoreConfiguration.class,
+		KafkaSourceConfiguration.class, SlsSourceConfiguration.class, JdbcTransactionConfiguration.class,
+		DatabaseOfBefore.WithDatabase.class, MessagingConfiguration.class, ObservationConfiguration.class,
+		ClusterToolsConfiguration.class, ClusterParametersConfiguration.class, NoClusterToolsConfiguration.class })
 public final class ShardkeeperAutoConfiguration {
 
 	/** Moves that wait to be logged, if no history is kept. */
@@ -243,34 +244,15 @@ public final class ShardkeeperAutoConfiguration {
 	}
 
 	@Bean
-	static AnnotatedBeans shardkeeperAnnotatedBeans(ConfigurableListableBeanFactory beans) {
-		return new AnnotatedBeans(beans);
-	}
-
-	/**
-	 * With {@code spring.main.lazy-initialization}, creates the beans whose class only
-	 * shows once they exist: they may be handlers.
-	 */
-	@Bean
-	static LazyInitializationExcludeFilter shardkeeperLazyInitializationExcludeFilter() {
-		return (beanName, definition, type) -> AnnotatedBeans.mayBeOfAnotherClass(definition, type);
-	}
-
-	@Bean
-	@Lazy(false)
-	static ContextHierarchy shardkeeperContextHierarchy(ConfigurableApplicationContext context) {
-		return new ContextHierarchy(context);
-	}
-
-	@Bean
 	ShardHandlerDetector shardkeeperHandlerDetector(ShardkeeperSettings settings, AnnotatedBeans beans,
 			ConverterSelection converters, ObjectProvider<TopicPayloads> clients,
 			ObjectProvider<MessageArguments> messages, ObjectProvider<ShardRecordFilter> filters,
-			ObjectProvider<ShardInterceptor> interceptors) {
+			ObjectProvider<ShardInterceptor> interceptors, Environment environment) {
 		return new ShardHandlerDetector(beans, converters.ofTopics(clients),
 				messages.getIfAvailable(() -> MessageArguments.NONE),
 				CallHooks.of(filters.orderedStream().toList(), interceptors.orderedStream().toList()),
-				settings.schedules());
+				settings.schedules())
+			.of(new HandlerGroup(GroupEnvironment.name(environment), GroupEnvironment.known(environment)));
 	}
 
 	@Bean
@@ -483,6 +465,16 @@ public final class ShardkeeperAutoConfiguration {
 	@ConditionalOnBean(ShardTemplate.class)
 	ShardTemplateFlush shardkeeperTemplateFlush(ShardTemplate template) {
 		return new ShardTemplateFlush(template);
+	}
+
+	/** Matches unless all groups of the application are in contexts of their own. */
+	static final class OnGroup implements Condition {
+
+		@Override
+		public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
+			return GroupEnvironment.isGroup(context.getEnvironment());
+		}
+
 	}
 
 	/**

@@ -2,6 +2,7 @@ package io.github.shardkeeper.actuate;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -46,8 +47,8 @@ class ShardMovesWebExtensionTests {
 
 	private static void assertAnswer(MoveHistory history, @Nullable String limit, int status, Object body) {
 		WebEndpointResponse<Object> reply = new ShardMovesWebExtension(
-				new ShardMovesEndpoint(new MoveReporter(history)))
-			.moves(null, null, null, null, null, null, limit);
+				new ShardMovesEndpoint(new EndpointGroups<>(Map.of("orders", new MoveReporter(history)), Map::of)))
+			.moves(null, null, null, null, null, null, limit, null);
 
 		assertThat(reply.getStatus()).isEqualTo(status);
 		assertThat(reply.getBody()).isEqualTo(body);

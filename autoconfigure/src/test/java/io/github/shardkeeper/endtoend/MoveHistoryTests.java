@@ -105,7 +105,7 @@ class MoveHistoryTests {
 			ConfigurableApplicationContext one = group.start(Watching.class, "one");
 			await(one, 4, MoveCause.FIRST_OWNER);
 			ShardMovesEndpoint endpoint = one.getBean(ShardMovesEndpoint.class);
-			String position = endpoint.moves(null, null, null, null, null, null, null).newest();
+			String position = endpoint.moves(null, null, null, null, null, null, null, null).newest();
 			ConfigurableApplicationContext two = group.start(Watching.class, "two");
 			await(one, 2, MoveCause.JOIN);
 			send(one);
@@ -116,7 +116,7 @@ class MoveHistoryTests {
 				.allSatisfy((move) -> assertThat(move.flushed()).isLessThanOrEqualTo(move.drained()))
 				.allSatisfy((move) -> assertThat(move.why()).isEqualTo(Reason.SHARE.text()));
 			MoveReport move = moves.get(0);
-			assertThat(endpoint.moves(null, "orders/" + move.shard(), null, null, null, position, null).moves())
+			assertThat(endpoint.moves(null, "orders/" + move.shard(), null, null, null, position, null, null).moves())
 				.contains(move);
 			assertThat(two.getBean(GroupReporter.class).shard(new ShardId("orders", move.shard())))
 				.hasValueSatisfying((shard) -> assertThat(shard.moves()).hasSize(2).startsWith(move));
@@ -234,16 +234,17 @@ class MoveHistoryTests {
 		try (EmbeddedGroup group = EmbeddedGroup.inMemory(PROPERTIES)) {
 			ShardMovesEndpoint endpoint = group.start(Watching.class, "one").getBean(ShardMovesEndpoint.class);
 
-			assertRefused(() -> endpoint.moves(null, null, null, "magic", null, null, null), "FIRST_OWNER, JOIN");
-			assertRefused(() -> endpoint.moves(null, null, null, null, null, null, "0"),
+			assertRefused(() -> endpoint.moves(null, null, null, "magic", null, null, null, null), "FIRST_OWNER, JOIN");
+			assertRefused(() -> endpoint.moves(null, null, null, null, null, null, "0", null),
 					"'limit' has to be from 1 to 1000");
-			assertRefused(() -> endpoint.moves(null, null, null, null, null, null, "1001"), "'limit'");
-			assertRefused(() -> endpoint.moves(null, null, null, null, "<b>", null, null), "'before'");
-			assertRefused(() -> endpoint.moves(null, null, null, null, null, null, "many"), "'limit'");
-			assertRefused(() -> endpoint.moves(null, null, null, null, null, "1-x", null), "'after'");
-			assertRefused(() -> endpoint.moves(null, null, null, null, "1", "1", null), "exclude");
-			assertRefused(() -> endpoint.moves("visits", "orders/1", null, null, null, null, null), "another topic");
-			assertThat(endpoint.moves("none", "\n", "<b>", "join", "0", null, "1").moves()).isEmpty();
+			assertRefused(() -> endpoint.moves(null, null, null, null, null, null, "1001", null), "'limit'");
+			assertRefused(() -> endpoint.moves(null, null, null, null, "<b>", null, null, null), "'before'");
+			assertRefused(() -> endpoint.moves(null, null, null, null, null, null, "many", null), "'limit'");
+			assertRefused(() -> endpoint.moves(null, null, null, null, null, "1-x", null, null), "'after'");
+			assertRefused(() -> endpoint.moves(null, null, null, null, "1", "1", null, null), "exclude");
+			assertRefused(() -> endpoint.moves("visits", "orders/1", null, null, null, null, null, null),
+					"another topic");
+			assertThat(endpoint.moves("none", "\n", "<b>", "join", "0", null, "1", null).moves()).isEmpty();
 		}
 	}
 
@@ -267,7 +268,9 @@ class MoveHistoryTests {
 
 	private static List<MoveReport> moves(ConfigurableApplicationContext instance, @Nullable String cause,
 			@Nullable String member) {
-		return instance.getBean(ShardMovesEndpoint.class).moves(null, null, member, cause, null, null, null).moves();
+		return instance.getBean(ShardMovesEndpoint.class)
+			.moves(null, null, member, cause, null, null, null, null)
+			.moves();
 	}
 
 	private static List<ShardMovedEvent> events(ConfigurableApplicationContext instance) {

@@ -104,7 +104,7 @@ class OutboxReportsTests {
 	}
 
 	private static ShardDetails orders(ConfigurableApplicationContext instance) {
-		ShardDetails orders = instance.getBean(ShardsEndpoint.class).shard("orders", "0");
+		ShardDetails orders = instance.getBean(ShardsEndpoint.class).shard("orders", "0", null);
 		assertThat(orders).as("it has had an owner").isNotNull();
 		return orders;
 	}

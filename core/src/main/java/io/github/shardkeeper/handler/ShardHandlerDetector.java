@@ -54,6 +54,8 @@ public final class ShardHandlerDetector implements HandlerDetection {
 
 	private final Function<String, TopicSchedule> schedules;
 
+	private final HandlerGroup group;
+
 	/** Creates a detector of handlers without messages and hooks. */
 	public ShardHandlerDetector(ConfigurableListableBeanFactory beans, PayloadConverter converter) {
 		this(new AnnotatedBeans(beans), converter, MessageArguments.NONE, CallHooks.NONE,
@@ -68,11 +70,22 @@ public final class ShardHandlerDetector implements HandlerDetection {
 	 */
 	public ShardHandlerDetector(AnnotatedBeans beans, PayloadConverter converter, MessageArguments messages,
 			CallHooks hooks, Function<String, TopicSchedule> schedules) {
+		this(beans, converter, messages, hooks, schedules, HandlerGroup.ONLY);
+	}
+
+	private ShardHandlerDetector(AnnotatedBeans beans, PayloadConverter converter, MessageArguments messages,
+			CallHooks hooks, Function<String, TopicSchedule> schedules, HandlerGroup group) {
 		this.beans = beans;
 		this.converter = converter;
 		this.messages = messages;
 		this.hooks = hooks;
 		this.schedules = schedules;
+		this.group = group;
+	}
+
+	/** Returns a detector of the handlers of one of several groups. */
+	public ShardHandlerDetector of(HandlerGroup one) {
+		return new ShardHandlerDetector(this.beans, this.converter, this.messages, this.hooks, this.schedules, one);
 	}
 
 	/** Returns the converter of payloads. */
@@ -161,9 +174,13 @@ public final class ShardHandlerDetector implements HandlerDetection {
 			Predicate<String> hasRecords, TopicNames names) {
 		List<ShardHandler> handlers = new ArrayList<>();
 		HandlerCallbacks callbacks = callbacks(beanName, type);
-		for (Method method : AnnotatedBeans.methods(type, ShardConsumer.class)) {
+		Set<Method> methods = AnnotatedBeans.methods(type, ShardConsumer.class);
+		for (Method method : methods) {
 			HandlerSignature signature = HandlerSignature.ofConsumer(method, type, this.messages, this.beans);
 			for (ShardConsumer consumer : AnnotatedBeans.annotations(method, ShardConsumer.class)) {
+				if (!this.group.has(resolved(consumer.group(), "group", signature), signature.name())) {
+					continue;
+				}
 				for (String topic : names.of(consumer, signature)) {
 					boolean records = hasRecords.test(topic);
 					RunRules rules = new RunRulesReader(signature, topic, records, this.schedules.apply(topic)).read(
@@ -176,7 +193,7 @@ public final class ShardHandlerDetector implements HandlerDetection {
 			requireCallable(signature, "@ShardConsumer", type, bean.get());
 		}
 		callbacks.all().forEach((callback) -> requireCallable(callback, callback.annotation(), type, bean.get()));
-		if (handlers.isEmpty() && !callbacks.isEmpty()) {
+		if (methods.isEmpty() && !callbacks.isEmpty()) {
 			throw new ShardkeeperConfigurationException(
 					"The bean '%s' has an @OnShardPreparing, @OnShardAssigned, @OnShardRevoked or @OnShardTimer method, but no @ShardConsumer method."
 						.formatted(beanName),

@@ -46,6 +46,7 @@ public final class BeanTypes {
 			"org.springframework.boot.actuate.endpoint.invoke.OperationInvokerAdvisor", "jakarta.servlet.Filter",
 			"org.springframework.web.filter.GenericFilterBean", "org.springframework.web.filter.OncePerRequestFilter",
 			"org.springframework.web.server.WebFilter", "org.springframework.boot.health.contributor.HealthContributor",
+			"org.springframework.boot.health.contributor.CompositeHealthContributor",
 			"org.springframework.boot.health.contributor.HealthIndicator",
 			"org.springframework.boot.health.contributor.AbstractHealthIndicator");
 

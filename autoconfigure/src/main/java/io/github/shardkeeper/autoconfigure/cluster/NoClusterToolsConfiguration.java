@@ -8,9 +8,11 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.util.ReflectionUtils;
 
+import io.github.shardkeeper.autoconfigure.properties.OnApplication;
 import io.github.shardkeeper.cluster.ClusterExclusive;
 import io.github.shardkeeper.cluster.ClusterParameter;
 import io.github.shardkeeper.cluster.OnClusterSignal;
@@ -27,6 +29,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 @ConditionalOnClass(ViewStore.class)
 @ConditionalOnMissingBean(ViewStore.class)
 @ConditionalOnBean(CoordinationStore.class)
+@Conditional(OnApplication.class)
 public class NoClusterToolsConfiguration {
 
 	@Bean

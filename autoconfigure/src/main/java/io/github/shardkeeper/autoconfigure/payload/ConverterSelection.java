@@ -10,6 +10,7 @@ import java.util.TreeSet;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
 import io.github.shardkeeper.shard.ShardId;
@@ -59,7 +60,7 @@ public final class ConverterSelection {
 		if (name.equals(JSON)) {
 			return json;
 		}
-		Set<String> known = new TreeSet<>(List.of(beans.getBeanNamesForType(PayloadConverter.class)));
+		Set<String> known = new TreeSet<>(List.of(names(beans)));
 		known.add(JSON);
 		throw new ShardkeeperConfigurationException(
 				("'" + PROPERTY + "' is '%s', but there is no PayloadConverter bean of that name.").formatted(topic,
@@ -73,8 +74,7 @@ public final class ConverterSelection {
 		if (unique == null) {
 			throw new ShardkeeperConfigurationException(
 					"There are several PayloadConverter beans, %s, and no topic setting says which one is that of %s."
-						.formatted(String.join(", ", beans.getBeanNamesForType(PayloadConverter.class)),
-								String.join(", ", others)),
+						.formatted(String.join(", ", names(beans)), String.join(", ", others)),
 					"Mark one of them as @Primary, or set '%s' to the name of one, or to '%s'.".formatted(property,
 							JSON));
 		}
@@ -87,6 +87,10 @@ public final class ConverterSelection {
 							.formatted(property, name, JSON));
 			}
 		});
+	}
+
+	private static String[] names(ConfigurableListableBeanFactory beans) {
+		return BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, PayloadConverter.class);
 	}
 
 	private static boolean isPrimary(ConfigurableListableBeanFactory beans, String name) {

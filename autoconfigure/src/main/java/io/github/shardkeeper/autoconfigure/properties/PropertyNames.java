@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
 import org.jspecify.annotations.Nullable;
@@ -78,6 +79,10 @@ final class PropertyNames {
 	private void check(ConfigurationProperty property) {
 		ConfigurationPropertyName name = property.getName();
 		Type type = ShardkeeperProperties.class;
+		if (GroupEnvironment.name(this.environment).isEmpty() && GroupEnvironment.GROUPS.isAncestorOf(name)) {
+			// Checked in the environment of the group.
+			return;
+		}
 		for (int i = 1; i < name.getNumberOfElements(); i++) {
 			if (isMapOfValues(type)) {
 				// The rest of the name is the key, with all its dots.
@@ -94,7 +99,7 @@ final class PropertyNames {
 		// A text or a list may be empty; of a group, binding has refused any other value.
 		if (type instanceof Class<?> && type != String.class && isEmpty(name)) {
 			report(true, property, "is empty", isRecord(type)
-					? "Remove '" + name + "', or set one of the properties below it."
+					? "Remove '" + shown(name) + "', or set one of the properties below it."
 					: "Give it a value, or remove it. If the value comes from a variable, check that the variable is set.");
 		}
 	}
@@ -108,22 +113,27 @@ final class PropertyNames {
 		boolean ofTopic = owner == Topic.class && index < name.getNumberOfElements() - 1;
 		boolean dotted = ofTopic && below(Topic.class, name, index + 1) != null;
 		report(dotted, property, "is not a property of this version of Shardkeeper",
-				ofTopic ? BRACKETS.formatted(name.chop(index - 1), name.getElement(index - 1, Form.ORIGINAL),
+				ofTopic ? BRACKETS.formatted(shown(name.chop(index - 1)), name.getElement(index - 1, Form.ORIGINAL),
 						name.getElement(index, Form.ORIGINAL), names(owner)) : suggestion(name, index, names(owner)));
 	}
 
 	private void report(boolean fails, ConfigurationProperty property, String problem, String fix) {
 		String origin = (property.getOrigin() != null) ? ", from " + property.getOrigin() + "," : "";
 		if (fails || this.strict) {
-			this.problems.reject("'%s'%s %s.".formatted(property.getName(), origin, problem), fix);
+			this.problems.reject("'%s'%s %s.".formatted(shown(property.getName()), origin, problem), fix);
 		}
 		else {
-			logger.warn("'{}'{} {}, and is ignored. {}", property.getName(), origin, problem, fix);
+			logger.warn("'{}'{} {}, and is ignored. {}", shown(property.getName()), origin, problem, fix);
 		}
 	}
 
-	private static String suggestion(ConfigurationPropertyName unknown, int index, List<String> names) {
-		String parent = unknown.chop(index).toString();
+	/** Returns the name as the application writes it. */
+	private String shown(ConfigurationPropertyName name) {
+		return GroupEnvironment.prefix(this.environment) + name.toString().substring(PREFIX.toString().length());
+	}
+
+	private String suggestion(ConfigurationPropertyName unknown, int index, List<String> names) {
+		String parent = shown(unknown.chop(index));
 		if (names.isEmpty()) {
 			return "Write '" + parent + "', or remove it.";
 		}
@@ -147,9 +157,12 @@ final class PropertyNames {
 			.orElse(null);
 	}
 
-	private static List<String> names(Type owner) {
-		return Arrays.stream(components(owner))
-			.map((component) -> DataObjectPropertyName.toDashedForm(component.getName()))
+	private List<String> names(Type owner) {
+		boolean hasGroups = owner == ShardkeeperProperties.class && GroupEnvironment.name(this.environment).isEmpty();
+		return Stream
+			.concat(Arrays.stream(components(owner)).map(RecordComponent::getName),
+					hasGroups ? Stream.of("groups") : Stream.of())
+			.map(DataObjectPropertyName::toDashedForm)
 			.toList();
 	}
 

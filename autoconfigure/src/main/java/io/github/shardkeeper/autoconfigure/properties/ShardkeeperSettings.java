@@ -81,6 +81,18 @@ public final class ShardkeeperSettings {
 		PropertiesValidator.validate(properties, environment, this.shutdownPhase);
 	}
 
+	/**
+	 * Checks the names of what is set below {@code shardkeeper} where all groups have
+	 * names, and their own environments check the values.
+	 * @throws ShardkeeperConfigurationException if a name is not valid
+	 */
+	public static void requireNames(Environment environment) {
+		PropertyProblems problems = new PropertyProblems();
+		boolean strict = environment.getProperty("shardkeeper.strict-properties", Boolean.class, false);
+		new PropertyNames(environment, strict, problems).check();
+		problems.throwIfAny();
+	}
+
 	public ShardkeeperProperties properties() {
 		return this.properties;
 	}

@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.core.env.Environment;
@@ -65,7 +66,7 @@ public final class SourceSelection {
 		this.topics = new TreeMap<>(settings.properties().topics());
 		List<String> own = applicationSources(beans);
 		this.defaultSource = own.isEmpty() ? store(environment) : null;
-		Set<String> existing = Set.of(beans.getBeanNamesForType(ShardSource.class, true, false));
+		Set<String> existing = Set.of(names(beans));
 		this.topics.forEach((name, topic) -> {
 			String source = topic.source();
 			if (source != null && !existing.contains(source) && !existing.contains(beanName(source))) {
@@ -250,9 +251,11 @@ public final class SourceSelection {
 	/** Returns the names of the application's own sources, without creating them. */
 	static List<String> applicationSources(ListableBeanFactory beans) {
 		Set<String> builtIn = Set.copyOf(BUILT_IN.keySet().stream().map(SourceSelection::beanName).toList());
-		return Stream.of(beans.getBeanNamesForType(ShardSource.class, true, false))
-			.filter((name) -> !builtIn.contains(name))
-			.toList();
+		return Stream.of(names(beans)).filter((name) -> !builtIn.contains(name)).toList();
+	}
+
+	private static String[] names(ListableBeanFactory beans) {
+		return BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, ShardSource.class, true, false);
 	}
 
 	/** Returns the topics of a built-in source. */

@@ -6,9 +6,11 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 
+import io.github.shardkeeper.autoconfigure.properties.OnApplication;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperSettings;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
@@ -68,6 +70,7 @@ public class MemoryStoreConfiguration {
 	@Order(2)
 	@ConditionalOnClass(ViewStore.class)
 	@ConditionalOnBean(MemoryCoordinationStore.class)
+	@Conditional(OnApplication.class)
 	static class ClusterStores {
 
 		@Bean

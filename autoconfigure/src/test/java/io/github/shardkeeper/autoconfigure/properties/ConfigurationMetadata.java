@@ -67,7 +67,11 @@ final class ConfigurationMetadata {
 	private void readMap(Property property, String valueType, String key) {
 		String name = property.name() + key;
 		Path values = META_INF.resolve("spring/configuration-metadata/" + valueType + ".json");
-		if (Files.exists(values)) {
+		if (valueType.equals(ShardkeeperProperties.class.getName())) {
+			// All properties again.
+			this.properties.put(name, property.as(name, "java.util.Map"));
+		}
+		else if (Files.exists(values)) {
 			this.properties.put(name, property.as(name, "java.util.Map"));
 			read(values, name + ".");
 		}

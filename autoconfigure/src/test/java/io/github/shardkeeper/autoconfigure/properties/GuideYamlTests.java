@@ -105,7 +105,8 @@ class GuideYamlTests {
 	}
 
 	private static boolean isKnown(String name) {
-		String ofTopic = name.replaceAll("\\.topics(\\.[^.\\[]+|\\[[^]]+])", ".topics.<name>");
+		String ofTopic = name.replaceFirst("^shardkeeper\\.groups\\.[^.\\[]+", "shardkeeper")
+			.replaceAll("\\.topics(\\.[^.\\[]+|\\[[^]]+])", ".topics.<name>");
 		return KNOWN.contains(ofTopic) || KNOWN.contains(ofTopic.replaceAll("\\[\\d+]$", ""))
 				|| KNOWN.contains(ofTopic.replaceFirst("\\[\\d+]\\.", "[]."))
 				|| KNOWN.stream().anyMatch((map) -> map.endsWith(".") && ofTopic.replace('[', '.').startsWith(map));

@@ -87,7 +87,7 @@ class KafkaBrokerTests {
 						.contains("orders/0");
 					await().untilAsserted(() -> assertThat(lag("records")).isEqualTo(2));
 					assertThat(lag("stable.records")).isZero();
-					ShardDetails details = context.getBean(ShardsEndpoint.class).shard("orders", "0");
+					ShardDetails details = context.getBean(ShardsEndpoint.class).shard("orders", "0", null);
 					assertThat(details.lag()).isEqualTo(new LagReport(2L, null, 0L));
 					hanging.commitTransaction();
 
