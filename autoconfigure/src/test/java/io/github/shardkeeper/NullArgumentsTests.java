@@ -110,8 +110,7 @@ class NullArgumentsTests {
 			.run("--shardkeeper.store=" + store, "--shardkeeper.group=" + run, "--shardkeeper.key-prefix=" + run,
 					"--shardkeeper.topics.orders.shards=2", "--shardkeeper.session.lease=1s",
 					"--shardkeeper.session.heartbeat-interval=200ms", "--shardkeeper.session.timeout=10s",
-					"--shardkeeper.consumer.commit.mode=manual",
-					"--shardkeeper.groups.others.topics.others.shards=1",
+					"--shardkeeper.consumer.commit.mode=manual", "--shardkeeper.groups.others.topics.others.shards=1",
 					"--spring.data.redis.port=" + EmbeddedRedis.shared().port())) {
 			Map<String, List<String>> problems = new TreeMap<>();
 			Set<String> untried = new TreeSet<>();
