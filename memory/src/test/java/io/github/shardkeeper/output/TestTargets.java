@@ -51,7 +51,7 @@ public final class TestTargets implements OutputTargets, SequencedAppender {
 	public NewRecord prepare(String topic, Outgoing outgoing) {
 		String key = outgoing.key();
 		return new NewRecord(ShardId.of(topic, (key != null) ? Integer.parseInt(key) : 0), key,
-				outgoing.payload().toString().getBytes(StandardCharsets.UTF_8), outgoing.headers());
+				outgoing.payload().toString().getBytes(StandardCharsets.UTF_8), outgoing.headers(), outgoing.id());
 	}
 
 	@Override
