@@ -80,7 +80,7 @@ class ArchitectureTests {
 		plan.put("protocol.leader",
 				Set.of("protocol", "directive", "assignment.load", "assignment.sticky", "assignment", "time", "shard"));
 		plan.put("source", Set.of("time", API, "shard", "text"));
-		plan.put("source.memory", Set.of("source", API, "shard"));
+		plan.put("source.memory", Set.of("source", "time", API, "shard"));
 		plan.put("source.fixed", Set.of("source", "shard"));
 		plan.put("template", Set.of("source", "time", API, "shard", "text"));
 		plan.put("checkpoint", Set.of(API, "shard", "text"));
@@ -102,7 +102,7 @@ class ArchitectureTests {
 		plan.put("report", Set.of("coordination", "shard"));
 		plan.put("history", Set.of("report", "coordination.store", "protocol", "loop", "time", API, "shard", "text"));
 		plan.put("coordination.memory", Set.of("coordination.store", "protocol.leader", "protocol.member", "protocol",
-				"directive", "shard", "text"));
+				"directive", "time", "shard", "text"));
 		plan.put("cluster", Set.of("shard"));
 		plan.put("cluster.session", Set.of("cluster", "coordination", "coordination.member", "coordination.store",
 				"loop", "time", API, "shard", "text"));
@@ -206,7 +206,7 @@ class ArchitectureTests {
 						"cluster.memory", "cluster.signal", "cluster.lock", "handler", "cluster.parameter",
 						"cluster.barrier", "cluster.session", "coordination.memory", "history", "coordination",
 						"coordination.member", "coordination.store", "checkpoint.memory", "checkpoint.routing",
-						"checkpoint", "source", API, "shard", "text"));
+						"checkpoint", "source", "time", API, "shard", "text"));
 		plan.put("autoconfigure.cluster",
 				Set.of("autoconfigure.properties", "autoconfigure.payload", "cluster.signal", "cluster.lock", "handler",
 						"cluster.parameter", "cluster.barrier", "cluster.session", "cluster", "coordination",
@@ -221,6 +221,8 @@ class ArchitectureTests {
 						"assignment.selection", "assignment.load", "assignment", "loop", "time", API, "shard", "text"));
 		plan.put("autoconfigure.dashboard", Set.of("autoconfigure", "dashboard", "operations.reporting",
 				"operations.request", "history", "report", "loop", "time"));
+		plan.put("autoconfigure.group", Set.of("autoconfigure", "autoconfigure.properties", "actuate", "checkpoint",
+				"coordination.member", "coordination.store", "source", API, "shard", "text"));
 
 		assertThat(lines(arrows(ArchitectureTests::room))).containsExactlyInAnyOrderElementsOf(lines(plan));
 		List<String> below = new ArrayList<>();
@@ -365,6 +367,7 @@ class ArchitectureTests {
 		plan.put("autoconfigure.store", Set.of("lettuce", "slf4j", "spring", "spring-boot", "spring-data"));
 		plan.put("autoconfigure.cluster", Set.of("jakarta-validation", "spring", "spring-boot"));
 		plan.put("autoconfigure", Set.of("micrometer", "slf4j", "spring", "spring-boot"));
+		plan.put("autoconfigure.group", Set.of("slf4j", "spring", "spring-boot"));
 
 		assertThat(lines(arrows(ArchitectureTests::library))).containsExactlyInAnyOrderElementsOf(lines(plan));
 	}
@@ -420,10 +423,9 @@ class ArchitectureTests {
 			.of(callers("java.lang.System", "currentTimeMillis"), callers("java.time.Instant", "now"),
 					callers("java.time.InstantSource", "system"), callers("java.time.Clock"))
 			.flatMap(Set::stream)
-			.collect(Collectors.toSet()))).containsExactlyInAnyOrder("MemoryCoordinationStore", "MemoryCheckpointStore",
-					"MemoryMoveHistory", "MemoryStreamSource", "ClusterToolsConfiguration", "JdbcDataPlane",
-					"MeterConfiguration", "OperationAudit", "RedisConnector", "ShardConsumerRunner",
-					"ShardkeeperAutoConfiguration", "SlsShardSource");
+			.collect(Collectors.toSet()))).containsExactlyInAnyOrder("WallClock", "MemoryCheckpointStore",
+					"MemoryMoveHistory", "ClusterToolsConfiguration", "JdbcDataPlane", "MeterConfiguration",
+					"OperationAudit", "RedisConnector", "SlsShardSource");
 	}
 
 	/** Others would write what they are given, line breaks included. */

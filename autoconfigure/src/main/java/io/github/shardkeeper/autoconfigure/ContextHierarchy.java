@@ -28,6 +28,7 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.OnShardAssigned;
 import io.github.shardkeeper.OnShardPreparing;
 import io.github.shardkeeper.OnShardRevoked;
@@ -44,6 +45,7 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  * beans of parent contexts that would have to be intercepted or bound when they are
  * created. Handlers and signal methods of parent contexts are called. Thread-safe.
  */
+@Internal
 public final class ContextHierarchy implements SmartInitializingSingleton, ApplicationListener<ContextRefreshedEvent> {
 
 	private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("shardkeeper");

@@ -9,11 +9,13 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.autoconfigure.properties.OnApplication;
 import io.github.shardkeeper.autoconfigure.store.RedisConnectionConfiguration;
 import io.github.shardkeeper.handler.AnnotatedBeans;
 
 /** What all groups of an application share: its handlers and its connections. */
+@Internal
 @Configuration(proxyBeanMethods = false)
 @Conditional(OnApplication.class)
 @Import(RedisConnectionConfiguration.class)

@@ -163,6 +163,8 @@ abstract class GuideSurroundings {
 
 		void book(String customer, Order order, String source);
 
+		long ordersUntilTheMove(String customer);
+
 		CompletableFuture<Void> bookAsync(Order order);
 
 		long invoice(String tenant, long after);

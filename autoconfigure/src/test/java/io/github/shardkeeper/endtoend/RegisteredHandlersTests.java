@@ -15,6 +15,7 @@ import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -61,7 +62,7 @@ class RegisteredHandlersTests {
 	private int sent;
 
 	@Test
-	void registeredHandlerConsumesFromNowOnBesideOthers() {
+	void registeredHandlerConsumesFromNowOnWithOthers() {
 		ConfigurableApplicationContext one = this.group.start(WithPrices.class, "one");
 		send(one, 20);
 		Counter counter = new Counter();
@@ -123,6 +124,7 @@ class RegisteredHandlersTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void handlerOfABeanIsRemovedAndReplaced() {
 		ConfigurableApplicationContext one = this.group.start(WithPrices.class, "one");
 		assertThat(consumers(one).remove("prices")).succeedsWithin(PATIENCE);
@@ -140,6 +142,7 @@ class RegisteredHandlersTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void removalOutlastsAPauseOfTheContext() {
 		ConfigurableApplicationContext one = this.group.start(WithPrices.class, "one");
 		Counter counter = new Counter();
@@ -158,6 +161,7 @@ class RegisteredHandlersTests {
 
 	/** Until then it is no member of the group. */
 	@Test
+	@Tag("proof")
 	void firstHandlerMakesTheInstanceAMember() {
 		ConfigurableApplicationContext one = this.group.start(Empty.class, "one");
 		assertThat(one.getBean(ShardCoordinator.class).isRunning()).isFalse();
@@ -175,6 +179,7 @@ class RegisteredHandlersTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void registrationBeforeTheStartWaitsForIt() {
 		ConfigurableApplicationContext one = this.group.start(Registering.class, "one",
 				"shardkeeper.consumer.startup=after-readiness");
@@ -186,6 +191,7 @@ class RegisteredHandlersTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void registrationWithoutAutoStartupIsStopped() {
 		ConfigurableApplicationContext one = this.group.start(WithPrices.class, "one",
 				"shardkeeper.topics.orders.consumer.auto-startup=false");
@@ -202,6 +208,7 @@ class RegisteredHandlersTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void objectIsRegisteredForATopicThatItDoesNotName() {
 		ConfigurableApplicationContext one = this.group.start(WithPrices.class, "one");
 		Anything anything = new Anything();
@@ -217,6 +224,7 @@ class RegisteredHandlersTests {
 
 	/** The first one of its source, and of its kind. */
 	@Test
+	@Tag("proof")
 	void handlerOfAnotherSourceIsRegistered() {
 		ConfigurableApplicationContext one = this.group.start(WithPrices.class, "one");
 		Polls polls = new Polls();
@@ -229,6 +237,7 @@ class RegisteredHandlersTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void broadcastHandlerIsRegisteredAndRemoved() {
 		ConfigurableApplicationContext one = this.group.start(Empty.class, "one",
 				"shardkeeper.topics.prices.mode=broadcast");
@@ -282,6 +291,7 @@ class RegisteredHandlersTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void handlerRemovesItselfAndRegistersAnother() {
 		ConfigurableApplicationContext one = this.group.start(WithPrices.class, "one");
 		Counter first = new Counter();
@@ -322,6 +332,7 @@ class RegisteredHandlersTests {
 
 	/** An instance that sends only may have other settings of consumers. */
 	@Test
+	@Tag("proof")
 	void topicWithOtherSettingsThanOnAnotherInstanceIsRefused() {
 		ConfigurableApplicationContext one = this.group.start(WithPrices.class, "one");
 		consumers(one).register(new Counter());

@@ -5,9 +5,12 @@ import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.shardkeeper.Internal;
+
 /**
  * Port of what finds the handlers of an application. Thread-safe.
  */
+@Internal
 public interface HandlerDetection {
 
 	/**

@@ -188,7 +188,8 @@ class ShardGroupsTests {
 
 	@Test
 	void unknownPropertyOfAGroupIsNamedAsItIsWritten(CapturedOutput output) {
-		ApplicationContextRunner unknown = this.both.withPropertyValues("shardkeeper.groups.billing.session.leese=3s");
+		ApplicationContextRunner unknown = this.both.withPropertyValues("shardkeeper.groups.billing.session.leese=3s",
+				"shardkeeper.strict-properties=false");
 		unknown.run((context) -> {
 			assertThat(context).hasNotFailed();
 			assertThat(output).containsOnlyOnce("'shardkeeper.groups.billing.session.leese'")
