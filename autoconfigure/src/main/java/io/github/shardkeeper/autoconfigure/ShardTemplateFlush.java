@@ -1,27 +1,36 @@
 package io.github.shardkeeper.autoconfigure;
 
+import java.util.Collection;
+import java.util.function.Supplier;
+
+import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.loop.PhasedLifecycle;
 
 /**
- * Flushes the template at shutdown: after the consumers have stopped, whose handlers may
+ * Flushes templates at shutdown: after the consumers have stopped, whose handlers may
  * send, and before the source's connections are closed. Thread-safe.
  */
-final class ShardTemplateFlush extends PhasedLifecycle {
+@Internal
+public final class ShardTemplateFlush extends PhasedLifecycle {
 
 	/** One above the phase of the connections, and so stopped before them. */
 	private static final int PHASE = 2;
 
-	private final ShardTemplate template;
+	private final Supplier<Collection<ShardTemplate>> templates;
 
-	ShardTemplateFlush(ShardTemplate template) {
+	/**
+	 * Creates a flush.
+	 * @param templates called at shutdown
+	 */
+	public ShardTemplateFlush(Supplier<Collection<ShardTemplate>> templates) {
 		super(PHASE);
-		this.template = template;
+		this.templates = templates;
 	}
 
 	@Override
 	protected void doStop() {
-		this.template.flush();
+		this.templates.get().forEach(ShardTemplate::flush);
 	}
 
 }

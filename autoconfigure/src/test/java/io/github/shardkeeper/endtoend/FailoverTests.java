@@ -188,6 +188,7 @@ class FailoverTests {
 	}
 
 	@Test
+	@OnEveryRedis
 	@Promise("Tokens never repeat")
 	void sentinelFailoverWithLostWritesRepeatsOnlyShardsOfDeadOwner() {
 		startOnSentinel();

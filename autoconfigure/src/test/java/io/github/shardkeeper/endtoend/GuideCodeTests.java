@@ -1,5 +1,6 @@
 package io.github.shardkeeper.endtoend;
 
+import java.io.File;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -15,9 +16,12 @@ import javax.tools.DiagnosticCollector;
 import javax.tools.JavaCompiler;
 import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.StandardLocation;
 import javax.tools.ToolProvider;
 
-import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -104,8 +108,22 @@ class GuideCodeTests {
 			import static org.mockito.Mockito.*;
 			""";
 
-	@TempDir
-	private Path directory;
+	private static final JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+
+	/** One for all pages: each would read the class path again. */
+	private static StandardJavaFileManager files;
+
+	@BeforeAll
+	static void openFiles() throws IOException {
+		files = compiler.getStandardFileManager(null, Locale.ROOT, null);
+		files.setLocation(StandardLocation.CLASS_PATH,
+				Stream.of(System.getProperty("java.class.path").split(File.pathSeparator)).map(File::new).toList());
+	}
+
+	@AfterAll
+	static void closeFiles() throws IOException {
+		files.close();
+	}
 
 	@ParameterizedTest
 	@MethodSource("pages")
@@ -115,13 +133,9 @@ class GuideCodeTests {
 		for (int i = 0; i < blocks.size(); i++) {
 			sources.add(source("Block" + i, blocks.get(i)));
 		}
-		JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
 		DiagnosticCollector<JavaFileObject> found = new DiagnosticCollector<>();
-		compiler
-			.getTask(null, null, found,
-					List.of("-proc:none", "-d", this.directory.toString(), "-cp",
-							System.getProperty("java.class.path")),
-					null, sources)
+		// Nothing is written: the compiler ends when it has found all errors.
+		compiler.getTask(null, files, found, List.of("-proc:none", "-XDshould-stop.ifNoError=FLOW"), null, sources)
 			.call();
 
 		assertThat(found.getDiagnostics()).filteredOn((problem) -> problem.getKind() == Diagnostic.Kind.ERROR)

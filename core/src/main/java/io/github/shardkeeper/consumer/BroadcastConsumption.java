@@ -127,7 +127,8 @@ final class BroadcastConsumption implements ShardConsumption.Listener {
 
 	@Override
 	public synchronized void workerEnded(ShardId shard, Token token, Token fence, boolean shardCompleted) {
-		if (this.withdrawn.remove(shard)) {
+		// A topic without a handler any more has not been withdrawn yet.
+		if (this.withdrawn.remove(shard) || !this.workers.takesPart(shard.topic())) {
 			this.started.remove(shard);
 			shardsChanged(this.topics);
 		}

@@ -5,7 +5,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 
 /**
- * Threads on which an instance consumes, and its clock on the wall. Thread-safe.
+ * Port: threads on which an instance consumes, and its clock on the wall. Thread-safe.
  */
 public interface ConsumerRuntime {
 

@@ -197,9 +197,9 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	private void start(Map<String, ShardHandler> handlers) {
-		ConsumerRuntime.Running runningThreads = this.threads.start();
 		ShardReaders readers = new ShardReaders(this.sources.having(handlers.keySet()), this.sources::name,
 				this.startPositions, this.runtime.clock());
+		ConsumerRuntime.Running runningThreads = this.threads.start();
 		WorkerContext context = workerContext(runningThreads, readers);
 		handlers.keySet().forEach(context::meters);
 		Map<String, ShardHandler> broadcast = new TreeMap<>(handlers);
@@ -371,12 +371,19 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 				return CompletableFuture.completedFuture(null);
 			}
 			this.removals.put(topic, removal);
-			leave(current, Set.of(topic));
-			if (!current.stopping) {
-				watch(current);
+		}
+		try {
+			synchronized (this.changes) {
+				leave(current, Set.of(topic));
+				if (!current.stopping) {
+					watch(current);
+				}
 			}
 		}
-		awaitRemoval(current, topic, removal);
+		finally {
+			// Also if a source throws: the topic would never have a handler again.
+			awaitRemoval(current, topic, removal);
+		}
 		return removal.copy();
 	}
 

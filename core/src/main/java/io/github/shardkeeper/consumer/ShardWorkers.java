@@ -156,7 +156,7 @@ final class ShardWorkers implements ShardConsumption {
 	}
 
 	@Override
-	public void prepare(ShardId shard, MemberId member) {
+	public synchronized void prepare(ShardId shard, MemberId member) {
 		ShardHandler handler = this.handlers.get(shard.topic());
 		if (handler == null || !handler.prepares() || !takesPart(shard.topic())) {
 			return;
@@ -376,9 +376,18 @@ final class ShardWorkers implements ShardConsumption {
 		return ended((shard) -> true);
 	}
 
-	/** Returns a future that completes once all current workers of a topic have ended. */
+	/**
+	 * Returns a future that completes once all current workers and preparations of a
+	 * topic have ended.
+	 */
 	CompletableFuture<Void> ended(String topic) {
-		return ended((shard) -> shard.topic().equals(topic));
+		CompletableFuture<?>[] prepared = this.preparations.entrySet()
+			.stream()
+			.filter((preparation) -> preparation.getKey().topic().equals(topic))
+			.map((preparation) -> preparation.getValue().ended())
+			.toArray(CompletableFuture[]::new);
+		return CompletableFuture.allOf(ended((shard) -> shard.topic().equals(topic)),
+				CompletableFuture.allOf(prepared));
 	}
 
 	private CompletableFuture<Void> ended(Predicate<ShardId> which) {

@@ -126,6 +126,7 @@ public final class SettingsAgreement {
 	public synchronized void extend(Set<String> topics) {
 		SharedSettings before = this.own;
 		Waiting problemBefore = this.problem;
+		MonotonicTime renewBefore = this.renewAt;
 		this.own = this.settings.apply(topics);
 		if (!this.reached) {
 			return;
@@ -136,6 +137,7 @@ public final class SettingsAgreement {
 		catch (SettingsConflictException | StoreUnavailableException ex) {
 			this.own = before;
 			this.problem = problemBefore;
+			this.renewAt = renewBefore;
 			throw ex;
 		}
 	}

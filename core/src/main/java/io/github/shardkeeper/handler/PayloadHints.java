@@ -58,7 +58,7 @@ public class PayloadHints implements BeanRegistrationAotProcessor {
 
 	/** What is filled from a message counts, too: a header may be converted as well. */
 	private static Stream<Type> payloads(Method method, Class<?> bean) {
-		return IntStream.range(0, method.getParameterCount())
+		return IntStream.range(0, SuspendingFunction.parameterCount(method))
 			.mapToObj((parameter) -> ResolvableType.forMethodParameter(method, parameter, bean))
 			.filter((type) -> HandlerArgument.of(type).isOfRecords())
 			.map((type) -> GenericTypeResolver.resolveType(HandlerArgument.of(type).payload(type).getType(), bean));

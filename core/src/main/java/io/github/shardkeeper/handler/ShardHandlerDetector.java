@@ -111,7 +111,8 @@ public final class ShardHandlerDetector implements HandlerDetection {
 			// lazy.
 			Supplier<Object> bean = this.beans.once(beanName);
 			for (ShardHandler handler : handlers(beanName, type, bean, hasRecords,
-					(consumer, signature) -> topics(consumer, signature, topics.keySet()))) {
+					(consumer, signature) -> isOfGroup(consumer, signature)
+							? topics(consumer, signature, topics.keySet()) : List.of())) {
 				ShardHandler other = handlers.putIfAbsent(handler.topic(), handler);
 				if (other != null) {
 					throw new ShardkeeperConfigurationException(
@@ -137,8 +138,10 @@ public final class ShardHandlerDetector implements HandlerDetection {
 					topics.keySet());
 		}
 		Map<String, ShardHandler> handlers = new TreeMap<>();
-		for (ShardHandler handler : handlers(type.getName(), type, () -> bean, hasRecords, (consumer,
-				signature) -> (topic != null) ? List.of(topic) : topics(consumer, signature, topics.keySet()))) {
+		for (ShardHandler handler : handlers(type.getName(), type, () -> bean, hasRecords, (consumer, signature) -> {
+			requireOfGroup(consumer, signature);
+			return (topic != null) ? List.of(topic) : topics(consumer, signature, topics.keySet());
+		})) {
 			ShardHandler other = handlers.putIfAbsent(handler.topic(), handler);
 			if (other != null) {
 				throw new ShardkeeperConfigurationException(
@@ -178,9 +181,6 @@ public final class ShardHandlerDetector implements HandlerDetection {
 		for (Method method : methods) {
 			HandlerSignature signature = HandlerSignature.ofConsumer(method, type, this.messages, this.beans);
 			for (ShardConsumer consumer : AnnotatedBeans.annotations(method, ShardConsumer.class)) {
-				if (!this.group.has(resolved(consumer.group(), "group", signature), signature.name())) {
-					continue;
-				}
 				for (String topic : names.of(consumer, signature)) {
 					boolean records = hasRecords.test(topic);
 					RunRules rules = new RunRulesReader(signature, topic, records, this.schedules.apply(topic)).read(
@@ -200,6 +200,20 @@ public final class ShardHandlerDetector implements HandlerDetection {
 					"Move the method to the bean of the handler that it belongs to.");
 		}
 		return handlers;
+	}
+
+	private boolean isOfGroup(ShardConsumer consumer, HandlerSignature signature) {
+		return this.group.has(resolved(consumer.group(), "group", signature), signature.name());
+	}
+
+	/** An object that names no group is for the group that it is registered with. */
+	private void requireOfGroup(ShardConsumer consumer, HandlerSignature signature) {
+		if (!consumer.group().isEmpty() && !isOfGroup(consumer, signature)) {
+			throw new ShardkeeperConfigurationException(
+					"The @ShardConsumer method %s is of the group '%s', and cannot be registered with another one."
+						.formatted(signature.name(), consumer.group()),
+					"Register it with the ShardConsumers of its group, or leave out 'group' of the annotation.");
+		}
 	}
 
 	private List<String> topics(ShardConsumer consumer, HandlerSignature signature, Set<String> known) {

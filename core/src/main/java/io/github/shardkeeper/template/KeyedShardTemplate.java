@@ -145,9 +145,10 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 			}
 			Sending sending = begin(prepared, place, false);
 			queue(topic).send(List.of(sending));
-			return sending.appended();
+			// Interceptors learn what became of the record, not that the caller gave up.
+			return prepared.send().isObserved() ? sending.appended().copy() : sending.appended();
 		}
-		catch (RuntimeException | Error ex) {
+		catch (Throwable ex) {
 			prepared.send().failed(ex);
 			throw ex;
 		}
@@ -163,7 +164,7 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 			records.forEach((outgoing) -> prepared.add(prepare(topic, outgoing, selector)));
 			sendAll(topic, prepared, all);
 		}
-		catch (RuntimeException | Error ex) {
+		catch (Throwable ex) {
 			prepared.subList(all.size(), prepared.size()).forEach((unsent) -> unsent.send().failed(ex));
 			throw ex;
 		}
@@ -240,7 +241,7 @@ public final class KeyedShardTemplate implements ShardTemplate, AutoCloseable {
 		try {
 			return new Prepared(send, convert(topic, send.outgoing(), selector));
 		}
-		catch (RuntimeException | Error ex) {
+		catch (Throwable ex) {
 			send.failed(ex);
 			throw ex;
 		}

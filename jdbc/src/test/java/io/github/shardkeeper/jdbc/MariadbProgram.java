@@ -3,8 +3,7 @@ package io.github.shardkeeper.jdbc;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.nio.file.DirectoryNotEmptyException;
-import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -78,8 +77,11 @@ final class MariadbProgram {
 		try {
 			Files.move(here, directory, StandardCopyOption.ATOMIC_MOVE);
 		}
-		catch (FileAlreadyExistsException | DirectoryNotEmptyException ex) {
+		catch (FileSystemException ex) {
 			FileSystemUtils.deleteRecursively(here);
+			if (Files.notExists(directory)) {
+				throw ex;
+			}
 		}
 	}
 

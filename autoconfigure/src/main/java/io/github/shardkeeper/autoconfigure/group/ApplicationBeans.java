@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
+import org.springframework.beans.factory.annotation.AnnotatedBeanDefinition;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.DependencyDescriptor;
 import org.springframework.beans.factory.support.AutowireCandidateResolver;
@@ -37,6 +38,8 @@ final class ApplicationBeans extends DefaultListableBeanFactory {
 	/** Names of Shardkeeper's beans begin with it. */
 	private static final String OWN = "shardkeeper";
 
+	private static final String PACKAGE = "io.github.shardkeeper.";
+
 	private static final Set<String> SHARED = Set.of("shardkeeperAnnotatedBeans", "shardkeeperRedisConnector");
 
 	private static final List<Class<?>> OF_ONE_GROUP = List.of(CoordinationStore.class, CheckpointStore.class,
@@ -57,11 +60,22 @@ final class ApplicationBeans extends DefaultListableBeanFactory {
 		Boolean known = this.visible.get(bean);
 		if (known == null) {
 			// Not computed in the map: types of beans may ask for other beans.
-			known = SHARED.contains(bean) || !bean.startsWith(OWN) && (!this.application.containsLocalBean(bean)
+			known = SHARED.contains(bean) || !isOwn(bean) && (!this.application.containsLocalBean(bean)
 					|| OF_ONE_GROUP.stream().noneMatch((type) -> this.application.isTypeMatch(bean, type)));
 			this.visible.put(bean, known);
 		}
 		return known;
+	}
+
+	/** An application may have such names, too. */
+	private boolean isOwn(String bean) {
+		if (!bean.startsWith(OWN)) {
+			return false;
+		}
+		return !this.application.containsBeanDefinition(bean)
+				|| !(this.application.getBeanDefinition(bean) instanceof AnnotatedBeanDefinition annotated)
+				|| annotated.getFactoryMethodMetadata() == null
+				|| annotated.getFactoryMethodMetadata().getDeclaringClassName().startsWith(PACKAGE);
 	}
 
 	private String[] visible(String[] names) {

@@ -14,6 +14,7 @@ import org.springframework.context.support.DefaultLifecycleProcessor;
 import io.github.shardkeeper.autoconfigure.ShardkeeperActuatorAutoConfiguration;
 import io.github.shardkeeper.autoconfigure.ShardkeeperAutoConfiguration;
 import io.github.shardkeeper.autoconfigure.properties.GroupEnvironment;
+import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 /**
@@ -27,10 +28,13 @@ final class GroupContext extends AnnotationConfigApplicationContext {
 
 	private final String name;
 
+	private final ConfigurableApplicationContext application;
+
 	private final Lifecycles lifecycles = new Lifecycles();
 
 	GroupContext(String name, ConfigurableApplicationContext application) {
 		this.name = name;
+		this.application = application;
 		setId(application.getId() + ":" + name);
 		setDisplayName("Group '" + name + "' of " + application.getDisplayName());
 		setClassLoader(application.getClassLoader());
@@ -60,8 +64,12 @@ final class GroupContext extends AnnotationConfigApplicationContext {
 	 * @throws ShardkeeperConfigurationException if its properties are not valid
 	 */
 	void create() {
+		translated(this::refresh);
+	}
+
+	private void translated(Runnable step) {
 		try {
-			refresh();
+			step.run();
 		}
 		catch (RuntimeException ex) {
 			for (Throwable cause = ex; cause != null; cause = cause.getCause()) {
@@ -77,26 +85,36 @@ final class GroupContext extends AnnotationConfigApplicationContext {
 
 	/** Names properties as the application does. */
 	private String ofGroup(String text) {
-		return text.replaceAll("'shardkeeper\\.(?!groups|store|enabled)",
+		return text.replaceAll("'shardkeeper\\.(?!groups|group'|store|enabled)",
 				"'" + GroupEnvironment.prefix(getEnvironment()) + ".");
 	}
 
 	/** Starts what starts with a context. */
 	void begin() {
-		this.lifecycles.begin();
+		translated(this.lifecycles::begin);
 	}
 
 	/** The application is ready, but does not tell other contexts. */
 	void ready() {
-		AvailabilityChangeEvent.publish(this, ReadinessState.ACCEPTING_TRAFFIC);
+		translated(() -> AvailabilityChangeEvent.publish(this, ReadinessState.ACCEPTING_TRAFFIC));
+	}
+
+	/** While the application closes, nobody joins any more. */
+	@Override
+	public boolean isClosed() {
+		return super.isClosed() || this.application.isClosed();
 	}
 
 	/** Starts with the application, which is after all beans are created. */
-	private static final class Lifecycles extends DefaultLifecycleProcessor {
+	private final class Lifecycles extends DefaultLifecycleProcessor {
 
+		/**
+		 * The application is not started yet. Only finds the handlers, which listeners of
+		 * the context ask for.
+		 */
 		@Override
 		public void onRefresh() {
-			// The application is not started yet.
+			getBeanProvider(ShardConsumerRunner.class).ifAvailable(ShardConsumerRunner::checkedHandlers);
 		}
 
 		/** Unlike a start, leaves out what starts later. */

@@ -74,9 +74,20 @@ final class NamedGroups implements ShardGroups, GroupBeans, SmartInitializingSin
 		}
 		DefaultListableBeanFactory beans = (DefaultListableBeanFactory) this.application.getBeanFactory();
 		List<GroupContext> begun = new ArrayList<>();
+		try {
+			create(beans, begun);
+		}
+		catch (RuntimeException | Error ex) {
+			begun.forEach(GroupContext::close);
+			throw ex;
+		}
 		// Beans are destroyed in the reverse order: this before all that exist now.
 		beans.registerDisposableBean("shardkeeperGroupContexts",
 				(DisposableBean) () -> begun.forEach(GroupContext::close));
+		this.groups = List.copyOf(begun);
+	}
+
+	private void create(DefaultListableBeanFactory beans, List<GroupContext> begun) {
 		String unnamed = beans.getBeanProvider(CoordinationSettings.class)
 			.stream()
 			.map(CoordinationSettings::group)
@@ -93,7 +104,6 @@ final class NamedGroups implements ShardGroups, GroupBeans, SmartInitializingSin
 			group.create();
 		}
 		requireOneMemory(beans, begun);
-		this.groups = List.copyOf(begun);
 	}
 
 	/** A record in the memory of one group is not in that of another one. */
@@ -118,8 +128,15 @@ final class NamedGroups implements ShardGroups, GroupBeans, SmartInitializingSin
 
 	@Override
 	public void start() {
-		this.groups.forEach(GroupContext::begin);
+		// Before: those that have begun must also stop if another one fails.
 		this.running = true;
+		try {
+			this.groups.forEach(GroupContext::begin);
+		}
+		catch (RuntimeException | Error ex) {
+			stop();
+			throw ex;
+		}
 	}
 
 	@Override

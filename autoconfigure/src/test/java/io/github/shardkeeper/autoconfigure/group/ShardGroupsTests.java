@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 
+import com.example.Tenants;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.awaitility.Awaitility;
@@ -37,6 +38,7 @@ import io.github.shardkeeper.autoconfigure.ShardkeeperAutoConfiguration;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperFailureAnalyzer;
 import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties;
 import io.github.shardkeeper.coordination.member.CoordinationSettings;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -89,6 +91,31 @@ class ShardGroupsTests {
 			assertThat(
 					context.getBean(ShardsEndpoint.class).topic("invoices", null, null, null, null, null, null, null))
 				.isNotNull();
+		});
+	}
+
+	@Test
+	void beansOfTheApplicationAreSharedWhateverTheirNames() {
+		this.both.withUserConfiguration(Tenants.class).run((context) -> {
+			context.getBean(ShardGroups.class).get("billing", ShardTemplate.class).send("invoices", "key", "two");
+
+			awaitCalls(context.getBean(Tenants.class).intercepted, "invoices");
+		});
+	}
+
+	@Test
+	void objectIsRegisteredWithAGroup() {
+		this.both.withPropertyValues("shardkeeper.groups.billing.topics.notes.shards=1").run((context) -> {
+			ShardGroups groups = context.getBean(ShardGroups.class);
+			ShardConsumers billing = groups.get("billing", ShardConsumers.class);
+			Notes notes = new Notes();
+			billing.register(notes);
+			groups.get("billing", ShardTemplate.class).send("notes", "key", "three");
+
+			awaitCalls(notes.calls, "three");
+			assertThatExceptionOfType(ShardkeeperConfigurationException.class)
+				.isThrownBy(() -> context.getBean(ShardConsumers.class).register(new Invoices()))
+				.withMessageContaining("is of the group '${group:billing}', and cannot be registered with another");
 		});
 	}
 
@@ -179,6 +206,7 @@ class ShardGroupsTests {
 					shardkeeper.groups.billing.group=bills         | 'shardkeeper.groups.billing.group' is set              | the name of the group is 'billing'
 					shardkeeper.groups.billing.store=redis         | 'shardkeeper.groups.billing.store' is set              | Set 'shardkeeper.store' instead
 					shardkeeper.groups.billing.topics.orders.shards=2 | The topic 'orders' is in memory and of two groups, '' and 'billing' | 'shardkeeper.store: redis'
+					invoices=invocies                              | In the group 'billing'                                 | 'shardkeeper.groups.billing.topics.
 					shardkeeper.groups.[a b].topics.x.shards=1     | 'shardkeeper.groups'                                   | Use 1 to 100 letters
 					""")
 	void wrongGroupsFailStartup(String property, String problem, String fix) {
@@ -279,6 +307,18 @@ class ShardGroupsTests {
 		@ShardConsumer(value = "${invoices:invoices}", group = "${group:billing}")
 		void handle(String invoice) {
 			this.calls.add(invoice);
+		}
+
+	}
+
+	/** Names no group. */
+	static class Notes {
+
+		private final List<String> calls = new CopyOnWriteArrayList<>();
+
+		@ShardConsumer("notes")
+		void handle(String note) {
+			this.calls.add(note);
 		}
 
 	}

@@ -214,7 +214,8 @@ final class PartitionConsumer {
 			boolean awaited = position.hasAwaitedTopic() && this.directory.failure() == null;
 			Described described = this.directory.described(position.partition().topic());
 			boolean listed = described != null && position.partition().partition() < described.partitions();
-			if (position.isDue(now) && listed && described != null && isDecided(position, described, awaited)) {
+			// Listed first: what cannot be tried again keeps its problem.
+			if (listed && described != null && position.isDue(now) && isDecided(position, described, awaited)) {
 				if (position.invalidity() != null || position.isOfAnotherTopic(described.id())) {
 					readable.add(position);
 					invalid.put(position, described);
@@ -232,7 +233,10 @@ final class PartitionConsumer {
 			}
 			else {
 				position.setAssigned(false);
-				earliest = MonotonicTime.earliestOf(earliest, position.retryAt());
+				MonotonicTime retryAt = position.retryAt();
+				if (retryAt != null && now.isBefore(retryAt)) {
+					earliest = MonotonicTime.earliestOf(earliest, retryAt);
+				}
 			}
 		}
 		this.nextRetry = earliest;

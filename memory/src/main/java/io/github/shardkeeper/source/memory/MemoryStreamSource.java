@@ -55,6 +55,9 @@ public final class MemoryStreamSource implements ShardSource, IdempotentAppender
 	/** Guarded by the lock, like the streams. */
 	private final Map<String, TopicShards> topics = new TreeMap<>();
 
+	/** Before any split or merge. */
+	private final Map<String, TopicShards> initial;
+
 	private final Map<ShardId, MemoryStream> streams = new HashMap<>();
 
 	/** Guarded by the lock; forgets those that nobody uses any more. */
@@ -70,6 +73,7 @@ public final class MemoryStreamSource implements ShardSource, IdempotentAppender
 		this.clock = Objects.requireNonNull(clock, "clock must not be null");
 		Objects.requireNonNull(topics, "topics must not be null");
 		topics.forEach((topic, count) -> this.topics.put(topic, TopicShards.count(count)));
+		this.initial = Map.copyOf(this.topics);
 	}
 
 	@Override
@@ -371,10 +375,12 @@ public final class MemoryStreamSource implements ShardSource, IdempotentAppender
 		}
 	}
 
-	/** Removes all records, and what is known of them. Shards stay as they are. */
+	/** Removes all records, what is known of them, and what has become of the shards. */
 	public void empty() {
 		synchronized (this.lock) {
 			this.streams.clear();
+			this.topics.clear();
+			this.topics.putAll(this.initial);
 		}
 	}
 

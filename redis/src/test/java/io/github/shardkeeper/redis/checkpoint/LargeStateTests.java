@@ -27,6 +27,7 @@ import io.github.shardkeeper.checkpoint.Commit;
 import io.github.shardkeeper.checkpoint.Commit.CommitNumber;
 import io.github.shardkeeper.redis.ReplicaWait;
 import io.github.shardkeeper.redis.testsupport.RedisClients;
+import io.github.shardkeeper.redis.testsupport.OnEveryRedis;
 import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.Token;
@@ -40,6 +41,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * happens between two pages.
  */
 @Promise("Nothing lost")
+@OnEveryRedis
 class LargeStateTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 1);

@@ -53,7 +53,10 @@ final class ShardkeeperTestContextCustomizerFactory implements ContextCustomizer
 			BeanDefinitionRegistry registry = (BeanDefinitionRegistry) context.getBeanFactory();
 			SteppedTime time = new SteppedTime();
 			TestGroup group = new TestGroup(context, this.handlers);
-			register(registry, "shardkeeperTestTime", new RootBeanDefinition(SteppedTime.class, () -> time));
+			RootBeanDefinition clock = new RootBeanDefinition(SteppedTime.class, () -> time);
+			// An InstantSource of the application is the one that its beans get.
+			clock.setFallback(true);
+			register(registry, "shardkeeperTestTime", clock);
 			register(registry, "shardkeeperTestGroup", new RootBeanDefinition(TestGroup.class, () -> group));
 			register(registry, "shardkeeperTestShards", new RootBeanDefinition(TestShards.class,
 					() -> new TestShards(group, time, context.getBean(DeadLetters.class))));

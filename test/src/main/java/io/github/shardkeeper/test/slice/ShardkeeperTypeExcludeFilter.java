@@ -16,6 +16,7 @@ import io.github.shardkeeper.ShardConsumer;
 import io.github.shardkeeper.ShardInterceptor;
 import io.github.shardkeeper.ShardRecordFilter;
 import io.github.shardkeeper.ShardSelector;
+import io.github.shardkeeper.ShardSendInterceptor;
 import io.github.shardkeeper.StateMigration;
 import io.github.shardkeeper.assignment.AssignmentStrategy;
 import io.github.shardkeeper.assignment.ShardCatalog;
@@ -29,8 +30,8 @@ import io.github.shardkeeper.source.fixed.ShardNames;
 final class ShardkeeperTypeExcludeFilter extends TypeExcludeFilter {
 
 	private static final List<Class<?>> PARTS = List.of(FailureHandler.class, ShardInterceptor.class,
-			ShardRecordFilter.class, PayloadConverter.class, ShardSelector.class, StateMigration.class,
-			ShardNames.class, AssignmentStrategy.class, ShardCatalog.class);
+			ShardSendInterceptor.class, ShardRecordFilter.class, PayloadConverter.class, ShardSelector.class,
+			StateMigration.class, ShardNames.class, AssignmentStrategy.class, ShardCatalog.class);
 
 	private final List<Class<?>> handlers;
 

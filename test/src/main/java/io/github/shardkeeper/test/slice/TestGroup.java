@@ -60,7 +60,8 @@ final class TestGroup implements SmartInitializingSingleton {
 		for (Class<?> type : this.named) {
 			if (found.values().stream().noneMatch((handler) -> belongsTo(handler, type))) {
 				throw new ShardkeeperConfigurationException(
-						"@ShardkeeperTest names %s, which has no @ShardConsumer method.".formatted(type.getName()),
+						"@ShardkeeperTest names %s, which has no @ShardConsumer method of the group of 'shardkeeper.group'."
+							.formatted(type.getName()),
 						"Name the classes of handlers, and add other beans with @Import.");
 			}
 		}

@@ -48,9 +48,8 @@ import io.github.shardkeeper.state.StateView;
  * unless the test has started one.
  * <p>
  * <b>Not guaranteed.</b> The instances share the beans of one context, so a crash does
- * not clear what a bean has in a field. What other threads do is not waited for: a
- * handler that returns a future continues in the first step after that is complete.
- * Confined to the thread of the test.
+ * not clear what a bean has in a field. A handler that returns a future is waited for, in
+ * real time; other threads are not. Confined to the thread of the test.
  */
 public final class TestShards {
 
@@ -91,7 +90,8 @@ public final class TestShards {
 
 	/**
 	 * Sends a record; {@link #step()} has it handled. Its payload is converted as by a
-	 * {@link io.github.shardkeeper.ShardTemplate}, whose bean and observers are not used.
+	 * {@link io.github.shardkeeper.ShardTemplate}, whose bean is not used. Interceptors
+	 * of sends may change it, and do not learn its result.
 	 * @param topic the topic
 	 * @param key the key, {@code null} for none
 	 * @param payload the payload
