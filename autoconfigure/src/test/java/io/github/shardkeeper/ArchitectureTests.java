@@ -221,8 +221,8 @@ class ArchitectureTests {
 						"assignment.selection", "assignment.load", "assignment", "loop", "time", API, "shard", "text"));
 		plan.put("autoconfigure.dashboard", Set.of("autoconfigure", "dashboard", "operations.reporting",
 				"operations.request", "history", "report", "loop", "time"));
-		plan.put("autoconfigure.group", Set.of("autoconfigure", "autoconfigure.properties", "actuate", "checkpoint",
-				"coordination.member", "coordination.store", "source", API, "shard", "text"));
+		plan.put("autoconfigure.group", Set.of("autoconfigure", "autoconfigure.properties", "actuate", "consumer",
+				"checkpoint", "coordination.member", "coordination.store", "source", API, "shard", "text"));
 
 		assertThat(lines(arrows(ArchitectureTests::room))).containsExactlyInAnyOrderElementsOf(lines(plan));
 		List<String> below = new ArrayList<>();

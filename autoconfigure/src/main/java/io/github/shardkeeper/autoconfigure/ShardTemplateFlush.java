@@ -1,36 +1,27 @@
 package io.github.shardkeeper.autoconfigure;
 
-import java.util.Collection;
-import java.util.function.Supplier;
-
-import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.loop.PhasedLifecycle;
 
 /**
- * Flushes templates at shutdown: after the consumers have stopped, whose handlers may
+ * Flushes the template at shutdown: after the consumers have stopped, whose handlers may
  * send, and before the source's connections are closed. Thread-safe.
  */
-@Internal
-public final class ShardTemplateFlush extends PhasedLifecycle {
+final class ShardTemplateFlush extends PhasedLifecycle {
 
 	/** One above the phase of the connections, and so stopped before them. */
 	private static final int PHASE = 2;
 
-	private final Supplier<Collection<ShardTemplate>> templates;
+	private final ShardTemplate template;
 
-	/**
-	 * Creates a flush.
-	 * @param templates called at shutdown
-	 */
-	public ShardTemplateFlush(Supplier<Collection<ShardTemplate>> templates) {
+	ShardTemplateFlush(ShardTemplate template) {
 		super(PHASE);
-		this.templates = templates;
+		this.template = template;
 	}
 
 	@Override
 	protected void doStop() {
-		this.templates.get().forEach(ShardTemplate::flush);
+		this.template.flush();
 	}
 
 }

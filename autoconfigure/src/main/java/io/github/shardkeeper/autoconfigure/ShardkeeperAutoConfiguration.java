@@ -464,7 +464,7 @@ public final class ShardkeeperAutoConfiguration {
 	@Bean
 	@ConditionalOnBean(ShardTemplate.class)
 	ShardTemplateFlush shardkeeperTemplateFlush(ShardTemplate template) {
-		return new ShardTemplateFlush(() -> List.of(template));
+		return new ShardTemplateFlush(template);
 	}
 
 	/** Matches unless all groups of the application are in contexts of their own. */

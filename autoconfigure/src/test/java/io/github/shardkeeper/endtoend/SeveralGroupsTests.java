@@ -24,6 +24,7 @@ import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardStateReader;
 import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.actuate.ShardsWebExtension;
+import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.redis.RedisConnector;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.test.EmbeddedGroup;
@@ -49,6 +50,8 @@ class SeveralGroupsTests {
 		assertThat(one.getBeansOfType(RedisConnector.class)).hasSize(1);
 
 		act(one, "pause");
+		ShardCoordinator billing = one.getBean(ShardGroups.class).get("billing", ShardCoordinator.class);
+		eventually(() -> assertThat(billing.directives().pauseOf(ShardId.of("visits", 0))).isNotNull());
 		send(one, 10);
 		eventually(() -> assertThat(counted(one, null)).isEqualTo(20));
 		assertThat(counted(one, "billing")).isEqualTo(1_000);

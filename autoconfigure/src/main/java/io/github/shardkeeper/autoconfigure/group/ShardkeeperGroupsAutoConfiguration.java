@@ -15,11 +15,9 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
-import io.github.shardkeeper.ShardTemplate;
 import io.github.shardkeeper.actuate.LoopsHealthIndicator;
 import io.github.shardkeeper.actuate.ShardkeeperHealthIndicator;
 import io.github.shardkeeper.autoconfigure.ContextHierarchy;
-import io.github.shardkeeper.autoconfigure.ShardTemplateFlush;
 import io.github.shardkeeper.autoconfigure.SharedConfiguration;
 import io.github.shardkeeper.autoconfigure.ShardkeeperActuatorAutoConfiguration;
 import io.github.shardkeeper.autoconfigure.ShardkeeperAutoConfiguration;
@@ -39,13 +37,6 @@ public final class ShardkeeperGroupsAutoConfiguration {
 	@Lazy(false)
 	NamedGroups shardkeeperGroups(ConfigurableApplicationContext application) {
 		return new NamedGroups(application);
-	}
-
-	/** Handlers of all groups and the web server may send until they have stopped. */
-	@Bean
-	@Lazy(false)
-	ShardTemplateFlush shardkeeperGroupsFlush(NamedGroups groups) {
-		return new ShardTemplateFlush(() -> groups.ofType(ShardTemplate.class).values());
 	}
 
 	@Configuration(proxyBeanMethods = false)
