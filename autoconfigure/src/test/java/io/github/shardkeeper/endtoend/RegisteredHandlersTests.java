@@ -204,7 +204,8 @@ class RegisteredHandlersTests {
 		eventually(() -> assertThat(counter.calls).hasSize(20));
 		assertThat(consumers(one).remove("orders")).succeedsWithin(PATIENCE);
 		consumers(one).register(counter);
-		assertThat(consumers(one).registrations().get("orders").state()).as("begins anew").isEqualTo(State.STOPPED);
+		assertThat(consumers(one).registrations().get("orders").state()).as("as at the first registration")
+			.isEqualTo(State.STOPPED);
 	}
 
 	@Test
@@ -352,7 +353,7 @@ class RegisteredHandlersTests {
 		eventually(() -> assertThat(counter.calls).hasSize(20));
 	}
 
-	/** Every record is handled, whoever has its shard at that moment. */
+	/** Every record is handled, whichever instance has its shard at that moment. */
 	@Test
 	void handlersComeAndGoOnManyThreadsWhileTheContextStopsAndStarts() throws Exception {
 		ConfigurableApplicationContext one = this.group.start(WithPrices.class, "one");

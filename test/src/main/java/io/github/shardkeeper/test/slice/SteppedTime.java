@@ -30,7 +30,7 @@ final class SteppedTime implements WallClock {
 	/** Guarded by the queue. */
 	private long made;
 
-	/** Begins anew; nothing is due. */
+	/** Goes back to the beginning; nothing is due. */
 	void reset() {
 		synchronized (this.queue) {
 			this.queue.clear();

@@ -439,7 +439,7 @@ public final class TestShards {
 	}
 
 	/**
-	 * Begins anew: without instances, records and data, at the time at which every test
+	 * Starts again: without instances, records and data, at the time at which every test
 	 * begins. Each test begins so; a test calls it between many cases of its own. Beans
 	 * keep their fields.
 	 */
