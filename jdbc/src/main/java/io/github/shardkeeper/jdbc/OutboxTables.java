@@ -45,7 +45,7 @@ final class OutboxTables {
 
 	private final String sequence;
 
-	private final RowOperations.Put putSequence;
+	private final KeyedRows sequences;
 
 	/** Whether the tables exist, {@code null} if that is not known yet. */
 	private volatile @Nullable Boolean exist;
@@ -58,12 +58,8 @@ final class OutboxTables {
 		this.shards = shards;
 		this.outbox = settings.prefix() + "outbox";
 		this.sequence = settings.prefix() + "sequence";
-		this.putSequence = new RowOperations.Put(
-				"update %s set era = ?, sent_number = ?, place_token = ?, place_number = ? where %s and target_hash = ?"
-					.formatted(this.sequence, KEY),
-				"delete from %s where %s and target_hash = ?".formatted(this.sequence, KEY),
-				"insert into %s (group_name, topic, shard_id, target_hash, target, era, sent_number, place_token, place_number) values (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-					.formatted(this.sequence));
+		this.sequences = new KeyedRows(steps, this.sequence, "target_hash", List.of("target"),
+				List.of("era", "sent_number", "place_token", "place_number"));
 	}
 
 	/**
@@ -187,18 +183,12 @@ final class OutboxTables {
 	}
 
 	private void writeNumbers(ShardId shard, Outbox.Changes changes, Place last) {
-		List<Object[]> keys = new ArrayList<>();
-		List<Object[]> updated = new ArrayList<>();
-		List<Object[]> inserted = new ArrayList<>();
-		changes.numbers().forEach((target, number) -> {
-			Object[] key = this.shards.key(shard, StoredText.hash(target.toString()));
-			keys.add(key);
-			updated.add(new Object[] { changes.era(), number, last.token(), last.number(), key[0], key[1], key[2],
-					key[3] });
-			inserted.add(this.shards.key(shard, key[3], target.toString(), changes.era(), number, last.token(),
-					last.number()));
-		});
-		this.rows.put(this.putSequence, keys, updated, inserted);
+		List<KeyedRows.Row> rows = new ArrayList<>();
+		changes.numbers()
+			.forEach((target, number) -> rows
+				.add(new KeyedRows.Row(StoredText.hash(target.toString()), new Object[] { target.toString() },
+						new Object[] { changes.era(), number, last.token(), last.number() })));
+		this.sequences.put(this.shards.key(shard), rows);
 	}
 
 	void delete(ShardId shard) {

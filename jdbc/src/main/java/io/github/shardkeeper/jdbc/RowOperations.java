@@ -2,8 +2,6 @@ package io.github.shardkeeper.jdbc;
 
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
@@ -67,31 +65,6 @@ final class RowOperations {
 		if (!rows.isEmpty()) {
 			this.writes.batchUpdate(sql, rows);
 		}
-	}
-
-	/** Updates rows, and inserts those that do not exist. */
-	void put(Put statements, List<Object[]> keys, List<Object[]> updated, List<Object[]> inserted) {
-		if (updated.isEmpty()) {
-			return;
-		}
-		List<Object[]> removed = new ArrayList<>();
-		List<Object[]> added = new ArrayList<>();
-		int[] changed = this.writes.batchUpdate(statements.update(), updated);
-		for (int i = 0; i < changed.length; i++) {
-			if (changed[i] == Statement.SUCCESS_NO_INFO) {
-				removed.add(keys.get(i));
-			}
-			if (changed[i] <= 0) {
-				added.add(inserted.get(i));
-			}
-		}
-		change(statements.delete(), removed);
-		change(statements.insert(), added);
-	}
-
-	/** The statements that put a row. Immutable. */
-	record Put(String update, String delete, String insert) {
-
 	}
 
 	@FunctionalInterface

@@ -5,7 +5,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -45,11 +44,10 @@ final class ShardDataTables {
 
 	private static final int EXPIRED_AT_ONCE = 500;
 
+	private static final int KEYS_READ_AT_ONCE = 500;
+
 	/** Where the expiry of a value ends at most. */
 	private static final int EXPIRY_LENGTH = 20;
-
-	/** As many parameters as every database takes. */
-	private static final int KEYS_AT_ONCE = 500;
 
 	private static final String LETTER_SUFFIX = "-0";
 
@@ -67,7 +65,7 @@ final class ShardDataTables {
 
 	private final String letters;
 
-	private final RowOperations.Put putState;
+	private final KeyedRows entries;
 
 	private final TimerTable timers;
 
@@ -80,11 +78,7 @@ final class ShardDataTables {
 		this.letters = prefix + "dead_letter";
 		this.rows = new RowOperations(this.jdbc, this.writes);
 		this.timers = new TimerTable(steps, prefix, shards);
-		this.putState = new RowOperations.Put(
-				"update %s set entry_value = ? where %s and key_hash = ?".formatted(this.state, KEY),
-				"delete from %s where %s and key_hash = ?".formatted(this.state, KEY),
-				"insert into %s (group_name, topic, shard_id, key_hash, entry_key, entry_value) values (?, ?, ?, ?, ?, ?)"
-					.formatted(this.state));
+		this.entries = new KeyedRows(steps, this.state, "key_hash", List.of("entry_key"), List.of("entry_value"));
 	}
 
 	Map<String, String> state(ShardId shard) {
@@ -99,14 +93,11 @@ final class ShardDataTables {
 	Map<String, String> state(ShardId shard, Collection<String> keys) {
 		Map<String, String> entries = new HashMap<>();
 		List<String> hashes = keys.stream().map(StoredText::hash).distinct().toList();
-		for (int from = 0; from < hashes.size(); from += KEYS_AT_ONCE) {
-			List<String> some = hashes.subList(from, Math.min(from + KEYS_AT_ONCE, hashes.size()));
-			String places = String.join(", ", Collections.nCopies(some.size(), "?"));
-			this.jdbc.query("select entry_key, entry_value from %s where %s and key_hash in (%s)".formatted(this.state,
-					KEY, places), (row) -> {
-						entries.put(RowOperations.text(row, 1), RowOperations.text(row, 2));
-					}, this.shards.key(shard, some.toArray()));
-		}
+		KeyedRows.inParts(hashes, (places, part) -> this.jdbc.query(
+				"select entry_key, entry_value from %s where %s and key_hash in %s".formatted(this.state, KEY, places),
+				(row) -> {
+					entries.put(RowOperations.text(row, 1), RowOperations.text(row, 2));
+				}, this.shards.key(shard, part)));
 		return entries;
 	}
 
@@ -128,13 +119,14 @@ final class ShardDataTables {
 	ExpiredKeys expiredKeys(ShardId shard, @Nullable String after, long nowMillis) {
 		List<String> hashes = new ArrayList<>();
 		List<String> expired = new ArrayList<>();
-		stateKeys(shard, (after != null) ? after : "", KEYS_AT_ONCE, (hash, key, expiresAt) -> {
+		stateKeys(shard, (after != null) ? after : "", KEYS_READ_AT_ONCE, (hash, key, expiresAt) -> {
 			hashes.add(hash);
 			if (expiresAt <= nowMillis) {
 				expired.add(key);
 			}
 		});
-		return new ExpiredKeys(expired, (hashes.size() == KEYS_AT_ONCE) ? hashes.get(KEYS_AT_ONCE - 1) : null);
+		return new ExpiredKeys(expired,
+				(hashes.size() == KEYS_READ_AT_ONCE) ? hashes.get(KEYS_READ_AT_ONCE - 1) : null);
 	}
 
 	private void stateKeys(ShardId shard, String afterHash, int limit, KeyReader reader) {
@@ -197,25 +189,19 @@ final class ShardDataTables {
 		delete(this.timers.name(), shard);
 	}
 
-	/** One round trip for entries that exist and are written again, as most are. */
 	void writeState(ShardId shard, Map<String, @Nullable String> changes) {
-		List<Object[]> removed = new ArrayList<>();
-		List<Object[]> keys = new ArrayList<>();
-		List<Object[]> updated = new ArrayList<>();
-		List<Object[]> written = new ArrayList<>();
+		List<String> removed = new ArrayList<>();
+		List<KeyedRows.Row> put = new ArrayList<>();
 		changes.forEach((key, value) -> {
-			Object[] entry = this.shards.key(shard, StoredText.hash(key));
 			if (value == null) {
-				removed.add(entry);
+				removed.add(StoredText.hash(key));
 				return;
 			}
-			String text = StoredText.encode(value);
-			keys.add(entry);
-			updated.add(new Object[] { text, entry[0], entry[1], entry[2], entry[3] });
-			written.add(this.shards.key(shard, entry[3], StoredText.encode(key), text));
+			put.add(new KeyedRows.Row(StoredText.hash(key), new Object[] { StoredText.encode(key) },
+					new Object[] { StoredText.encode(value) }));
 		});
-		this.rows.put(this.putState, keys, updated, written);
-		this.rows.change(this.putState.delete(), removed);
+		this.entries.put(this.shards.key(shard), put);
+		this.entries.remove(this.shards.key(shard), removed);
 	}
 
 	private void deleteRetry(ShardId shard, Offset offset) {

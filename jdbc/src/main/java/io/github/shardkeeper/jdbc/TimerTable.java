@@ -30,17 +30,15 @@ final class TimerTable {
 
 	private final String table;
 
-	private final RowOperations.Put put;
+	private final KeyedRows timers;
 
 	TimerTable(StoreTransactions steps, String prefix, CheckpointTable shards) {
 		this.steps = steps;
 		this.rows = new RowOperations(steps.jdbc(), steps.jdbcUnderLock());
 		this.shards = shards;
 		this.table = prefix + "timer";
-		this.put = new RowOperations.Put("update %s set due_at = ? where %s and id_hash = ?".formatted(this.table, KEY),
-				"delete from %s where %s and id_hash = ?".formatted(this.table, KEY),
-				"insert into %s (group_name, topic, shard_id, id_hash, timer_key, timer_name, due_at) values (?, ?, ?, ?, ?, ?, ?)"
-					.formatted(this.table));
+		this.timers = new KeyedRows(steps, this.table, "id_hash", List.of("timer_key", "timer_name"),
+				List.of("due_at"));
 	}
 
 	String name() {
@@ -53,26 +51,19 @@ final class TimerTable {
 
 	/** Writes a commit's changes. */
 	void write(ShardId shard, Map<TimerId, @Nullable Instant> changes) {
-		if (changes.isEmpty()) {
-			return;
-		}
-		List<Object[]> removed = new ArrayList<>();
-		List<Object[]> keys = new ArrayList<>();
-		List<Object[]> updated = new ArrayList<>();
-		List<Object[]> inserted = new ArrayList<>();
+		List<String> removed = new ArrayList<>();
+		List<KeyedRows.Row> put = new ArrayList<>();
 		changes.forEach((id, due) -> {
-			Object[] key = this.shards.key(shard, hash(id));
 			if (due == null) {
-				removed.add(key);
+				removed.add(hash(id));
 				return;
 			}
-			keys.add(key);
-			updated.add(new Object[] { due.toEpochMilli(), key[0], key[1], key[2], key[3] });
-			inserted.add(this.shards.key(shard, key[3], StoredText.encode(id.key()), StoredText.encode(id.name()),
-					due.toEpochMilli()));
+			put.add(new KeyedRows.Row(hash(id),
+					new Object[] { StoredText.encode(id.key()), StoredText.encode(id.name()) },
+					new Object[] { due.toEpochMilli() }));
 		});
-		this.rows.put(this.put, keys, updated, inserted);
-		this.rows.change(this.put.delete(), removed);
+		this.timers.put(this.shards.key(shard), put);
+		this.timers.remove(this.shards.key(shard), removed);
 	}
 
 	/** Reads a page; see {@link io.github.shardkeeper.checkpoint.CheckpointStore}. */
