@@ -219,8 +219,8 @@ class ArchitectureTests {
 						"coordination", "coordination.member", "coordination.store", "output", "state.value",
 						"checkpoint", "template", "source.fixed", "source.memory", "source", "protocol",
 						"assignment.selection", "assignment.load", "assignment", "loop", "time", API, "shard", "text"));
-		plan.put("autoconfigure.dashboard", Set.of("autoconfigure", "dashboard", "operations.reporting",
-				"operations.request", "history", "report", "loop", "time"));
+		plan.put("autoconfigure.dashboard", Set.of("autoconfigure", "dashboard", "actuate", "operations.reporting",
+				"operations.request", "history", "report", "coordination.member", "loop", "time", API));
 		plan.put("autoconfigure.group", Set.of("autoconfigure", "autoconfigure.properties", "actuate", "consumer",
 				"checkpoint", "coordination.member", "coordination.store", "source", API, "shard", "text"));
 

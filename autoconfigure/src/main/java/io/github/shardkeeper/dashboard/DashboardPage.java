@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -24,26 +25,31 @@ public final class DashboardPage {
 
 	private final Supplier<PathMappedEndpoints> endpoints;
 
+	private final List<String> groups;
+
 	private volatile byte @Nullable [] html;
 
 	/**
 	 * Creates a page.
 	 * @param endpoints the exposed endpoints, which are known when all beans are
+	 * @param groups names of the application's groups; that of the page if its address
+	 * names none comes first
 	 */
-	public DashboardPage(Supplier<PathMappedEndpoints> endpoints) {
+	public DashboardPage(Supplier<PathMappedEndpoints> endpoints, List<String> groups) {
 		this.endpoints = endpoints;
+		this.groups = List.copyOf(groups);
 	}
 
 	byte[] html() {
 		byte[] known = this.html;
 		if (known == null) {
-			known = create(this.endpoints.get());
+			known = create(this.endpoints.get(), this.groups);
 			this.html = known;
 		}
 		return known;
 	}
 
-	private static byte[] create(PathMappedEndpoints endpoints) {
+	private static byte[] create(PathMappedEndpoints endpoints, List<String> groups) {
 		String template;
 		try (InputStream in = new ClassPathResource("dashboard.html", DashboardPage.class).getInputStream()) {
 			template = new String(in.readAllBytes(), StandardCharsets.UTF_8);
@@ -58,6 +64,7 @@ public final class DashboardPage {
 		return template.replace("{{self}}", escaped(file))
 			.replace("{{shards}}", escaped(relative(up, path(endpoints, "shards"))))
 			.replace("{{moves}}", escaped(relative(up, path(endpoints, "shardmoves"))))
+			.replace("{{groups}}", escaped(String.join(" ", groups)))
 			.replace("{{acts}}", String.valueOf(acts(endpoints.getEndpoint(EndpointId.of("shards")))))
 			.getBytes(StandardCharsets.UTF_8);
 	}

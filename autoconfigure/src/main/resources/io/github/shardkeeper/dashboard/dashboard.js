@@ -3,7 +3,7 @@
 import * as acts from "./acts.js";
 import * as cells from "./cells.js";
 import { commonActs, issues, onInstance, onTopic, verdict } from "./issues.js";
-import { Failure, Model, RECENT_MINUTES, key, settings, topicPoints } from "./model.js";
+import { Failure, Model, RECENT_MINUTES, key, settings, shown, topicPoints } from "./model.js";
 import { begin as beginShard, open, refresh } from "./shard.js";
 import { bars, brief, briefly, button, byId, cause, dot, duration, element, fact, figure, keepingFocus, line, meter, number, pausedBanner, say,
 	setText, sync, time } from "./elements.js";
@@ -50,6 +50,20 @@ function showTrouble() {
 	byId("all-problems").hidden = more === 0;
 	setText("all-problems", allProblems ? "Show fewer" : `Show ${number(more)} more`);
 	setText("more-problems", model.incomplete ?? "");
+}
+
+/* Groups of the application */
+
+function showGroups() {
+	byId("groups").hidden = settings.groups.length < 2;
+	byId("groups").replaceChildren(...settings.groups.map((name) => {
+		const to = element("a", "", name);
+		to.href = `?group=${encodeURIComponent(name)}`;
+		if (name === shown) {
+			to.setAttribute("aria-current", "page");
+		}
+		return to;
+	}));
 }
 
 /* Members */
@@ -352,6 +366,7 @@ function quiet() {
 }
 
 function begin() {
+	showGroups();
 	acts.begin();
 	beginShard(model);
 	cells.begin(() => model.group && cells.show(model, open));

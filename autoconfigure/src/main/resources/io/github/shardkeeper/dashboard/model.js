@@ -16,7 +16,11 @@ const MOST_LISTED = 500;
 
 const paths = document.documentElement.dataset;
 
-export const settings = { acts: paths.acts === "true", shards: paths.shards, moves: paths.moves };
+export const settings = { acts: paths.acts === "true", shards: paths.shards, moves: paths.moves,
+	groups: paths.groups.split(" ").filter(Boolean) };
+
+/** The group that is shown, of several of the application; null if it has only one. */
+export const shown = new URLSearchParams(location.search).get("group") ?? (settings.groups.length > 1 ? settings.groups[0] : null);
 
 /** The id of a move is its own; its shard has another name there. */
 export const key = (shard) => `${shard.topic}/${shard.shard ?? shard.id}`;
@@ -29,9 +33,10 @@ export class Failure extends Error {
 	}
 }
 
-/** Reads JSON; refusals are failures with the reason that they have. */
+/** Reads JSON of the group that is shown; refusals are failures with the reason that they have. */
 export async function request(path, options = {}) {
-	const response = await fetch(path, {
+	const group = shown === null ? "" : `${path.includes("?") ? "&" : "?"}group=${encodeURIComponent(shown)}`;
+	const response = await fetch(path + group, {
 		cache: "no-store", credentials: "same-origin", signal: AbortSignal.timeout(15_000), redirect: "manual", ...options,
 		// Spring Security replies with a status then, and not with a form or a dialog of the browser.
 		headers: { "X-Requested-With": "XMLHttpRequest", ...options.headers },

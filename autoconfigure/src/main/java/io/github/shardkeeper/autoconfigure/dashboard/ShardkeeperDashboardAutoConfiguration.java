@@ -1,8 +1,10 @@
 package io.github.shardkeeper.autoconfigure.dashboard;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -13,19 +15,23 @@ import org.springframework.boot.actuate.autoconfigure.endpoint.condition.Conditi
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.web.reactive.DispatcherHandler;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
+import io.github.shardkeeper.ShardGroups;
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.actuate.GroupBeans;
+import io.github.shardkeeper.autoconfigure.OnAnyGroup;
 import io.github.shardkeeper.autoconfigure.ShardkeeperActuatorAutoConfiguration;
 import io.github.shardkeeper.autoconfigure.ShardkeeperAutoConfiguration;
+import io.github.shardkeeper.coordination.member.CoordinationSettings;
 import io.github.shardkeeper.dashboard.DashboardPage;
 import io.github.shardkeeper.dashboard.DashboardPaths;
 import io.github.shardkeeper.dashboard.DashboardRuntimeHints;
@@ -35,6 +41,7 @@ import io.github.shardkeeper.dashboard.ReactiveEventStreams;
 import io.github.shardkeeper.dashboard.ServletEventStreams;
 import io.github.shardkeeper.dashboard.ShardDashboardEndpoint;
 import io.github.shardkeeper.history.MoveHistory;
+import io.github.shardkeeper.loop.LoopMeters;
 import io.github.shardkeeper.loop.LoopThreads;
 import io.github.shardkeeper.operations.reporting.GroupReporter;
 import io.github.shardkeeper.operations.request.ShardQuery;
@@ -45,7 +52,7 @@ import io.github.shardkeeper.time.MonotonicClock;
 @AutoConfiguration(after = { ShardkeeperAutoConfiguration.class, ShardkeeperActuatorAutoConfiguration.class })
 @ConditionalOnClass({ Endpoint.class, ConditionalOnAvailableEndpoint.class })
 @ConditionalOnWebApplication
-@ConditionalOnBean(GroupReporter.class)
+@Conditional(OnAnyGroup.class)
 public final class ShardkeeperDashboardAutoConfiguration {
 
 	/** Guards the acts, also without the dashboard. */
@@ -54,10 +61,11 @@ public final class ShardkeeperDashboardAutoConfiguration {
 		return new DashboardPaths(endpoints::getObject);
 	}
 
-	/** Returns what differs if there is something new to read. */
+	/** Returns what differs if there is something new to read in a group. */
 	private static Map<String, Object> summary(GroupReporter reporter, @Nullable MoveHistory history) {
 		GroupReport report = reporter.report(new ShardQuery(null, null, null, null, null, 0, false));
 		Map<String, Object> summary = new TreeMap<>();
+		summary.put("group", report.group());
 		summary.put("epoch", report.epoch());
 		summary.put("generation", report.generation());
 		summary.put("members", report.members().hashCode());
@@ -84,18 +92,35 @@ public final class ShardkeeperDashboardAutoConfiguration {
 	static class PageConfiguration {
 
 		@Bean
-		DashboardWatch shardkeeperDashboardWatch(LoopThreads loops, GroupReporter reporter,
-				ObjectProvider<MoveHistory> history) {
-			MoveHistory moves = history.getIfAvailable();
+		DashboardWatch shardkeeperDashboardWatch(ObjectProvider<LoopThreads> loops,
+				ObjectProvider<GroupReporter> reporter, ObjectProvider<MoveHistory> history,
+				ObjectProvider<GroupBeans> named) {
 			JsonMapper mapper = new JsonMapper();
-			return new DashboardWatch(loops, MonotonicClock.SYSTEM,
-					() -> mapper.writeValueAsString(summary(reporter, moves)));
+			return new DashboardWatch(loops.getIfAvailable(
+					() -> new LoopThreads(MonotonicClock.SYSTEM, LoopMeters.NONE, LoopThreads.DEFAULT_STALL_LIMIT)),
+					MonotonicClock.SYSTEM, () -> mapper.writeValueAsString(summaries(reporter, history, named)));
+		}
+
+		/** Viewers of any group read again when something changes in one of them. */
+		private static List<Map<String, Object>> summaries(ObjectProvider<GroupReporter> reporter,
+				ObjectProvider<MoveHistory> history, ObjectProvider<GroupBeans> named) {
+			List<Map<String, Object>> summaries = new ArrayList<>();
+			reporter.ifAvailable((own) -> summaries.add(summary(own, history.getIfAvailable())));
+			named.ifAvailable((groups) -> {
+				Map<String, MoveHistory> histories = groups.ofType(MoveHistory.class);
+				groups.ofType(GroupReporter.class)
+					.forEach((name, other) -> summaries.add(summary(other, histories.get(name))));
+			});
+			return summaries;
 		}
 
 		@Bean
 		ShardDashboardEndpoint shardDashboardEndpoint(ObjectProvider<PathMappedEndpoints> endpoints,
-				EventStreams streams) {
-			return new ShardDashboardEndpoint(new DashboardPage(endpoints::getObject), streams);
+				EventStreams streams, ObjectProvider<CoordinationSettings> own, ObjectProvider<ShardGroups> named) {
+			List<String> groups = new ArrayList<>();
+			own.ifAvailable((settings) -> groups.add(settings.group()));
+			named.ifAvailable((others) -> groups.addAll(new TreeSet<>(others.names())));
+			return new ShardDashboardEndpoint(new DashboardPage(endpoints::getObject, groups), streams);
 		}
 
 	}

@@ -39,6 +39,8 @@ import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 import org.springframework.security.web.SecurityFilterChain;
 
 import io.github.shardkeeper.ShardConsumer;
+import io.github.shardkeeper.ShardGroups;
+import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.dashboard.DashboardWatch;
 import io.github.shardkeeper.history.MoveHistory;
 import io.github.shardkeeper.shard.MemberId;
@@ -76,10 +78,15 @@ class DashboardOverHttpTests {
 	}
 
 	private void start(Class<?> application, String framework, String... properties) {
-		this.application = new SpringApplicationBuilder(application)
+		start(new SpringApplicationBuilder(application).properties("shardkeeper.group=http",
+				"shardkeeper.topics.visits.shards=4"), framework, properties);
+	}
+
+	private void start(SpringApplicationBuilder application, String framework, String... properties) {
+		this.application = application
 			.properties("spring.config.name=none", "server.port=0", "spring.data.redis.host=not-used",
-					"shardkeeper.group=http", "shardkeeper.store=memory", "shardkeeper.instance-id=one",
-					"shardkeeper.topics.visits.shards=4", "spring.main.web-application-type=" + framework,
+					"shardkeeper.store=memory", "shardkeeper.instance-id=one",
+					"spring.main.web-application-type=" + framework,
 					"management.endpoints.web.exposure.include=shards,shardmoves,sharddashboard",
 					// Both servers are on the class path of these tests.
 					"spring.autoconfigure.exclude=" + TOMCAT_FOR_WEBFLUX)
@@ -274,6 +281,54 @@ class DashboardOverHttpTests {
 		}
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "servlet", "reactive" })
+	void everyGroupHasItsPageAndItsActs(String framework) {
+		try (Browser browser = Browser.start()) {
+			start(OfBilling.class, framework, "shardkeeper.groups.billing.topics.invoices.shards=3",
+					"management.endpoint.shards.access=unrestricted");
+			browser.open(this.base + "/actuator/sharddashboard");
+			browser.awaitText("#group", "http");
+			browser.awaitCount("#cells li", 4);
+			assertThat(browser.text("#groups [aria-current]")).isEqualTo("http");
+
+			browser.find("#groups a:not([aria-current])").click();
+			browser.awaitText("#group", "billing");
+			browser.awaitText("#live", "live");
+			browser.awaitCount("#cells li", 3);
+			browser.awaitText("#cells", "invoices/2");
+			assertThat(browser.text("#cells")).doesNotContain("visits");
+
+			browser.click("#topics", "invoices");
+			browser.click("#topic-body", "Pause …");
+			browser.awaitText("#effects", "all 3 shards of invoices");
+			browser.click("#confirm", "Pause");
+			browser.awaitText("#topic-body", "Ⅱ Paused");
+			ShardGroups groups = this.application.getBean(ShardGroups.class);
+			assertThat(groups.get("billing", ShardCoordinator.class).directives().pauseOf(ShardId.of("invoices", 1)))
+				.isNotNull();
+			assertThat(this.application.getBean(ShardCoordinator.class).directives().pauseOf(ShardId.of("visits", 1)))
+				.isNull();
+			browser.assertNoErrors();
+		}
+	}
+
+	@Test
+	void pageNeedsNoGroupWithoutName() {
+		try (Browser browser = Browser.start()) {
+			start(new SpringApplicationBuilder(OnlyOfBilling.class), "servlet",
+					"shardkeeper.groups.billing.topics.invoices.shards=3");
+			browser.open(this.base + "/actuator/sharddashboard");
+			browser.awaitText("#group", "billing");
+			browser.awaitText("#live", "live");
+			browser.awaitCount("#cells li", 3);
+			assertThat(browser.find("#groups").isDisplayed()).isFalse();
+
+			browser.open(this.base + "/actuator/sharddashboard?group=sales");
+			browser.awaitText("#verdict", "There is no group 'sales'; the groups are [billing]");
+		}
+	}
+
 	@Test
 	void tokenOfSpringSecurityReachesThePage() throws Exception {
 		start(SecuredApplication.class, "servlet");
@@ -299,6 +354,25 @@ class DashboardOverHttpTests {
 
 		@ShardConsumer("visits")
 		void handle(String payload) {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OfBilling extends Application {
+
+		@ShardConsumer(value = "invoices", group = "billing")
+		void bill(String payload) {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class OnlyOfBilling {
+
+		@ShardConsumer(value = "invoices", group = "billing")
+		void bill(String payload) {
 		}
 
 	}

@@ -129,6 +129,7 @@ final class StubbedGroup implements AutoCloseable {
 						html.replace("{{self}}", "sharddashboard")
 							.replace("{{shards}}", "shards")
 							.replace("{{moves}}", "shardmoves")
+							.replace("{{groups}}", "visits-app")
 							.replace("{{acts}}", "true")
 							.getBytes(StandardCharsets.UTF_8));
 			}
