@@ -91,7 +91,7 @@ import io.github.shardkeeper.worker.shard.ConsumerMeters;
 /** Endpoint, health and meters, each if its library is on the class path. */
 @AutoConfiguration(after = ShardkeeperAutoConfiguration.class,
 		afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
-@Conditional(OnAnyGroup.class)
+@Conditional(ShardkeeperActuatorAutoConfiguration.OnAnyGroup.class)
 public final class ShardkeeperActuatorAutoConfiguration {
 
 	@Configuration(proxyBeanMethods = false)
@@ -369,6 +369,25 @@ public final class ShardkeeperActuatorAutoConfiguration {
 		@ConditionalOnMissingBean(LoopMeters.class)
 		MicrometerLoopMeters shardkeeperLoopMeters(MeterRegistry registry, CoordinationSettings settings) {
 			return new MicrometerLoopMeters(registry, settings.group());
+		}
+
+	}
+
+	/** Matches if there is a group, here or in a context of its own. */
+	static final class OnAnyGroup extends AnyNestedCondition {
+
+		OnAnyGroup() {
+			super(ConfigurationPhase.REGISTER_BEAN);
+		}
+
+		@ConditionalOnBean(ShardCoordinator.class)
+		static class Own {
+
+		}
+
+		@ConditionalOnBean(GroupBeans.class)
+		static class Named {
+
 		}
 
 	}

@@ -15,11 +15,11 @@ import org.springframework.boot.actuate.autoconfigure.endpoint.condition.Conditi
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.web.reactive.DispatcherHandler;
@@ -27,8 +27,8 @@ import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
 import io.github.shardkeeper.ShardGroups;
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.actuate.EndpointFieldCheck;
 import io.github.shardkeeper.actuate.GroupBeans;
-import io.github.shardkeeper.autoconfigure.OnAnyGroup;
 import io.github.shardkeeper.autoconfigure.ShardkeeperActuatorAutoConfiguration;
 import io.github.shardkeeper.autoconfigure.ShardkeeperAutoConfiguration;
 import io.github.shardkeeper.coordination.member.CoordinationSettings;
@@ -52,7 +52,8 @@ import io.github.shardkeeper.time.MonotonicClock;
 @AutoConfiguration(after = { ShardkeeperAutoConfiguration.class, ShardkeeperActuatorAutoConfiguration.class })
 @ConditionalOnClass({ Endpoint.class, ConditionalOnAvailableEndpoint.class })
 @ConditionalOnWebApplication
-@Conditional(OnAnyGroup.class)
+// Which is there if any group is.
+@ConditionalOnBean(EndpointFieldCheck.class)
 public final class ShardkeeperDashboardAutoConfiguration {
 
 	/** Guards the acts, also without the dashboard. */
