@@ -72,6 +72,7 @@ import io.github.shardkeeper.autoconfigure.store.RedisStoreConfiguration;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.checkpoint.DeadLetterStore;
 import io.github.shardkeeper.checkpoint.TopicGroups;
+import io.github.shardkeeper.consumer.ConsumptionSettings;
 import io.github.shardkeeper.consumer.ExitOnSessionLoss;
 import io.github.shardkeeper.consumer.PublishedEvents;
 import io.github.shardkeeper.consumer.RegisteredConsumers;
@@ -290,12 +291,11 @@ public final class ShardkeeperAutoConfiguration {
 	}
 
 	@Bean
-	ShardConsumerRunner.Settings shardkeeperConsumerSettings(ShardkeeperSettings settings,
+	ConsumptionSettings shardkeeperConsumerSettings(ShardkeeperSettings settings,
 			TopicFailureHandlers failureHandlers) {
 		ShardkeeperProperties.Consumer consumer = settings.properties().consumer();
-		return new ShardConsumerRunner.Settings(settings.consumers(failureHandlers::of),
-				consumer.buffer().totalSize().toBytes(), consumer.state().cacheSize().toBytes(),
-				settings.broadcastTopics(), settings.autoStartup(),
+		return new ConsumptionSettings(settings.consumers(failureHandlers::of), consumer.buffer().totalSize().toBytes(),
+				consumer.state().cacheSize().toBytes(), settings.broadcastTopics(), settings.autoStartup(),
 				consumer.startup() == ShardkeeperProperties.Startup.WITH_CONTEXT);
 	}
 
@@ -304,7 +304,7 @@ public final class ShardkeeperAutoConfiguration {
 			SettingsAgreement agreement, ShardHandlerDetector detector, SourceRegistry sources,
 			StartPositions startPositions, CheckpointStore checkpoints, BroadcastStores broadcast, Lease lease,
 			MemberRuntime runtime, StateValues stateValues, ObjectProvider<ConsumerMeters> meters,
-			ConsumerEvents events, ObjectProvider<OutputSettings> outputs, ShardConsumerRunner.Settings consumers,
+			ConsumerEvents events, ObjectProvider<OutputSettings> outputs, ConsumptionSettings consumers,
 			Environment environment) {
 		ShardkeeperProperties.Consumer consumer = settings.properties().consumer();
 		WorkerThreads threads = new WorkerThreads(Threading.VIRTUAL.isActive(environment), consumer.threads(),

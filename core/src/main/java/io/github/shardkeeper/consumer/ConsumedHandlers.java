@@ -5,6 +5,8 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.BiConsumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +26,8 @@ final class ConsumedHandlers {
 
 	private final SourceRegistry sources;
 
+	private final BiConsumer<String, ShardHandler> check;
+
 	private final Map<String, ShardHandler> registered = new TreeMap<>();
 
 	/** Topics of removed handlers, which the beans still have. */
@@ -32,9 +36,15 @@ final class ConsumedHandlers {
 	/** Empty before the beans are known. */
 	private volatile Map<String, ShardHandler> current = Map.of();
 
-	ConsumedHandlers(HandlerDetection detection, SourceRegistry sources) {
+	/**
+	 * Creates handlers that are not found yet.
+	 * @param check throws a {@link ShardkeeperConfigurationException} if the handler of a
+	 * topic cannot be called with the settings
+	 */
+	ConsumedHandlers(HandlerDetection detection, SourceRegistry sources, BiConsumer<String, ShardHandler> check) {
 		this.detection = detection;
 		this.sources = sources;
+		this.check = check;
 	}
 
 	/** Returns the handlers by topic; empty before they were found for the first time. */
@@ -43,7 +53,20 @@ final class ConsumedHandlers {
 	}
 
 	/**
-	 * Finds the handlers of the beans, and adds those that are registered.
+	 * Checks that a topic has a handler.
+	 * @throws IllegalArgumentException if it has none
+	 */
+	void require(String topic) {
+		Set<String> known = this.current.keySet();
+		if (!known.contains(topic)) {
+			throw new IllegalArgumentException("No @ShardConsumer method of this instance consumes the topic '%s': %s"
+				.formatted(topic, known.isEmpty() ? "it has none, or its application context has not started yet"
+						: "it has handlers of " + new TreeSet<>(known)));
+		}
+	}
+
+	/**
+	 * Finds and checks the handlers of the beans, and adds those that are registered.
 	 * @throws ShardkeeperConfigurationException if one is not supported, or a topic has
 	 * two
 	 */
@@ -54,16 +77,21 @@ final class ConsumedHandlers {
 		requireNew(found, this.registered);
 		found.putAll(this.registered);
 		this.current = Collections.unmodifiableMap(found);
+		found.forEach(this.check);
 		return found;
 	}
 
 	/**
-	 * Returns the handlers of an object, which are not registered by that.
+	 * Returns the handlers of an object, checked; they are not registered by that.
 	 * @param topic the topic of its only handler; {@code null} for those that the
 	 * annotations name
+	 * @throws ShardkeeperConfigurationException if one is not supported
 	 */
 	Map<String, ShardHandler> of(Object bean, @Nullable String topic) {
-		return this.detection.detect(bean, topic, this.sources.topics(), this.sources::hasRecords);
+		Map<String, ShardHandler> found = this.detection.detect(bean, topic, this.sources.topics(),
+				this.sources::hasRecords);
+		found.forEach(this.check);
+		return found;
 	}
 
 	/**

@@ -13,7 +13,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
 
 import io.github.shardkeeper.checkpoint.memory.MemoryCheckpointStore;
-import io.github.shardkeeper.consumer.ShardConsumerRunner;
+import io.github.shardkeeper.consumer.ConsumptionSettings;
 import io.github.shardkeeper.consumer.StartPositions;
 import io.github.shardkeeper.coordination.member.AssignmentSettings;
 import io.github.shardkeeper.coordination.member.CoordinationSettings;
@@ -160,8 +160,8 @@ final class TestGroup implements SmartInitializingSingleton {
 		return bean(StartPositions.class);
 	}
 
-	ShardConsumerRunner.Settings consumers() {
-		return bean(ShardConsumerRunner.Settings.class);
+	ConsumptionSettings consumers() {
+		return bean(ConsumptionSettings.class);
 	}
 
 	StateValues stateValues() {
