@@ -69,7 +69,7 @@ class LoadReportTests {
 
 	@Test
 	void reportAtTheLengthLimitCanBeRead() {
-		for (long seed = 0; seed < 300; seed++) {
+		for (long seed = 0; seed < 30; seed++) {
 			Random random = new Random(seed);
 			Map<ShardId, Double> loads = new HashMap<>();
 			for (int shard = 0; shard < 3_000; shard++) {

@@ -5,6 +5,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -43,6 +44,7 @@ class MemberProblemsTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void manyShardsWithOneProblemFit() {
 		MemberProblems shared = MemberProblems.of(problems(100_000, "Records cannot be read"));
 

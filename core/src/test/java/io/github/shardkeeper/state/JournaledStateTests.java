@@ -9,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -217,6 +218,7 @@ class JournaledStateTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void entriesTooLargeForACommitAreRefused() {
 		String large = "x".repeat(StateWrites.MAX_ENTRY_LENGTH - 2 - "large 0".length());
 		StateView view = this.state.open(0);
@@ -237,6 +239,7 @@ class JournaledStateTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void keysCountAsValuesDo() {
 		String longKey = "k".repeat(StateWrites.MAX_ENTRY_LENGTH);
 		for (boolean shared : new boolean[] { false, true }) {

@@ -25,17 +25,20 @@ import io.github.shardkeeper.assignment.rules.RoundRobinAssignment;
 import io.github.shardkeeper.assignment.sticky.StickyAssignment;
 import io.github.shardkeeper.shard.MemberId;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.testsupport.MoreInProof;
 import io.github.shardkeeper.testsupport.Promise;
+import io.github.shardkeeper.testsupport.Schedules;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Properties of every strategy, over random groups.
  */
+@MoreInProof
 @Promise("Least movement")
 class EveryStrategyTests {
 
-	private static final int RANDOM_GROUPS = 1_000;
+	private static final int RANDOM_GROUPS = Schedules.count("shardkeeper.assignment.groups", 200, 1_000);
 
 	private static final int MOST_MEMBERS = 7;
 
