@@ -8,7 +8,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.LongStream;
@@ -290,7 +289,7 @@ final class Checker {
 		this.committedUnder.put(shard, token);
 		this.committed.put(shard, number);
 		this.everCommitted.merge(shard, number, Math::max);
-		SortedMap<Long, Integer> traces = new TreeMap<>();
+		Map<Long, Integer> traces = new HashMap<>();
 		long count = 0;
 		long sum = 0;
 		for (Map.Entry<String, String> entry : checkpoint.state().entrySet()) {
@@ -310,7 +309,7 @@ final class Checker {
 			traces.merge(record, 1, Integer::sum);
 			aside.add(record);
 		});
-		SortedMap<Long, Integer> expected = new TreeMap<>();
+		Map<Long, Integer> expected = new HashMap<>();
 		LongStream.rangeClosed(1, number).forEach((record) -> expected.put(record, 1));
 		checkpoint.ahead().forEach((offset) -> expected.put(SimulatedTopic.number(offset), 1));
 		Set<Long> unsure = this.asideWhenLost.getOrDefault(shard, Set.of());

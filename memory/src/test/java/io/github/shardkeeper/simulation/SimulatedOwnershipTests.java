@@ -132,11 +132,11 @@ class SimulatedOwnershipTests {
 		SimulatedInstance a = this.story.start();
 		SimulatedInstance b = this.story.start();
 		this.story.settle(a, b);
-		this.story.callsTake(a, SimulatedGroup.LEASE.multipliedBy(20));
+		this.story.callsTake(a, SimulatedGroup.LEASE.multipliedBy(8));
 		this.story.feed();
 		Map<ShardId, Token> before = this.story.tokens();
 		Set<ShardId> ofA = this.story.ownedBy(a);
-		this.story.pass(SimulatedGroup.LEASE.multipliedBy(30));
+		this.story.pass(SimulatedGroup.LEASE.multipliedBy(12));
 		assertThat(this.story.tokens()).isEqualTo(before);
 		assertThat(ofA).allSatisfy((shard) -> assertThat(this.story.group().committed(shard)).isEqualTo(1));
 
@@ -157,7 +157,7 @@ class SimulatedOwnershipTests {
 		SimulatedInstance c = this.story.start();
 		this.story.settle(a, b, c);
 		Map<ShardId, Token> before = this.story.tokens();
-		this.story.pass(Duration.ofHours(1));
+		this.story.pass(Duration.ofMinutes(15));
 		assertThat(this.story.tokens()).isEqualTo(before);
 
 		this.story.start();

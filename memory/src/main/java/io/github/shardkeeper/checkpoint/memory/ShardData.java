@@ -235,7 +235,7 @@ public final class ShardData {
 	}
 
 	Checkpoint toCheckpoint(long nowMillis) {
-		return toCheckpoint(Collections.unmodifiableMap(new TreeMap<>(this.state)), nowMillis);
+		return toCheckpoint(Collections.unmodifiableSortedMap(new TreeMap<>(this.state)), nowMillis);
 	}
 
 	/** Returns the checkpoint, with the state unless the owner reads it on use. */
