@@ -26,6 +26,7 @@ import java.util.stream.Stream;
 
 import io.lettuce.core.ScriptOutputType;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -123,6 +124,7 @@ class NativeIdsTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void idIsRememberedWhileAsManyFollowAsPromised() {
 		Random random = new Random(4711);
 		List<LongFunction<String>> kinds = List.of(
