@@ -25,7 +25,6 @@ import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.errors.UnknownServerException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -58,10 +57,11 @@ class KafkaAppenderTests {
 
 	private static final ShardId SHARD = ShardId.of("orders", 0);
 
-	private static EmbeddedKafka kafka;
+	/** On the broker that all tests of this module use. */
+	private static final String TOPIC = "appended-orders";
 
-	private final KafkaSourceSettings settings = KafkaSourceSettings.of(Map.of("orders", KafkaTopic.named("orders")),
-			kafka.clientProperties());
+	private final KafkaSourceSettings settings = KafkaSourceSettings.of(Map.of("orders", KafkaTopic.named(TOPIC)),
+			EmbeddedKafka.shared().clientProperties());
 
 	private final KafkaFailure failures = new KafkaFailure(this.settings.servers());
 
@@ -76,14 +76,8 @@ class KafkaAppenderTests {
 			this.executor);
 
 	@BeforeAll
-	static void start() {
-		kafka = EmbeddedKafka.start();
-		kafka.createTopic("orders", 1);
-	}
-
-	@AfterAll
-	static void stop() {
-		kafka.close();
+	static void createTopic() {
+		EmbeddedKafka.shared().createTopic(TOPIC, 1);
 	}
 
 	@BeforeEach
