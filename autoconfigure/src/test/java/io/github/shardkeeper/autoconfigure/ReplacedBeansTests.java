@@ -18,6 +18,7 @@ import java.util.stream.Stream;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -99,15 +100,32 @@ class ReplacedBeansTests {
 				"shardkeeper.session.heartbeat-interval=100ms",
 				"spring.data.redis.port=" + EmbeddedRedis.shared().port());
 
+	/** A store is alone: without the default one other beans are missing, too. */
 	@ParameterizedTest
 	@ValueSource(strings = { "memory", "redis" })
-	void applicationBeanReplacesDefault(String store) {
-		for (Class<?> type : REPLACEABLE) {
-			withOwn(this.runner.withPropertyValues("shardkeeper.store=" + store), type).run((context) -> {
-				assertThat(context).as(type.getSimpleName()).hasNotFailed();
-				assertThat(context.getBeanNamesForType(type)).as(type.getSimpleName()).containsExactly("own");
-			});
+	void applicationBeansReplaceDefaults(String store) {
+		List<Class<?>> stores = List.of(CoordinationStore.class, CheckpointStore.class);
+		stores.forEach((type) -> assertReplaced(store, List.of(type)));
+		assertReplaced(store, REPLACEABLE.stream().filter((type) -> !stores.contains(type)).toList());
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "memory", "redis" })
+	@Tag("proof")
+	void applicationBeanReplacesDefaultAlone(String store) {
+		REPLACEABLE.forEach((type) -> assertReplaced(store, List.of(type)));
+	}
+
+	private void assertReplaced(String store, List<Class<?>> types) {
+		ApplicationContextRunner own = this.runner.withPropertyValues("shardkeeper.store=" + store);
+		for (Class<?> type : types) {
+			own = withBean(own, "own" + type.getSimpleName(), type);
 		}
+		own.run((context) -> {
+			assertThat(context).as("%s", types).hasNotFailed();
+			assertThat(types).allSatisfy((type) -> assertThat(context.getBeanNamesForType(type))
+				.containsExactly("own" + type.getSimpleName()));
+		});
 	}
 
 	@Test

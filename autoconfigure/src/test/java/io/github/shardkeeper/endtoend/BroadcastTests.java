@@ -149,6 +149,7 @@ class BroadcastTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void everyStartBeginsAtTheLatestRecordUnlessItResumes() {
 		String[] latest = { EACH_START_BEGINS, "shardkeeper.topics.prices.start=latest" };
 		send(0, 5);
@@ -197,6 +198,7 @@ class BroadcastTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void newInstanceBeginsWithFirstRecord() {
 		List<String> sent = send(0, 10);
 		ConfigurableApplicationContext one = start("one");
@@ -226,6 +228,7 @@ class BroadcastTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void groupHasNoShardsOfBroadcastTopics() {
 		ConfigurableApplicationContext one = start("one");
 		send(0, 10);
@@ -291,6 +294,7 @@ class BroadcastTests {
 
 	/** Like the cached contexts of tests. */
 	@Test
+	@Tag("proof")
 	void contextsOfOneProcessAreSeparateInstances() {
 		ConfigurableApplicationContext first = start("", EACH_START_BEGINS);
 		ConfigurableApplicationContext second = start("", EACH_START_BEGINS);

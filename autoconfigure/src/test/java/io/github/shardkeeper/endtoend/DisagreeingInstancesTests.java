@@ -73,6 +73,7 @@ class DisagreeingInstancesTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void broadcastInstanceKeepsOutOneThatWouldCoordinate() {
 		start("one", BROADCAST);
 
@@ -81,6 +82,7 @@ class DisagreeingInstancesTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void settingsAreChangedWhenAllInstancesHaveStopped() {
 		start("one", COORDINATED).close();
 

@@ -171,6 +171,7 @@ class InOneJvmTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void retriedRecordIsHealthDetail() {
 		ConfigurableApplicationContext one = start("one", "shardkeeper.consumer.retry.max-attempts=1000");
 		Handler handler = one.getBean(Handler.class);
@@ -190,6 +191,7 @@ class InOneJvmTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void unconvertiblePayloadHaltsOnlyItsShardIfConfigured() {
 		ConfigurableApplicationContext one = start("one", "shardkeeper.consumer.on-failure=halt");
 		ShardTemplate template = one.getBean(ShardTemplate.class);
@@ -375,6 +377,7 @@ class InOneJvmTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void canBeStoppedAndStartedAgain() {
 		ConfigurableApplicationContext one = start("one");
 		awaitLoads(one, Map.of("one", 4L));

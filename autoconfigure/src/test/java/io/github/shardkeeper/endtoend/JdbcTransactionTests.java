@@ -160,6 +160,7 @@ class JdbcTransactionTests {
 
 	/** PostgreSQL aborts the transaction; the handler must not lose its rows silently. */
 	@EveryDatabase
+	@Tag("proof")
 	void rowsOfAnAbortedTransactionAreAFailureOfTheCall(TestDatabase kind) {
 		open(kind);
 		ConfigurableApplicationContext instance = start(Single.class, "one");
@@ -221,6 +222,7 @@ class JdbcTransactionTests {
 	}
 
 	@EveryDatabase
+	@Tag("proof")
 	void shardIsConsumedFromAnotherPosition(TestDatabase kind) {
 		open(kind);
 		ConfigurableApplicationContext instance = start(Single.class, "one");
@@ -234,6 +236,7 @@ class JdbcTransactionTests {
 	}
 
 	@EveryDatabase
+	@Tag("proof")
 	void checkpointOfEarlierConsumptionIsTakenOver(TestDatabase kind) {
 		open(kind);
 		String none = "shardkeeper.topics.orders.consumer.transaction=none";
@@ -271,6 +274,7 @@ class JdbcTransactionTests {
 
 	/** Calls that wait for others must not have the connections that those need. */
 	@EveryDatabase
+	@Tag("proof")
 	void smallPoolDelaysConcurrentCallsOnly(TestDatabase kind) {
 		open(kind);
 		this.database.setMaximumPoolSize(3);
@@ -323,6 +327,7 @@ class JdbcTransactionTests {
 
 	/** A rollback to its savepoint takes back everything that belongs to the call. */
 	@EveryDatabase
+	@Tag("proof")
 	void failedNestedPartLeavesNothing(TestDatabase kind) {
 		open(kind);
 		ConfigurableApplicationContext instance = start(Nested.class, "one");
@@ -335,6 +340,7 @@ class JdbcTransactionTests {
 
 	/** The database works all the time, so the attempts are counted. */
 	@EveryDatabase
+	@Tag("proof")
 	void callThatOutlivesItsTransactionBecomesADeadLetter(TestDatabase kind, CapturedOutput output) {
 		open(kind);
 		ConfigurableApplicationContext instance = start(Single.class, "one", "spring.transaction.default-timeout=1s");

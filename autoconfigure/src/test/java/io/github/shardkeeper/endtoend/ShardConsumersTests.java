@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -179,6 +180,7 @@ class ShardConsumersTests {
 
 	/** The shards are on their way to the instance that stops. */
 	@Test
+	@Tag("proof")
 	void stopDuringAHandover() {
 		ConfigurableApplicationContext one = start("one");
 		handle(one, 20, one);
@@ -216,6 +218,7 @@ class ShardConsumersTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void runnerStartsATopicBeforeTheConsumersStart() {
 		ConfigurableApplicationContext one = this.group.start(Starting.class, "one",
 				"shardkeeper.consumer.startup=after-readiness", "shardkeeper.consumer.auto-startup=false");
@@ -225,6 +228,7 @@ class ShardConsumersTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void statesOutlastAPauseOfTheContext() {
 		ConfigurableApplicationContext one = start("one");
 		awaitShards(one, "orders", SHARDS);
@@ -245,6 +249,7 @@ class ShardConsumersTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void broadcastTopicIsPausedAndStopped() {
 		ConfigurableApplicationContext one = start("one", "shardkeeper.topics.prices.mode=broadcast");
 		ConfigurableApplicationContext two = start("two", "shardkeeper.topics.prices.mode=broadcast");

@@ -9,6 +9,7 @@ import com.example.Tenants;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -81,6 +82,7 @@ class ShardGroupsTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void groupsNeedNoGroupWithoutName() {
 		this.onlyNamed.run((context) -> {
 			assertThat(context).hasNotFailed().doesNotHaveBean(ShardConsumers.class);
@@ -104,6 +106,7 @@ class ShardGroupsTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void objectIsRegisteredWithAGroup() {
 		this.both.withPropertyValues("shardkeeper.groups.billing.topics.notes.shards=1").run((context) -> {
 			ShardGroups groups = context.getBean(ShardGroups.class);
@@ -184,6 +187,7 @@ class ShardGroupsTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void stoppedApplicationConsumesNothingUntilItStartsAgain() {
 		this.onlyNamed.run((context) -> {
 			ShardGroups groups = context.getBean(ShardGroups.class);
