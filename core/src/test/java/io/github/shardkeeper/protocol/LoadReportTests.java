@@ -10,6 +10,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import io.github.shardkeeper.assignment.load.LoadMeasure;
 import io.github.shardkeeper.shard.ShardId;
+import io.github.shardkeeper.testsupport.MoreInProof;
+import io.github.shardkeeper.testsupport.Schedules;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -17,7 +19,10 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 /**
  * The text format of load reports, which members of several versions read.
  */
+@MoreInProof
 class LoadReportTests {
+
+	private static final int REPORTS = Schedules.count("shardkeeper.load.reports", 30, 300);
 
 	@Test
 	void reportListsLoadsWithTheirShards() {
@@ -69,7 +74,7 @@ class LoadReportTests {
 
 	@Test
 	void reportAtTheLengthLimitCanBeRead() {
-		for (long seed = 0; seed < 30; seed++) {
+		for (long seed = 0; seed < REPORTS; seed++) {
 			Random random = new Random(seed);
 			Map<ShardId, Double> loads = new HashMap<>();
 			for (int shard = 0; shard < 3_000; shard++) {
