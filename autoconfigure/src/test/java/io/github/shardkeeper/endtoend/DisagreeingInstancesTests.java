@@ -96,6 +96,7 @@ class DisagreeingInstancesTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void otherSelectorOfShardsIsRefused() {
 		start("one", COORDINATED);
 

@@ -213,6 +213,7 @@ class InOneJvmTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void wrongPayloadClassHaltsTopic() {
 		ConfigurableApplicationContext one = start("one",
 				"shardkeeper.topics.orders.consumer.max-conversion-failures=3");

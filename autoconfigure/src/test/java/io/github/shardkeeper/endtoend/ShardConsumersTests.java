@@ -96,6 +96,7 @@ class ShardConsumersTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void topicThatIsStoppedEverywhereHasNoOwnerAndOthersGoOn() {
 		ConfigurableApplicationContext one = start("one");
 		handle(one, 20, one);
@@ -140,6 +141,7 @@ class ShardConsumersTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void handlerStopsItsOwnTopic() {
 		ConfigurableApplicationContext one = start("one");
 		awaitShards(one, "orders", SHARDS);

@@ -268,6 +268,7 @@ class ShardGroupsTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void groupIsAskedForByItsNameOnceItExists() {
 		this.both.run((context) -> {
 			ShardGroups groups = context.getBean(ShardGroups.class);
