@@ -12,15 +12,15 @@ import io.github.shardkeeper.text.EncodableText;
 public record TimerId(String key, String name) {
 
 	public TimerId {
-		require(key, "key");
-		require(name, "name");
+		require(key, "The key of a timer");
+		require(name, "The name of a timer");
 	}
 
 	private static void require(String text, String what) {
 		if (text.isEmpty()) {
-			throw new IllegalArgumentException("The %s of a timer must not be empty".formatted(what));
+			throw new IllegalArgumentException(what + " must not be empty");
 		}
-		EncodableText.require(text, "The %s of a timer".formatted(what));
+		EncodableText.require(text, what);
 	}
 
 }

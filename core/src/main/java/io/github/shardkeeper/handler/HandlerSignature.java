@@ -43,6 +43,9 @@ public final class HandlerSignature {
 
 	private final MessageArguments.@Nullable OfMethod messages;
 
+	/** Put together once: every shard that starts asks for it. */
+	private final String name;
+
 	/** Resolved once: a handler has one bean. */
 	private volatile @Nullable Method invocable;
 
@@ -50,6 +53,7 @@ public final class HandlerSignature {
 	HandlerSignature(Method method, String annotation, List<HandlerArgument> arguments, @Nullable Type payloadType,
 			MessageArguments.@Nullable OfMethod messages) {
 		this.method = method;
+		this.name = name(method);
 		this.annotation = annotation;
 		this.arguments = arguments.toArray(HandlerArgument[]::new);
 		this.taken = Set.copyOf(arguments);
@@ -126,7 +130,7 @@ public final class HandlerSignature {
 	}
 
 	String name() {
-		return name(this.method);
+		return this.name;
 	}
 
 	/** Returns the annotation, for messages. */

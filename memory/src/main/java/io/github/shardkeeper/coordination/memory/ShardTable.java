@@ -147,6 +147,10 @@ final class ShardTable {
 		}
 
 		List<Ownership> after(long generation, int limit) {
+			// So it is for nearly every heartbeat.
+			if (this.order.isEmpty() || this.order.lastKey() <= generation) {
+				return List.of();
+			}
 			return this.order.tailMap(generation, false)
 				.entrySet()
 				.stream()
