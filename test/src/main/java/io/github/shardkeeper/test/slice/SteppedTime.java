@@ -17,6 +17,8 @@ import io.github.shardkeeper.time.WallClock;
  */
 final class SteppedTime implements WallClock {
 
+	private static final MonotonicTime START = new MonotonicTime(0);
+
 	private static final Instant BEGINNING = Instant.parse("2026-01-01T00:00:00Z");
 
 	/** More events than that at one moment: something spins. */
@@ -25,7 +27,7 @@ final class SteppedTime implements WallClock {
 	/** Guarded by itself: handlers may complete results on other threads. */
 	private final PriorityQueue<Event> queue = new PriorityQueue<>();
 
-	private volatile long nanos;
+	private volatile MonotonicTime now = START;
 
 	/** Guarded by the queue. */
 	private long made;
@@ -34,28 +36,28 @@ final class SteppedTime implements WallClock {
 	void reset() {
 		synchronized (this.queue) {
 			this.queue.clear();
-			this.nanos = 0;
+			this.now = START;
 			this.made = 0;
 		}
 	}
 
 	@Override
 	public Instant instant() {
-		return BEGINNING.plusNanos(this.nanos);
+		return BEGINNING.plusNanos(nanos());
 	}
 
 	MonotonicTime monotonic() {
-		return new MonotonicTime(this.nanos);
+		return this.now;
 	}
 
 	long nanos() {
-		return this.nanos;
+		return this.now.nanos();
 	}
 
 	/** Has a process do something at a time, at the earliest now. */
 	Event at(long time, InstanceProcess process, Runnable action) {
 		synchronized (this.queue) {
-			Event event = new Event(Math.max(time, this.nanos), this.made++, process, action);
+			Event event = new Event(Math.max(time, nanos()), this.made++, process, action);
 			this.queue.add(event);
 			return event;
 		}
@@ -72,7 +74,7 @@ final class SteppedTime implements WallClock {
 	boolean run(long until, BooleanSupplier deliver, BooleanSupplier enough) {
 		int atOnce = 0;
 		while (true) {
-			Event event = take(this.nanos);
+			Event event = take(nanos());
 			if (event != null) {
 				event.run();
 				if (++atOnce > MOST_EVENTS_AT_ONCE) {
@@ -85,10 +87,10 @@ final class SteppedTime implements WallClock {
 				if (enough.getAsBoolean()) {
 					return true;
 				}
-				if (this.nanos >= until) {
+				if (nanos() >= until) {
 					return false;
 				}
-				this.nanos = Math.min(until, next());
+				this.now = new MonotonicTime(Math.min(until, next()));
 				atOnce = 0;
 			}
 		}

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.test.slice;
 
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -40,6 +41,11 @@ final class TestGroup implements SmartInitializingSingleton {
 	private final ApplicationContext context;
 
 	private final List<Class<?>> named;
+
+	/** Those that were looked up: a search by type takes longer than most of a step. */
+	private final Map<Class<?>, Object> beans = new HashMap<>();
+
+	private @Nullable OutputSettings outputs;
 
 	private Map<String, ShardHandler> handlers = Map.of();
 
@@ -97,7 +103,12 @@ final class TestGroup implements SmartInitializingSingleton {
 	}
 
 	private <T> T bean(Class<T> type) {
-		return this.context.getBean(type);
+		Object bean = this.beans.get(type);
+		if (bean == null) {
+			bean = this.context.getBean(type);
+			this.beans.put(type, bean);
+		}
+		return type.cast(bean);
 	}
 
 	Map<String, ShardHandler> handlers() {
@@ -169,7 +180,12 @@ final class TestGroup implements SmartInitializingSingleton {
 	}
 
 	OutputSettings outputs() {
-		return this.context.getBeanProvider(OutputSettings.class).getIfAvailable(() -> OutputSettings.NONE);
+		OutputSettings known = this.outputs;
+		if (known == null) {
+			known = this.context.getBeanProvider(OutputSettings.class).getIfAvailable(() -> OutputSettings.NONE);
+			this.outputs = known;
+		}
+		return known;
 	}
 
 	ApplicationEventPublisher publisher() {

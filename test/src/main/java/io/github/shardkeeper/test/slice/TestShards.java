@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -186,7 +187,7 @@ public final class TestShards {
 			// Until the leader has seen it, and has waited for more members.
 			run(settings.settleTime().plus(settings.heartbeatInterval().multipliedBy(2)), NEVER);
 		}
-		await(() -> !started.isRunning() || isSettled(), "the instance '%s' has started".formatted(instance));
+		await(() -> !started.isRunning() || isSettled(), () -> "the instance '%s' has started".formatted(instance));
 	}
 
 	/**
@@ -198,7 +199,7 @@ public final class TestShards {
 	public void stop(String instance) {
 		TestInstance stopping = running(instance);
 		CompletableFuture<Void> left = stopping.leave();
-		await(left::isDone, "the instance '%s' has left".formatted(instance));
+		await(left::isDone, () -> "the instance '%s' has left".formatted(instance));
 		stopping.end();
 	}
 
@@ -263,7 +264,7 @@ public final class TestShards {
 		this.group.coordination()
 			.directives()
 			.put(Directive.of(Directive.Kind.MOVE, shard.toString(), instance, "test", "TestShards.move"));
-		await(() -> to.owns(shard) && isSettled(), "%s has moved to '%s'".formatted(shard, instance));
+		await(() -> to.owns(shard) && isSettled(), () -> "%s has moved to '%s'".formatted(shard, instance));
 	}
 
 	private TestInstance running(String instance) {
@@ -290,7 +291,7 @@ public final class TestShards {
 	}
 
 	/** Lets time pass until then, for a limited time. */
-	private void await(BooleanSupplier condition, String what) {
+	private void await(BooleanSupplier condition, Supplier<String> what) {
 		CoordinationSettings settings = this.group.settings();
 		Duration limit = settings.lease().plus(settings.timeout()).multipliedBy(2).plusMinutes(1);
 		if (!run(limit, condition)) {
@@ -300,7 +301,7 @@ public final class TestShards {
 				.filter(TestInstance::isRunning)
 				.forEach((instance) -> problems.putAll(instance.problems()));
 			throw new IllegalStateException("After %s it is not so that %s. Owners: %s. Problems: %s".formatted(limit,
-					what, ownerships(), problems));
+					what.get(), ownerships(), problems));
 		}
 	}
 
