@@ -2,6 +2,7 @@ package io.github.shardkeeper.slice;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -345,6 +346,37 @@ class ShardkeeperTestTests {
 		IntStream.range(0, 20).forEach((client) -> this.shards.send("visits", "c" + client, "/"));
 		this.shards.advance(Duration.ofHours(1));
 		return this.shards.payloads("reports", String.class);
+	}
+
+	@Test
+	void caseSeesNothingOfTheOneBefore() {
+		List<Object> alone = failures("ann");
+		this.shards.reset();
+		this.shards.start("three");
+		failures("bob");
+		ShardId shard = this.shards.send("visits", "ann", "/").shard();
+		this.shards.start("four");
+		this.shards.move(shard, "four");
+		this.shards.freeze("four", Duration.ofDays(1));
+		this.shards.loseNextCommit(CommitLoss.WRITE);
+		this.shards.reset();
+
+		assertThat(failures("ann")).isEqualTo(alone);
+	}
+
+	/** Returns everything that a test sees after some records have failed. */
+	private List<Object> failures(String client) {
+		willThrow(new IllegalStateException("broken")).given(this.pages).opened("/shop");
+		ShardId shard = this.shards.send("visits", client, "/").shard();
+		this.shards.send("visits", client, "/shop");
+		this.shards.step();
+		List<Object> seen = new ArrayList<>(List.of(this.shards.problems(), this.shards.owner(shard)));
+		this.shards.advance(Duration.ofSeconds(30));
+		seen.addAll(List.of(this.shards.waiting(shard), this.shards.state(shard, Object.class)));
+		this.shards.advance(Duration.ofMinutes(30));
+		seen.addAll(List.of(this.shards.deadLetters("visits").toString(), this.shards.committed(shard),
+				this.shards.now(), this.shards.payloads("reports", String.class)));
+		return seen;
 	}
 
 	@Test
