@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.function.IntConsumer;
 
 import com.sun.management.ThreadMXBean;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
@@ -23,6 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * it falls for thousands of cases, until the JVM has compiled what they run.
  * {@code tests.slice-rounds} sets how many rounds there are.
  */
+@Tag("proof")
 @ShardkeeperTest(value = VisitCounter.class,
 		properties = { "shardkeeper.topics.visits.shards=4", "shardkeeper.topics.reports.shards=1" })
 @Import(Pages.class)
