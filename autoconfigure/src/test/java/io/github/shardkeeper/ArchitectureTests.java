@@ -220,7 +220,7 @@ class ArchitectureTests {
 						"checkpoint", "template", "source.fixed", "source.memory", "source", "protocol",
 						"assignment.selection", "assignment.load", "assignment", "loop", "time", API, "shard", "text"));
 		plan.put("autoconfigure.dashboard", Set.of("autoconfigure", "dashboard", "actuate", "operations.reporting",
-				"operations.request", "history", "report", "coordination.member", "loop", "time", API));
+				"operations.request", "history", "report", "coordination.member", "loop", "time", API, "text"));
 		plan.put("autoconfigure.group", Set.of("autoconfigure", "autoconfigure.properties", "actuate", "consumer",
 				"checkpoint", "coordination.member", "coordination.store", "source", API, "shard", "text"));
 
@@ -356,7 +356,7 @@ class ArchitectureTests {
 		plan.put("observation", Set.of("micrometer"));
 		plan.put("actuate", Set.of("spring", "spring-boot", "micrometer", "slf4j"));
 		plan.put("dashboard", Set.of("spring", "spring-boot", "servlet", "reactor"));
-		plan.put("autoconfigure.dashboard", Set.of("spring", "spring-boot", "jackson", "reactor"));
+		plan.put("autoconfigure.dashboard", Set.of("spring", "spring-boot", "jackson", "reactor", "slf4j"));
 		plan.put("autoconfigure.payload",
 				Set.of("slf4j", "jackson", "jakarta-validation", "spring", "spring-boot", "spring-messaging"));
 		plan.put("autoconfigure.client", Set.of("lettuce", "spring"));

@@ -17,7 +17,7 @@ const MOST_LISTED = 500;
 const paths = document.documentElement.dataset;
 
 export const settings = { acts: paths.acts === "true", shards: paths.shards, moves: paths.moves,
-	groups: paths.groups.split(" ").filter(Boolean) };
+	groups: (paths.groups ?? "").split(" ").filter(Boolean) };
 
 /** The group that is shown, of several of the application; null if it has only one. */
 export const shown = new URLSearchParams(location.search).get("group") ?? (settings.groups.length > 1 ? settings.groups[0] : null);

@@ -145,9 +145,13 @@ final class ShardReaders implements ShardReadControl, AutoCloseable {
 		return problems;
 	}
 
-	/** Returns why the source of a topic cannot be read, {@code null} if it can. */
+	/**
+	 * Returns why the source of a topic cannot be read, {@code null} if it can, or is not
+	 * read any more: a call of an earlier run may still be running.
+	 */
 	@Nullable ShardProblem problem(String topic) {
-		FailedPolls failed = of(topic).failed;
+		PolledReader reader = this.readers.get(this.sourceName.apply(topic));
+		FailedPolls failed = (reader != null) ? reader.failed : null;
 		if (failed == null) {
 			return null;
 		}

@@ -36,6 +36,8 @@ final class KeyedRows {
 
 	private final String delete;
 
+	private final String deleteSeveral;
+
 	/**
 	 * Creates the access to a table.
 	 * @param hash the column of the hash
@@ -54,7 +56,8 @@ final class KeyedRows {
 				CheckpointTable.KEY, hash);
 		this.insertOrUpdate = "%s on conflict (group_name, topic, shard_id, %s) do update set %s".formatted(this.insert,
 				hash, assigned(changing, "%1$s = excluded.%1$s"));
-		this.delete = "delete from %s where %s and %s in ".formatted(table, CheckpointTable.KEY, hash);
+		this.delete = "delete from %s where %s and %s = ?".formatted(table, CheckpointTable.KEY, hash);
+		this.deleteSeveral = "delete from %s where %s and %s in ".formatted(table, CheckpointTable.KEY, hash);
 	}
 
 	private static String assigned(List<String> columns, String format) {
@@ -83,7 +86,7 @@ final class KeyedRows {
 
 	/** Updates rows, and inserts those that do not exist. */
 	void put(Object[] shard, List<Row> rows) {
-		if (this.steps.database().equals("postgresql")) {
+		if (isPostgresql()) {
 			insert(this.insertOrUpdate, shard, rows);
 		}
 		else if (!rows.isEmpty()) {
@@ -116,8 +119,21 @@ final class KeyedRows {
 		}
 	}
 
+	/**
+	 * Removes rows. MySQL and MariaDB do so one by one: looking for several, they may
+	 * scan a small table, and lock the rows of other shards.
+	 */
 	void remove(Object[] shard, List<String> hashes) {
-		inParts(hashes, (places, part) -> this.writes.update(this.delete + places, arguments(shard, part)));
+		if (isPostgresql()) {
+			inParts(hashes, (places, part) -> this.writes.update(this.deleteSeveral + places, arguments(shard, part)));
+		}
+		else if (!hashes.isEmpty()) {
+			this.writes.batchUpdate(this.delete, hashes.stream().map((hash) -> arguments(shard, hash)).toList());
+		}
+	}
+
+	private boolean isPostgresql() {
+		return this.steps.database().equals("postgresql");
 	}
 
 	private static Object[] arguments(Object... parts) {

@@ -7,6 +7,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 import reactor.core.publisher.Flux;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -46,6 +47,7 @@ import io.github.shardkeeper.loop.LoopThreads;
 import io.github.shardkeeper.operations.reporting.GroupReporter;
 import io.github.shardkeeper.operations.request.ShardQuery;
 import io.github.shardkeeper.report.GroupReport;
+import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicClock;
 
 /** Dashboard, in web applications with the actuator. */
@@ -56,6 +58,8 @@ import io.github.shardkeeper.time.MonotonicClock;
 @ConditionalOnBean(EndpointFieldCheck.class)
 public final class ShardkeeperDashboardAutoConfiguration {
 
+	private static final Logger logger = PrintableLogger.of(ShardkeeperDashboardAutoConfiguration.class);
+
 	/** Guards the acts, also without the dashboard. */
 	@Bean
 	DashboardPaths shardkeeperDashboardPaths(ObjectProvider<PathMappedEndpoints> endpoints) {
@@ -63,16 +67,24 @@ public final class ShardkeeperDashboardAutoConfiguration {
 	}
 
 	/** Returns what differs if there is something new to read in a group. */
-	private static Map<String, Object> summary(GroupReporter reporter, @Nullable MoveHistory history) {
-		GroupReport report = reporter.report(new ShardQuery(null, null, null, null, null, 0, false));
+	static Map<String, Object> summary(String group, GroupReporter reporter, @Nullable MoveHistory history) {
 		Map<String, Object> summary = new TreeMap<>();
-		summary.put("group", report.group());
-		summary.put("epoch", report.epoch());
-		summary.put("generation", report.generation());
-		summary.put("members", report.members().hashCode());
-		summary.put("topics", report.topics().hashCode());
-		summary.put("problems", report.problems().hashCode());
-		summary.put("move", newest(history));
+		summary.put("group", group);
+		try {
+			GroupReport report = reporter.report(new ShardQuery(null, null, null, null, null, 0, false));
+			summary.put("epoch", report.epoch());
+			summary.put("generation", report.generation());
+			summary.put("members", report.members().hashCode());
+			summary.put("topics", report.topics().hashCode());
+			summary.put("problems", report.problems().hashCode());
+			// A store that does not reply would only be waited for again.
+			summary.put("move", (report.error() == null) ? newest(history) : "unknown");
+		}
+		catch (RuntimeException ex) {
+			// The page reads the group, and shows why it cannot.
+			logger.debug("The dashboard has no summary of the group '{}'", group, ex);
+			summary.put("failure", ex.getClass().getName());
+		}
 		return summary;
 	}
 
@@ -94,23 +106,25 @@ public final class ShardkeeperDashboardAutoConfiguration {
 
 		@Bean
 		DashboardWatch shardkeeperDashboardWatch(ObjectProvider<LoopThreads> loops,
-				ObjectProvider<GroupReporter> reporter, ObjectProvider<MoveHistory> history,
-				ObjectProvider<GroupBeans> named) {
+				ObjectProvider<CoordinationSettings> own, ObjectProvider<GroupReporter> reporter,
+				ObjectProvider<MoveHistory> history, ObjectProvider<GroupBeans> named) {
 			JsonMapper mapper = new JsonMapper();
 			return new DashboardWatch(loops.getIfAvailable(
 					() -> new LoopThreads(MonotonicClock.SYSTEM, LoopMeters.NONE, LoopThreads.DEFAULT_STALL_LIMIT)),
-					MonotonicClock.SYSTEM, () -> mapper.writeValueAsString(summaries(reporter, history, named)));
+					MonotonicClock.SYSTEM, () -> mapper.writeValueAsString(summaries(own, reporter, history, named)));
 		}
 
 		/** Viewers of any group read again when something changes in one of them. */
-		private static List<Map<String, Object>> summaries(ObjectProvider<GroupReporter> reporter,
-				ObjectProvider<MoveHistory> history, ObjectProvider<GroupBeans> named) {
+		private static List<Map<String, Object>> summaries(ObjectProvider<CoordinationSettings> own,
+				ObjectProvider<GroupReporter> reporter, ObjectProvider<MoveHistory> history,
+				ObjectProvider<GroupBeans> named) {
 			List<Map<String, Object>> summaries = new ArrayList<>();
-			reporter.ifAvailable((own) -> summaries.add(summary(own, history.getIfAvailable())));
+			reporter
+				.ifAvailable((bean) -> summaries.add(summary(own.getObject().group(), bean, history.getIfAvailable())));
 			named.ifAvailable((groups) -> {
 				Map<String, MoveHistory> histories = groups.ofType(MoveHistory.class);
 				groups.ofType(GroupReporter.class)
-					.forEach((name, other) -> summaries.add(summary(other, histories.get(name))));
+					.forEach((name, other) -> summaries.add(summary(name, other, histories.get(name))));
 			});
 			return summaries;
 		}

@@ -82,7 +82,6 @@ class ShardGroupsTests {
 	}
 
 	@Test
-	@Tag("proof")
 	void groupsNeedNoGroupWithoutName() {
 		this.onlyNamed.run((context) -> {
 			assertThat(context).hasNotFailed().doesNotHaveBean(ShardConsumers.class);
@@ -187,7 +186,6 @@ class ShardGroupsTests {
 	}
 
 	@Test
-	@Tag("proof")
 	void stoppedApplicationConsumesNothingUntilItStartsAgain() {
 		this.onlyNamed.run((context) -> {
 			ShardGroups groups = context.getBean(ShardGroups.class);
