@@ -43,8 +43,6 @@ final class SeekOperation extends Operation {
 	private static final String POSITIONS = "'earliest', 'latest', a time such as 2026-11-21T10:00:00Z, 'group:' and the name "
 			+ "of a consumer group, an offset, or 'after' an offset";
 
-	private static final String UNKNOWN_DISTANCE = "the number of records between is not known";
-
 	private final ShardPositions positions;
 
 	private final CheckpointStore checkpoints;
@@ -157,30 +155,17 @@ final class SeekOperation extends Operation {
 		Offset before = (target != null) ? target.before() : null;
 		String obstacle = (target != null) ? target.obstacle() : null;
 		String change = "%s, at %s now, would continue after %s: %s".formatted(shard, text(present), text(before),
-				(present != null && before != null) ? distance(shard, present, before) : UNKNOWN_DISTANCE);
+				(present != null && before != null) ? distance(shard, present, before) : RecordDistance.UNKNOWN);
 		return (obstacle != null) ? "%s. Refused for now: %s".formatted(change, obstacle) : change;
 	}
 
 	private String distance(ShardId shard, Offset present, Offset before) {
 		try {
-			Long left = records(shard, present);
-			Long wanted = records(shard, before);
-			if (left == null || wanted == null) {
-				return UNKNOWN_DISTANCE;
-			}
-			long again = wanted - left;
-			if (again == 0) {
-				return "no record lies between";
-			}
-			return (again > 0) ? records(again) + " would be handled again" : records(-again) + " would be skipped";
+			return RecordDistance.text((offset) -> records(shard, offset), present, before);
 		}
 		catch (StoreUnavailableException | IllegalArgumentException ex) {
-			return "%s (%s)".formatted(UNKNOWN_DISTANCE, ex.getMessage());
+			return "%s (%s)".formatted(RecordDistance.UNKNOWN, ex.getMessage());
 		}
-	}
-
-	private static String records(long number) {
-		return (number == 1) ? "1 record" : number + " records";
 	}
 
 	private @Nullable Long records(ShardId shard, Offset offset) {
