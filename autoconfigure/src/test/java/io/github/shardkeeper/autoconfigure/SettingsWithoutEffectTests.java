@@ -37,8 +37,9 @@ class SettingsWithoutEffectTests {
 	private final ApplicationContextRunner memory = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(ShardkeeperAutoConfiguration.class, DataRedisAutoConfiguration.class))
 		// The consumers are checked, but never started.
-		.withPropertyValues("shardkeeper.store=memory", "shardkeeper.group=shop", "shardkeeper.topics.orders.shards=2",
-				"shardkeeper.topics.jobs.source=fixed", "shardkeeper.consumer.startup=after-readiness");
+		.withPropertyValues("spring.threads.virtual.enabled=false", "shardkeeper.store=memory",
+				"shardkeeper.group=shop", "shardkeeper.topics.orders.shards=2", "shardkeeper.topics.jobs.source=fixed",
+				"shardkeeper.consumer.startup=after-readiness");
 
 	private final ApplicationContextRunner orders = this.memory.withBean(Orders.class);
 

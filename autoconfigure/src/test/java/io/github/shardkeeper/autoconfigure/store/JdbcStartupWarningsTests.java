@@ -31,8 +31,9 @@ class JdbcStartupWarningsTests {
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(ShardkeeperAutoConfiguration.class, JacksonAutoConfiguration.class))
-		.withPropertyValues("shardkeeper.group=shop", "shardkeeper.store=memory",
-				"shardkeeper.topics.orders.consumer.transaction=jdbc", "shardkeeper.topics.orders.shards=8");
+		.withPropertyValues("spring.threads.virtual.enabled=false", "shardkeeper.group=shop",
+				"shardkeeper.store=memory", "shardkeeper.topics.orders.consumer.transaction=jdbc",
+				"shardkeeper.topics.orders.shards=8");
 
 	/** The default pool has ten connections. */
 	@ParameterizedTest

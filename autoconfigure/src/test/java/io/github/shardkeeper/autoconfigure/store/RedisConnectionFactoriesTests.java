@@ -89,7 +89,7 @@ class RedisConnectionFactoriesTests {
 
 			assertThat(keys(EmbeddedRedis.shared())).isNotEmpty();
 			assertThat(keys(cache)).isEmpty();
-			assertThat(output.getOut()).contains("uses the Redis of the bean 'redisConnectionFactory'")
+			assertThat(output.getOut()).contains("uses the Redis of the bean 'redisConnectionFactory")
 				.doesNotContain("evicts");
 		});
 	}
