@@ -13,8 +13,8 @@ import io.github.shardkeeper.handler.ShardHandler;
 
 /**
  * Handlers that come and go while the application runs. The next handler of a topic comes
- * after all shards of the one before have ended. Thread-safe: whoever starts or stops a
- * run locks this, and nobody does while calls are awaited, which may change handlers.
+ * after all shards of the one before have ended. Thread-safe: the start and the stop of a
+ * run lock this, and nobody does while calls are awaited, which may change handlers.
  */
 final class HandlerChanges {
 
