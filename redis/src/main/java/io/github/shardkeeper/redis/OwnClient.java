@@ -235,7 +235,7 @@ final class OwnClient {
 
 		@Override
 		public Optional<RedisCredentialsProviderFactory> getRedisCredentialsProviderFactory() {
-			return this.applications.getRedisCredentialsProviderFactory();
+			return this.applications.getRedisCredentialsProviderFactory().or(() -> Optional.of(new KnownCredentials()));
 		}
 
 		@Override
