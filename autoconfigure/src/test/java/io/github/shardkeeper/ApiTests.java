@@ -21,15 +21,12 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.testsupport.OnOneJdk;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * What applications may use: public types that are not {@link Internal}, and whose
  * package is not. The list shows in a review what a change adds to it or takes from it.
  */
-@OnOneJdk
 class ApiTests {
 
 	private static final String ROOT = "io.github.shardkeeper";

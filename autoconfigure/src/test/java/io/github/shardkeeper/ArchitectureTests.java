@@ -26,8 +26,6 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.testsupport.OnOneJdk;
-
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.equivalentTo;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
@@ -37,7 +35,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The floor plan. It lists exactly the arrows that exist: a new or removed arrow changes
  * a test.
  */
-@OnOneJdk
 class ArchitectureTests {
 
 	private static final String ROOT = "io.github.shardkeeper";

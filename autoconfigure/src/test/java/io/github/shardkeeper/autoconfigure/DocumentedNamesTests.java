@@ -15,14 +15,11 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.testsupport.OnOneJdk;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Pages name only tests and types that exist.
  */
-@OnOneJdk
 class DocumentedNamesTests {
 
 	private static final Path PROJECT = Path.of("..");

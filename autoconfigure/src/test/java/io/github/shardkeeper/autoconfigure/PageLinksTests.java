@@ -15,14 +15,11 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.testsupport.OnOneJdk;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Links of the pages lead to a file, and to a heading in it.
  */
-@OnOneJdk
 class PageLinksTests {
 
 	private static final Path PROJECT = Path.of("..");

@@ -13,15 +13,12 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.testsupport.OnOneJdk;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Pages use one word for one thing, and the usual one. Code, quoted texts in backticks
  * and addresses are not looked at, nor what is generated from texts of the code.
  */
-@OnOneJdk
 class PlainEnglishTests {
 
 	private static final Path PROJECT = Path.of("..");

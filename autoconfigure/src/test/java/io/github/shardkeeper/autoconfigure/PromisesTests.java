@@ -17,14 +17,11 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.testsupport.OnOneJdk;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Each promise of the README has tests, and a page lists them.
  */
-@OnOneJdk
 class PromisesTests {
 
 	private static final Path PROJECT = Path.of("..");

@@ -12,15 +12,12 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.testsupport.OnOneJdk;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Texts of log, health and failures that a page quotes for its readers to find are those
  * of the code.
  */
-@OnOneJdk
 class QuotedTextsTests {
 
 	private static final Path PROJECT = Path.of("..");

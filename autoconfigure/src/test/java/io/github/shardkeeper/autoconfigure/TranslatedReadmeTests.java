@@ -9,15 +9,12 @@ import java.util.regex.Pattern;
 
 import org.junit.jupiter.api.Test;
 
-import io.github.shardkeeper.testsupport.OnOneJdk;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The translated README has the same code, the same links, the same figures and the same
  * structure, so it is changed with the original.
  */
-@OnOneJdk
 class TranslatedReadmeTests {
 
 	private static final Pattern BLOCK = Pattern.compile("```.*?```", Pattern.DOTALL);

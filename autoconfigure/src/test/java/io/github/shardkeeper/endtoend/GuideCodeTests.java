@@ -25,14 +25,11 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-import io.github.shardkeeper.testsupport.OnOneJdk;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The Java code on the pages compiles.
  */
-@OnOneJdk
 class GuideCodeTests {
 
 	private static final Path TOP = Path.of("..");

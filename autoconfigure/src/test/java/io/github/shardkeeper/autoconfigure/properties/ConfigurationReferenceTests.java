@@ -28,14 +28,12 @@ import io.github.shardkeeper.assignment.selection.BuiltInStrategy;
 import io.github.shardkeeper.autoconfigure.properties.ConfigurationMetadata.Hint;
 import io.github.shardkeeper.autoconfigure.properties.ConfigurationMetadata.Property;
 import io.github.shardkeeper.autoconfigure.source.SourceSelection;
-import io.github.shardkeeper.testsupport.OnOneJdk;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The metadata describe every property, and the reference page shows them.
  */
-@OnOneJdk
 class ConfigurationReferenceTests {
 
 	private static final Path PROJECT = Path.of("..");
