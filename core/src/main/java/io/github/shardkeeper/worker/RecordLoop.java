@@ -19,7 +19,7 @@ import io.github.shardkeeper.worker.call.Delivery;
 import io.github.shardkeeper.worker.call.DeliveryCalls;
 import io.github.shardkeeper.worker.call.DeliveryOrder;
 import io.github.shardkeeper.worker.call.HandlerCalls;
-import io.github.shardkeeper.worker.call.ShardTurns;
+import io.github.shardkeeper.worker.call.TurnWatch;
 import io.github.shardkeeper.worker.commit.Committer;
 import io.github.shardkeeper.worker.commit.TransactionalCommitter;
 import io.github.shardkeeper.worker.failure.ShardProblems;
@@ -75,7 +75,7 @@ final class RecordLoop implements ShardOwnership.Loop {
 
 	private final WakeTimer timer;
 
-	RecordLoop(OwnedShard owned, ShardHandler handler, HandlerCalls handlerCalls, ShardTurns turns,
+	RecordLoop(OwnedShard owned, ShardHandler handler, HandlerCalls handlerCalls, TurnWatch turns,
 			ShardProblems problems, Committer committer) {
 		ConsumerSettings settings = owned.settings();
 		this.owned = owned;

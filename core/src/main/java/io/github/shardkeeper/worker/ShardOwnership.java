@@ -19,7 +19,7 @@ import io.github.shardkeeper.state.JournaledState;
 import io.github.shardkeeper.state.StateView;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.worker.call.HandlerCalls;
-import io.github.shardkeeper.worker.call.ShardTurns;
+import io.github.shardkeeper.worker.call.TurnWatch;
 import io.github.shardkeeper.worker.commit.CommitNumbers;
 import io.github.shardkeeper.worker.commit.Committer;
 import io.github.shardkeeper.worker.commit.OwnedStateSource;
@@ -72,7 +72,7 @@ final class ShardOwnership {
 	private boolean revocationRepeated;
 
 	/** Creates an ownership; {@code earlier} is the one before a seek, if any. */
-	ShardOwnership(OwnedShard owned, ShardHandler handler, HandlerCalls handlerCalls, ShardTurns turns,
+	ShardOwnership(OwnedShard owned, ShardHandler handler, HandlerCalls handlerCalls, TurnWatch turns,
 			ShardProblems problems, ShardOutbox outbox, Acquisition.Acquired acquired,
 			@Nullable ShardOwnership earlier) {
 		this.owned = owned;
@@ -92,7 +92,7 @@ final class ShardOwnership {
 				handler.hasTimers());
 		this.committer = committer(numbers);
 		this.loop = (this.handler.shape() == HandlerShape.LOOP)
-				? new CallLoop(owned, handler, handlerCalls, problems, this.committer)
+				? new FixedShardLoop(owned, handler, handlerCalls, problems, this.committer)
 				: new RecordLoop(owned, handler, handlerCalls, turns, problems, this.committer);
 	}
 
@@ -284,7 +284,7 @@ final class ShardOwnership {
 	 * Handles an acquired shard, turn by turn. Confined to the worker, but for
 	 * {@link #offer}, {@link #movedTo} and {@link #ended}.
 	 */
-	sealed interface Loop permits RecordLoop, CallLoop {
+	sealed interface Loop permits RecordLoop, FixedShardLoop {
 
 		/** Takes records; returns whether there is room for more. */
 		boolean offer(List<SourceRecord> records);

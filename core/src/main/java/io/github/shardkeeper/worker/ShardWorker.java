@@ -27,7 +27,7 @@ import io.github.shardkeeper.shard.Token;
 import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.call.HandlerCalls;
-import io.github.shardkeeper.worker.call.ShardTurns;
+import io.github.shardkeeper.worker.call.TurnWatch;
 import io.github.shardkeeper.worker.commit.Committer;
 import io.github.shardkeeper.worker.failure.ShardProblem;
 import io.github.shardkeeper.worker.failure.ShardProblems;
@@ -59,7 +59,7 @@ public final class ShardWorker {
 
 	private final HandlerCalls calls;
 
-	private final ShardTurns turns;
+	private final TurnWatch turns;
 
 	private final ShardProblems problems;
 
@@ -130,7 +130,7 @@ public final class ShardWorker {
 		this.lifecycle.pause(paused);
 		this.calls = new HandlerCalls(this.owned);
 		CallTransactions transactions = context.checkpoints().transactions(shard.topic());
-		this.turns = new ShardTurns(this.calls, context.clock(),
+		this.turns = new TurnWatch(this.calls, context.clock(),
 				(transactions != null) ? transactions.lockWait() : null);
 		this.problems = new ShardProblems(this.owned, handler.name(), this.calls, this.turns);
 		this.task = new SerialTask(context.executor(), this::turn, this.problems::noThread);

@@ -107,11 +107,11 @@ public class RedisStoreConfiguration {
 		@Bean
 		@ConditionalOnMissingBean(CheckpointStore.class)
 		RedisCheckpointStore shardkeeperCheckpointStore(RedisConnector connector, ShardkeeperProperties properties,
-				CoordinationSettings settings, ShardkeeperSettings all, ObjectProvider<DatabaseOfBefore> database) {
+				CoordinationSettings settings, ShardkeeperSettings all, ObjectProvider<FormerDatabase> database) {
 			RedisCheckpointStore store = new RedisCheckpointStore(connector, properties.keyPrefix(), settings.group(),
 					RedisConnector.DATA_TIMEOUT, wait(properties));
 			store.carryBackFrom((topic) -> !all.isInDatabase(topic), () -> {
-				DatabaseOfBefore before = database.getIfAvailable();
+				FormerDatabase before = database.getIfAvailable();
 				return (before != null) ? before.checkpoints() : null;
 			});
 			return store;

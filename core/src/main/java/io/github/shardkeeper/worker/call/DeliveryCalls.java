@@ -40,7 +40,7 @@ public final class DeliveryCalls {
 
 	private final HandlerCalls handlerCalls;
 
-	private final ShardTurns turns;
+	private final TurnWatch turns;
 
 	private final WorkerContext context;
 
@@ -57,7 +57,7 @@ public final class DeliveryCalls {
 	/** Results of concurrent calls, in the order of their returns. */
 	private final Queue<Result> returned = new ConcurrentLinkedQueue<>();
 
-	public DeliveryCalls(OwnedShard owned, ShardHandler handler, HandlerCalls handlerCalls, ShardTurns turns,
+	public DeliveryCalls(OwnedShard owned, ShardHandler handler, HandlerCalls handlerCalls, TurnWatch turns,
 			Committer committer, Function<Delivery, Acknowledgment> acknowledgments, boolean splitsAtUnreadable) {
 		this.owned = owned;
 		this.handler = handler;

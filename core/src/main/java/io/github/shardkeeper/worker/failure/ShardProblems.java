@@ -24,7 +24,7 @@ import io.github.shardkeeper.text.PrintableLogger;
 import io.github.shardkeeper.time.Backoff;
 import io.github.shardkeeper.time.MonotonicTime;
 import io.github.shardkeeper.worker.call.HandlerCalls;
-import io.github.shardkeeper.worker.call.ShardTurns;
+import io.github.shardkeeper.worker.call.TurnWatch;
 import io.github.shardkeeper.worker.retry.RetryQueue;
 import io.github.shardkeeper.worker.shard.ConsumerSettings;
 import io.github.shardkeeper.worker.shard.FailureLog;
@@ -66,7 +66,7 @@ public final class ShardProblems {
 
 	private final HandlerCalls calls;
 
-	private final ShardTurns turns;
+	private final TurnWatch turns;
 
 	private final WakeTimer timer;
 
@@ -103,7 +103,7 @@ public final class ShardProblems {
 	/** Begin of the overdue turn that was logged last. */
 	private volatile @Nullable MonotonicTime loggedTurn;
 
-	public ShardProblems(OwnedShard owned, String handlerName, HandlerCalls calls, ShardTurns turns) {
+	public ShardProblems(OwnedShard owned, String handlerName, HandlerCalls calls, TurnWatch turns) {
 		this.owned = owned;
 		this.handlerName = handlerName;
 		this.context = owned.context();
@@ -195,7 +195,7 @@ public final class ShardProblems {
 
 	/** Returns the problem of work that is not a call and does not return. */
 	private @Nullable ShardProblem overdueTurn(MonotonicTime now) {
-		ShardTurns.Overdue overdue = this.turns.overdue(now);
+		TurnWatch.Overdue overdue = this.turns.overdue(now);
 		if (overdue == null) {
 			return null;
 		}

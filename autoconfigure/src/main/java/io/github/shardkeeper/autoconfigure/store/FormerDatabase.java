@@ -29,13 +29,13 @@ import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
  * of it is looked for, let alone used, unless the store of the group says that a shard
  * has its checkpoint there. Thread-safe.
  */
-public final class DatabaseOfBefore implements AutoCloseable {
+public final class FormerDatabase implements AutoCloseable {
 
 	private final Supplier<CheckpointStore> opening;
 
 	private @Nullable CheckpointStore opened;
 
-	DatabaseOfBefore(Supplier<CheckpointStore> opening) {
+	FormerDatabase(Supplier<CheckpointStore> opening) {
 		this.opening = opening;
 	}
 
@@ -72,10 +72,10 @@ public final class DatabaseOfBefore implements AutoCloseable {
 
 		@Bean
 		@Lazy
-		DatabaseOfBefore shardkeeperDatabaseOfBefore(ShardkeeperSettings settings, CoordinationSettings coordination,
+		FormerDatabase shardkeeperFormerDatabase(ShardkeeperSettings settings, CoordinationSettings coordination,
 				ListableBeanFactory beans, ObjectProvider<PlatformTransactionManager> managers,
 				ObjectProvider<DataSource> dataSources) {
-			return new DatabaseOfBefore(() -> {
+			return new FormerDatabase(() -> {
 				JdbcTransactionConfiguration.Database database = JdbcTransactionConfiguration.WithDatabase
 					.database(settings, beans, managers, dataSources);
 				ShardkeeperProperties.Jdbc jdbc = settings.properties().jdbc();

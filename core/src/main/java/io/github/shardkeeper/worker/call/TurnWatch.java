@@ -17,7 +17,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * conversions of records whose calls run on other threads. It takes milliseconds, unless
  * a schedule, a converter, a source or a store does not return. Thread-safe.
  */
-public final class ShardTurns {
+public final class TurnWatch {
 
 	/** Same limit as that of loops: far above all timeouts of stores and sources. */
 	static final Duration LIMIT = LoopThreads.DEFAULT_STALL_LIMIT;
@@ -43,7 +43,7 @@ public final class ShardTurns {
 	 * @param lockWait how long a statement of its turns may wait in a database,
 	 * {@code null} if there are none
 	 */
-	public ShardTurns(HandlerCalls calls, MonotonicClock clock, @Nullable Duration lockWait) {
+	public TurnWatch(HandlerCalls calls, MonotonicClock clock, @Nullable Duration lockWait) {
 		this.calls = calls;
 		this.clock = clock;
 		this.limit = (lockWait != null) ? LIMIT.plus(lockWait.multipliedBy(2)).plus(POOL_LIMIT) : LIMIT;

@@ -30,7 +30,7 @@ import io.github.shardkeeper.worker.shard.WorkerContext;
  * Calls a handler that takes no records repeatedly while the shard is owned, with a pause
  * after each call or by the schedule of the shard. Confined to the shard's worker.
  */
-final class CallLoop implements ShardOwnership.Loop {
+final class FixedShardLoop implements ShardOwnership.Loop {
 
 	private final OwnedShard owned;
 
@@ -48,7 +48,7 @@ final class CallLoop implements ShardOwnership.Loop {
 
 	private final @Nullable ShardRuns runs;
 
-	private final CallLoopTimers timers;
+	private final FixedShardTimers timers;
 
 	private final WakeTimer commitTimer;
 
@@ -61,7 +61,7 @@ final class CallLoop implements ShardOwnership.Loop {
 	/** Whether no call is made until the shard has another owner. */
 	private boolean halted;
 
-	CallLoop(OwnedShard owned, ShardHandler handler, HandlerCalls handlerCalls, ShardProblems problems,
+	FixedShardLoop(OwnedShard owned, ShardHandler handler, HandlerCalls handlerCalls, ShardProblems problems,
 			Committer committer) {
 		this.owned = owned;
 		this.handlerCalls = handlerCalls;
@@ -72,7 +72,7 @@ final class CallLoop implements ShardOwnership.Loop {
 		this.committer = committer;
 		RunRules schedule = this.handler.schedule();
 		this.runs = (schedule != null) ? new ShardRuns(schedule, owned, problems, committer) : null;
-		this.timers = new CallLoopTimers(owned, handler, handlerCalls, problems, committer);
+		this.timers = new FixedShardTimers(owned, handler, handlerCalls, problems, committer);
 		this.commitTimer = new WakeTimer(this.context.timer(), owned::wake);
 		this.callTimer = new WakeTimer(this.context.timer(), (this.runs != null) ? this.runs::wake : owned::wake);
 	}

@@ -24,7 +24,7 @@ import io.github.shardkeeper.worker.shard.OwnedShard;
  * is repeated after a pause that grows, and later ones wait for it. Confined to the
  * shard's worker.
  */
-final class CallLoopTimers {
+final class FixedShardTimers {
 
 	/** Maximum number of calls before the handler may run. */
 	private static final int MAX_IN_A_ROW = 100;
@@ -54,7 +54,7 @@ final class CallLoopTimers {
 	/** Whether no call is made until the shard has another owner. */
 	private boolean halted;
 
-	CallLoopTimers(OwnedShard owned, ShardHandler handler, HandlerCalls handlerCalls, ShardProblems problems,
+	FixedShardTimers(OwnedShard owned, ShardHandler handler, HandlerCalls handlerCalls, ShardProblems problems,
 			Committer committer) {
 		this.owned = owned;
 		this.handler = handler;

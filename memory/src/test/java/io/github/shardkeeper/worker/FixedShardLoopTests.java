@@ -13,7 +13,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Handlers that take no record.
  */
-class CallLoopTests {
+class FixedShardLoopTests {
 
 	private static final Duration SECOND = Duration.ofSeconds(1);
 
