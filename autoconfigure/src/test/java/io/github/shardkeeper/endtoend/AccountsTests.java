@@ -18,6 +18,7 @@ import java.util.stream.IntStream;
 import io.lettuce.core.Range;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
+import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -73,6 +74,8 @@ class AccountsTests {
 	private static final int TRANSFERS = 1_500;
 
 	private static final String SEED = "shardkeeper.accounts.seed";
+
+	private static final Duration LONGEST_MOVE = Duration.ofSeconds(30);
 
 	private static final List<String> INSTANCES = List.of("one", "two");
 
@@ -237,11 +240,24 @@ class AccountsTests {
 		}
 	}
 
-	/** Longer than its session: its shards move, and it wakes up in a transaction. */
+	/**
+	 * Longer than its session: its shards move, and it wakes up in a transaction. If its
+	 * transactions hold the rows of all of its shards, none can move, and it is frozen
+	 * again at another moment.
+	 */
 	private void freeze(String instance) {
 		long newest = newestToken();
-		this.instances.signal(instance, "STOP");
-		await().until(() -> newestToken() > newest);
+		await().until(() -> {
+			this.instances.signal(instance, "STOP");
+			try {
+				await().atMost(LONGEST_MOVE).until(() -> newestToken() > newest);
+				return true;
+			}
+			catch (ConditionTimeoutException ex) {
+				this.instances.signal(instance, "CONT");
+				return false;
+			}
+		});
 	}
 
 	/** No commit is answered any more, though its rows are written. */
