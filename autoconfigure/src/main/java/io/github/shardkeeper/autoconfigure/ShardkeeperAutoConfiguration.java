@@ -64,7 +64,7 @@ import io.github.shardkeeper.autoconfigure.source.SlsSourceConfiguration;
 import io.github.shardkeeper.autoconfigure.source.SourceSelection;
 import io.github.shardkeeper.autoconfigure.source.TopicSelectors;
 import io.github.shardkeeper.autoconfigure.store.BroadcastStores;
-import io.github.shardkeeper.autoconfigure.store.DatabaseOfBefore;
+import io.github.shardkeeper.autoconfigure.store.FormerDatabase;
 import io.github.shardkeeper.autoconfigure.store.JdbcTransactionConfiguration;
 import io.github.shardkeeper.autoconfigure.store.MemoryStoreConfiguration;
 import io.github.shardkeeper.autoconfigure.store.MeterListeners;
@@ -78,6 +78,7 @@ import io.github.shardkeeper.consumer.PublishedEvents;
 import io.github.shardkeeper.consumer.RegisteredConsumers;
 import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.consumer.StartPositions;
+import io.github.shardkeeper.consumer.WorkerPools;
 import io.github.shardkeeper.consumer.WorkerThreads;
 import io.github.shardkeeper.coordination.SettingsAgreement;
 import io.github.shardkeeper.coordination.ShardCoordinator;
@@ -140,7 +141,7 @@ import io.github.shardkeeper.worker.shard.ConsumerMeters;
 @EnableConfigurationProperties(ShardkeeperProperties.class)
 @Import({ SharedConfiguration.class, RedisStoreConfiguration.class, MemoryStoreConfiguration.class,
 		KafkaSourceConfiguration.class, SlsSourceConfiguration.class, JdbcTransactionConfiguration.class,
-		DatabaseOfBefore.WithDatabase.class, MessagingConfiguration.class, ObservationConfiguration.class,
+		FormerDatabase.WithDatabase.class, MessagingConfiguration.class, ObservationConfiguration.class,
 		ClusterToolsConfiguration.class, ClusterParametersConfiguration.class, NoClusterToolsConfiguration.class })
 public final class ShardkeeperAutoConfiguration {
 
@@ -305,12 +306,12 @@ public final class ShardkeeperAutoConfiguration {
 			StartPositions startPositions, CheckpointStore checkpoints, BroadcastStores broadcast, Lease lease,
 			MemberRuntime runtime, StateValues stateValues, ObjectProvider<ConsumerMeters> meters,
 			ConsumerEvents events, ObjectProvider<OutputSettings> outputs, ConsumptionSettings consumers,
-			Environment environment) {
+			WorkerPools pools, Environment environment) {
 		ShardkeeperProperties.Consumer consumer = settings.properties().consumer();
 		WorkerThreads threads = new WorkerThreads(Threading.VIRTUAL.isActive(environment), consumer.threads(),
 				consumer.threadNamePrefix());
 		return new ShardConsumerRunner(coordinator, agreement, detector, sources, startPositions,
-				broadcast.over(checkpoints), lease, runtime, threads, consumers, stateValues,
+				broadcast.over(checkpoints), lease, runtime, pools.of(threads), consumers, stateValues,
 				meters.getIfAvailable(() -> ConsumerMeters.NONE), events,
 				outputs.getIfAvailable(() -> OutputSettings.NONE), settings.leaveTimeout());
 	}

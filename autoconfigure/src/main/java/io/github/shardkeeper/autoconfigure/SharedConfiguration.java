@@ -12,9 +12,12 @@ import org.springframework.context.annotation.Lazy;
 import io.github.shardkeeper.Internal;
 import io.github.shardkeeper.autoconfigure.properties.OnApplication;
 import io.github.shardkeeper.autoconfigure.store.RedisConnectionConfiguration;
+import io.github.shardkeeper.consumer.WorkerPools;
 import io.github.shardkeeper.handler.AnnotatedBeans;
 
-/** What all groups of an application share: its handlers and its connections. */
+/**
+ * What all groups of an application share: its handlers, connections and worker threads.
+ */
 @Internal
 @Configuration(proxyBeanMethods = false)
 @Conditional(OnApplication.class)
@@ -24,6 +27,11 @@ public class SharedConfiguration {
 	@Bean
 	static AnnotatedBeans shardkeeperAnnotatedBeans(ConfigurableListableBeanFactory beans) {
 		return new AnnotatedBeans(beans);
+	}
+
+	@Bean
+	WorkerPools shardkeeperWorkerPools() {
+		return new WorkerPools();
 	}
 
 	/**

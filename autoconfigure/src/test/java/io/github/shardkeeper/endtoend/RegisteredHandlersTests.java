@@ -1,6 +1,7 @@
 package io.github.shardkeeper.endtoend;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -11,6 +12,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
@@ -28,8 +32,8 @@ import org.springframework.context.annotation.Configuration;
 
 import io.github.shardkeeper.OnShardRevoked;
 import io.github.shardkeeper.ShardConsumer;
-import io.github.shardkeeper.ShardConsumers;
 import io.github.shardkeeper.ShardConsumers.State;
+import io.github.shardkeeper.ShardConsumers;
 import io.github.shardkeeper.ShardContext;
 import io.github.shardkeeper.ShardState;
 import io.github.shardkeeper.ShardTemplate;
@@ -38,8 +42,15 @@ import io.github.shardkeeper.consumer.ShardConsumerRunner;
 import io.github.shardkeeper.coordination.ShardCoordinator;
 import io.github.shardkeeper.operations.reporting.GroupReporter;
 import io.github.shardkeeper.report.ShardReport;
+import io.github.shardkeeper.shard.Offset;
 import io.github.shardkeeper.shard.ShardId;
 import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
+import io.github.shardkeeper.shard.StartPosition;
+import io.github.shardkeeper.shard.TopicShards;
+import io.github.shardkeeper.source.NumericOffsets;
+import io.github.shardkeeper.source.PollingShardReader;
+import io.github.shardkeeper.source.ShardReader;
+import io.github.shardkeeper.source.ShardSource;
 import io.github.shardkeeper.test.EmbeddedGroup;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -178,6 +189,22 @@ class RegisteredHandlersTests {
 		assertThat(one.getBean(ShardCoordinator.class).isRunning()).as("the context has stopped").isFalse();
 	}
 
+	/** Its shards would have an owner that does not consume them. */
+	@Test
+	void instanceWhoseFirstHandlerCannotStartIsNoMember() {
+		ConfigurableApplicationContext one = this.group.start(WithUnwatchedSource.class, "one",
+				"shardkeeper.topics.orders.source=memory", "shardkeeper.topics.prices.source=memory");
+		Lines lines = new Lines();
+		assertThatIllegalStateException().isThrownBy(() -> consumers(one).register(lines))
+			.withMessage("not watched, caused by the test");
+		assertThat(one.getBean(ShardCoordinator.class).isRunning()).isFalse();
+		assertThat(consumers(one).registrations()).isEmpty();
+
+		consumers(one).register(lines);
+
+		eventually(() -> assertThat(shards(one, "lines")).hasSize(1));
+	}
+
 	@Test
 	@Tag("proof")
 	void registrationBeforeTheStartWaitsForIt() {
@@ -289,6 +316,34 @@ class RegisteredHandlersTests {
 		send(one, 1);
 		eventually(() -> assertThat(next.calls).containsExactly(2));
 		assertThat(counter.calls).as("is committed, and not repeated").containsExactly(1);
+	}
+
+	/** The next handler would be called beside it. */
+	@Test
+	@Tag("proof")
+	void removalAfterAStopWaitsForACallThatHasNotReturned() {
+		ConfigurableApplicationContext one = this.group.start(WithPrices.class, "one",
+				"spring.lifecycle.timeout-per-shutdown-phase=1s");
+		Counter counter = new Counter();
+		CountDownLatch begun = new CountDownLatch(1);
+		CompletableFuture<Void> mayReturn = new CompletableFuture<>();
+		counter.onCall = () -> {
+			begun.countDown();
+			// Is not interrupted.
+			mayReturn.join();
+		};
+		consumers(one).register(counter);
+		send(one, 1);
+		await(begun);
+		one.stop();
+
+		CompletableFuture<Void> removal = consumers(one).remove("orders");
+
+		assertThat(removal).isNotDone();
+		assertThatIllegalStateException().isThrownBy(() -> consumers(one).register(new Counter()));
+		mayReturn.complete(null);
+		assertThat(removal).succeedsWithin(PATIENCE);
+		consumers(one).register(new Counter());
 	}
 
 	@Test
@@ -500,6 +555,60 @@ class RegisteredHandlersTests {
 		@ShardConsumer("prices")
 		void handle(String price) {
 			this.calls.add(price);
+		}
+
+	}
+
+	static class Lines {
+
+		@ShardConsumer("lines")
+		void handle(String line) {
+		}
+
+	}
+
+	/** Has no records, and cannot be watched the first time. */
+	static class UnwatchedSource implements ShardSource {
+
+		private final AtomicBoolean watched = new AtomicBoolean();
+
+		@Override
+		public Map<String, TopicShards> topics() {
+			return Map.of("lines", TopicShards.ids(List.of("one")));
+		}
+
+		@Override
+		public Watch watch(Runnable onChange) {
+			if (!this.watched.getAndSet(true)) {
+				throw new IllegalStateException("not watched, caused by the test");
+			}
+			return () -> {
+			};
+		}
+
+		@Override
+		public ShardReader openReader() {
+			return new PollingShardReader((shard, after) -> List.of(), Duration.ofSeconds(1));
+		}
+
+		@Override
+		public Map<ShardId, Offset> before(StartPosition position, Collection<ShardId> shards) {
+			return shards.stream().collect(Collectors.toMap(Function.identity(), (shard) -> NumericOffsets.of(0)));
+		}
+
+		@Override
+		public void close() {
+		}
+
+	}
+
+	@EnableAutoConfiguration
+	@Configuration(proxyBeanMethods = false)
+	static class WithUnwatchedSource {
+
+		@Bean
+		UnwatchedSource unwatchedSource() {
+			return new UnwatchedSource();
 		}
 
 	}

@@ -26,9 +26,12 @@ public interface ConsumerRuntime {
 	 *
 	 * @param preparing runs preparations, on a part of the threads
 	 * @param timer wakes workers
+	 * @param retire the next start gets other threads: calls may hang on these; called at
+	 * a stop
 	 * @param shutdown ends threads and timer; called after every worker has ended
 	 */
-	record Running(Executor executor, Executor preparing, ScheduledExecutorService timer, Runnable shutdown) {
+	record Running(Executor executor, Executor preparing, ScheduledExecutorService timer, Runnable retire,
+			Runnable shutdown) {
 
 	}
 

@@ -53,16 +53,11 @@ final class Consumption {
 	/** Whether handlers that are registered now have to wait for the next start. */
 	private boolean stopping;
 
-	/**
-	 * Creates a run that has not begun.
-	 * @param handlers the handlers by topic, at least one
-	 * @param earlier the run before; some of its workers may not have ended
-	 */
-	Consumption(InstanceParts instance, Map<String, ShardHandler> handlers, @Nullable Consumption earlier) {
+	private Consumption(InstanceParts instance, ShardReaders readers, ConsumerRuntime.Running threads,
+			Map<String, ShardHandler> handlers, @Nullable Consumption earlier) {
 		this.instance = instance;
-		this.readers = new ShardReaders(instance.sources().having(handlers.keySet()), instance.sources()::name,
-				instance.startPositions(), instance.clock());
-		this.threads = instance.threads().start();
+		this.readers = readers;
+		this.threads = threads;
 		this.context = instance.workerContext(this.threads, this.readers);
 		handlers.keySet().forEach(this.context::meters);
 		SessionWatch session = new SessionWatch(instance.coordinator()::member, instance.events());
@@ -78,7 +73,33 @@ final class Consumption {
 		this.workers.onWriteBack(() -> this.since.keep(this.view.allTopics()));
 	}
 
-	/** Joins the group, and watches for changes of shards from then on. */
+	/**
+	 * Creates a run that has not begun.
+	 * @param handlers the handlers by topic, at least one
+	 * @param earlier the run before; some of its workers may not have ended
+	 */
+	static Consumption create(InstanceParts instance, Map<String, ShardHandler> handlers,
+			@Nullable Consumption earlier) {
+		ShardReaders readers = new ShardReaders(instance.sources().having(handlers.keySet()), instance.sources()::name,
+				instance.startPositions(), instance.clock());
+		ConsumerRuntime.Running threads = null;
+		try {
+			threads = instance.threads().start();
+			return new Consumption(instance, readers, threads, handlers, earlier);
+		}
+		catch (RuntimeException | Error ex) {
+			readers.close();
+			if (threads != null) {
+				threads.shutdown().run();
+			}
+			throw ex;
+		}
+	}
+
+	/**
+	 * Watches for changes of shards, and then joins the group: a member that cannot
+	 * consume would keep its shards from others.
+	 */
 	void begin() {
 		Set<String> all = this.view.allTopics();
 		Loops loops = this.instance.runtime().loops();
@@ -91,10 +112,10 @@ final class Consumption {
 			WarmUp.begin(this.context, this.context.settings(all.iterator().next()));
 		}
 		this.since.begin(all);
+		this.topics.watch(all);
 		if (this.topics.isCoordinated()) {
 			this.topics.join();
 		}
-		this.topics.watch(all);
 		// Changes between the start of the coordinator and now.
 		this.topics.shardsChanged();
 	}
@@ -206,6 +227,7 @@ final class Consumption {
 		this.workers.abandonAll();
 		this.broadcast.workers().abandonAll();
 		this.readers.close();
+		this.threads.retire().run();
 		// A call that has not returned needs them when it returns: its worker then saves
 		// its result, and the next start waits for that.
 		CompletableFuture.allOf(this.workers.ended(), this.broadcast.workers().ended()).thenRun(() -> {

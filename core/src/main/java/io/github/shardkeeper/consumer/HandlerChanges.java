@@ -5,6 +5,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,8 @@ final class HandlerChanges {
 
 	private final Supplier<@Nullable Consumption> running;
 
+	private final Function<String, CompletableFuture<Void>> ended;
+
 	private final Executor executor;
 
 	/** Results of removals whose shards have not ended, by topic. */
@@ -32,13 +35,15 @@ final class HandlerChanges {
 	/**
 	 * Creates changes of handlers.
 	 * @param running returns the run, if there is one
+	 * @param ended returns a future that completes once all workers of a topic have ended
 	 * @param executor runs what the application does after a removal
 	 */
 	HandlerChanges(ConsumedHandlers handlers, ConsumerStates states, Supplier<@Nullable Consumption> running,
-			Executor executor) {
+			Function<String, CompletableFuture<Void>> ended, Executor executor) {
 		this.handlers = handlers;
 		this.states = states;
 		this.running = running;
+		this.ended = ended;
 		this.executor = executor;
 	}
 
@@ -89,18 +94,17 @@ final class HandlerChanges {
 		}
 		this.handlers.require(topic);
 		this.handlers.remove(Set.of(topic));
-		Consumption current = this.running.get();
-		if (current == null) {
-			return CompletableFuture.completedFuture(null);
-		}
 		CompletableFuture<Void> removal = new CompletableFuture<>();
 		this.removals.put(topic, removal);
+		Consumption current = this.running.get();
 		try {
-			current.remove(topic);
+			if (current != null) {
+				current.remove(topic);
+			}
 		}
 		finally {
 			// Also if a source throws: the topic would never have a handler again.
-			current.ended(topic).thenRun(() -> {
+			this.ended.apply(topic).thenRun(() -> {
 				this.removals.remove(topic, removal);
 				this.executor.execute(() -> removal.complete(null));
 			});

@@ -59,7 +59,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	private volatile @Nullable Consumption running;
 
 	/** Some of its workers may not have ended. */
-	private @Nullable Consumption earlier;
+	private volatile @Nullable Consumption earlier;
 
 	/** Whether it was started without handlers: the first one starts the rest. */
 	private volatile boolean idle;
@@ -85,7 +85,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 				threads, settings, stateValues, meters, events, outputs, this.states);
 		this.handlers = new ConsumedHandlers(detector, sources,
 				(topic, handler) -> settings.check(topic, handler, checkpoints));
-		this.changes = new HandlerChanges(this.handlers, this.states, () -> this.running, this::execute);
+		this.changes = new HandlerChanges(this.handlers, this.states, () -> this.running, this::ended, this::execute);
 		this.stopTimeout = stopTimeout;
 	}
 
@@ -117,7 +117,7 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 						this.instance.coordinator().settings().group());
 				return;
 			}
-			Consumption current = new Consumption(this.instance, found, this.earlier);
+			Consumption current = Consumption.create(this.instance, found, this.earlier);
 			this.running = current;
 			try {
 				current.begin();
@@ -136,10 +136,10 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 		if (current == null) {
 			return;
 		}
-		synchronized (this.changes) {
-			current.prepareStop();
-		}
 		try {
+			synchronized (this.changes) {
+				current.prepareStop();
+			}
 			current.stop(this.stopTimeout);
 		}
 		finally {
@@ -207,10 +207,10 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	 * keep those that end shards; on this one if these threads have ended.
 	 */
 	void execute(Runnable task) {
-		Consumption current = this.running;
+		Consumption last = last();
 		try {
-			if (current != null) {
-				current.execute(task);
+			if (last != null) {
+				last.execute(task);
 				return;
 			}
 		}
@@ -221,11 +221,17 @@ public final class ShardConsumerRunner implements SmartLifecycle {
 	}
 
 	/**
-	 * Returns a future that completes once all current workers of a topic have ended.
+	 * Returns a future that completes once all current workers of a topic have ended;
+	 * after a stop, those whose calls have not returned.
 	 */
 	CompletableFuture<Void> ended(String topic) {
+		Consumption last = last();
+		return (last != null) ? last.ended(topic) : CompletableFuture.completedFuture(null);
+	}
+
+	private @Nullable Consumption last() {
 		Consumption current = this.running;
-		return (current != null) ? current.ended(topic) : CompletableFuture.completedFuture(null);
+		return (current != null) ? current : this.earlier;
 	}
 
 	/** Returns whether it is started, also without a handler: it has to be stopped. */

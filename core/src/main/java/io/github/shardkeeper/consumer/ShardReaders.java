@@ -64,8 +64,14 @@ final class ShardReaders implements ShardReadControl, AutoCloseable {
 		this.sourceName = sourceName;
 		this.positions = positions;
 		this.clock = clock;
-		sources.forEach((name, source) -> this.readers.put(name,
-				new PolledReader(source.openReader(), (sources.size() == 1) ? "" : " of source '" + name + "'")));
+		try {
+			sources.forEach((name, source) -> this.readers.put(name,
+					new PolledReader(source.openReader(), (sources.size() == 1) ? "" : " of source '" + name + "'")));
+		}
+		catch (RuntimeException | Error ex) {
+			close();
+			throw ex;
+		}
 	}
 
 	/**

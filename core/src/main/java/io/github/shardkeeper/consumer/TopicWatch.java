@@ -41,6 +41,9 @@ final class TopicWatch {
 	/** Whether this instance takes part in the group. */
 	private volatile boolean coordinated;
 
+	/** Whether the coordinator gets shards for the workers of this run. */
+	private volatile boolean joined;
+
 	private ShardSource.@Nullable Watch watch;
 
 	TopicWatch(InstanceParts instance, ShardWorkers workers, BroadcastConsumption broadcast) {
@@ -62,6 +65,7 @@ final class TopicWatch {
 	void join() {
 		this.coordinator.start(topics(this.workers.handlers()), this.workers);
 		this.coordinated = true;
+		this.joined = true;
 	}
 
 	/** Watches the sources of some topics, instead of those before. */
@@ -74,9 +78,10 @@ final class TopicWatch {
 	}
 
 	void unwatch() {
-		if (this.watch != null) {
-			this.watch.close();
-			this.watch = null;
+		ShardSource.Watch before = this.watch;
+		this.watch = null;
+		if (before != null) {
+			before.close();
 		}
 	}
 
@@ -85,7 +90,7 @@ final class TopicWatch {
 	 * be the last one that has read them.
 	 */
 	synchronized void shardsChanged() {
-		if (this.coordinated) {
+		if (this.joined) {
 			Map<String, TopicShards> topics = topics(this.workers.handlers());
 			this.coordinator.shardsChanged(topics);
 			listed(topics.keySet());

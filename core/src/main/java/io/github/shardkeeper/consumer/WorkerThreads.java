@@ -1,11 +1,8 @@
 package io.github.shardkeeper.consumer;
 
-import java.time.InstantSource;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
@@ -13,7 +10,6 @@ import org.springframework.core.task.VirtualThreadTaskExecutor;
 import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 
 import io.github.shardkeeper.loop.BoundedExecutor;
-import io.github.shardkeeper.time.WallClock;
 
 /**
  * Threads that handlers run on: a virtual thread for each turn of a worker, or a bounded
@@ -23,50 +19,22 @@ import io.github.shardkeeper.time.WallClock;
  * @param poolSize the size of the pool if threads are not virtual
  * @param namePrefix the beginning of their names, which ends with a number
  */
-public record WorkerThreads(boolean virtual, int poolSize, String namePrefix) implements ConsumerRuntime {
+public record WorkerThreads(boolean virtual, int poolSize, String namePrefix) {
 
 	private static final int IDLE_SECONDS = 30;
 
 	/** Preparations are only hints: they get at most a quarter of the threads. */
 	private static final int THREADS_PER_PREPARATION = 4;
 
-	@Override
-	public Running start() {
-		ScheduledExecutorService timer = startTimer();
+	Pool open() {
 		if (this.virtual) {
 			Executor executor = new VirtualThreadTaskExecutor(this.namePrefix);
-			return new Running(executor, executor, timer, timer::shutdownNow);
+			return new Pool(executor, executor, () -> {
+			});
 		}
 		ThreadPoolExecutor pool = pool();
-		return new Running(pool, new BoundedExecutor(pool, Math.max(1, this.poolSize / THREADS_PER_PREPARATION)), timer,
-				() -> {
-					timer.shutdownNow();
-					pool.shutdown();
-				});
-	}
-
-	@Override
-	public InstantSource wallClock() {
-		return WallClock.SYSTEM;
-	}
-
-	@Override
-	public boolean warmsUp() {
-		return true;
-	}
-
-	/**
-	 * Starts the timer together with its thread: workers that wait for a thread use this
-	 * timer, and it might not get a thread then.
-	 */
-	private static ScheduledExecutorService startTimer() {
-		ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, (task) -> {
-			Thread thread = new Thread(task, "shardkeeper-timer");
-			thread.setDaemon(true);
-			return thread;
-		});
-		timer.prestartCoreThread();
-		return timer;
+		return new Pool(pool, new BoundedExecutor(pool, Math.max(1, this.poolSize / THREADS_PER_PREPARATION)),
+				pool::shutdown);
 	}
 
 	/**
@@ -94,6 +62,15 @@ public record WorkerThreads(boolean virtual, int poolSize, String namePrefix) im
 			}
 		}
 		throw new RejectedExecutionException("The threads of the workers have ended");
+	}
+
+	/**
+	 * An open pool.
+	 *
+	 * @param preparing runs preparations, on a part of the threads
+	 */
+	record Pool(Executor executor, Executor preparing, Runnable end) {
+
 	}
 
 	/** Queue that takes a task at once only if an idle thread waits for it. */

@@ -149,8 +149,23 @@ public final class SourceRegistry {
 		Objects.requireNonNull(topics, "topics must not be null");
 		Objects.requireNonNull(onChange, "onChange must not be null");
 		List<ShardSource.Watch> watches = new ArrayList<>();
-		having(topics).values().forEach((source) -> watches.add(source.watch(onChange)));
+		try {
+			having(topics).values().forEach((source) -> watches.add(source.watch(onChange)));
+		}
+		catch (RuntimeException | Error ex) {
+			watches.forEach((watch) -> closeAfter(ex, watch));
+			throw ex;
+		}
 		return () -> watches.forEach(ShardSource.Watch::close);
+	}
+
+	private static void closeAfter(Throwable failure, ShardSource.Watch watch) {
+		try {
+			watch.close();
+		}
+		catch (RuntimeException | Error ex) {
+			failure.addSuppressed(ex);
+		}
 	}
 
 	/**

@@ -31,17 +31,17 @@ class WorkerThreadsTests {
 
 	@Test
 	void namesOfThreadsBeginWithThePrefix() throws Exception {
-		ConsumerRuntime.Running threads = new WorkerThreads(false, 1, "orders-").start();
+		WorkerThreads.Pool threads = new WorkerThreads(false, 1, "orders-").open();
 		CompletableFuture<String> name = new CompletableFuture<>();
 		threads.executor().execute(() -> name.complete(Thread.currentThread().getName()));
 
 		assertThat(name.get(20, TimeUnit.SECONDS)).isEqualTo("orders-1");
-		threads.shutdown().run();
+		threads.end().run();
 	}
 
 	@Test
 	void blockedPreparationsLeaveMostOfThePoolToHandlers() throws InterruptedException {
-		ConsumerRuntime.Running threads = new WorkerThreads(false, 8, "worker-").start();
+		WorkerThreads.Pool threads = new WorkerThreads(false, 8, "worker-").open();
 		Semaphore begun = new Semaphore(0);
 		Semaphore mayEnd = new Semaphore(0);
 		CountDownLatch handlers = new CountDownLatch(6);
@@ -65,26 +65,26 @@ class WorkerThreadsTests {
 		}
 		finally {
 			mayEnd.release(8);
-			threads.shutdown().run();
+			threads.end().run();
 		}
 	}
 
 	@Test
 	void noThreadIsStartedBeforeTheFirstTask() {
-		ConsumerRuntime.Running threads = new WorkerThreads(false, 8, "worker-").start();
+		WorkerThreads.Pool threads = new WorkerThreads(false, 8, "worker-").open();
 		ThreadPoolExecutor pool = pool(threads);
 		try {
 			assertThat(pool.getPoolSize()).isZero();
 		}
 		finally {
-			threads.shutdown().run();
+			threads.end().run();
 		}
 		assertThat(pool.isTerminated()).as("nothing to wait for").isTrue();
 	}
 
 	@Test
 	void idleThreadTakesTheNextTask() throws InterruptedException {
-		ConsumerRuntime.Running threads = new WorkerThreads(false, 8, "worker-").start();
+		WorkerThreads.Pool threads = new WorkerThreads(false, 8, "worker-").open();
 		ThreadPoolExecutor pool = pool(threads);
 		try {
 			for (int i = 0; i < 20; i++) {
@@ -96,13 +96,13 @@ class WorkerThreadsTests {
 			assertThat(pool.getPoolSize()).isOne();
 		}
 		finally {
-			threads.shutdown().run();
+			threads.end().run();
 		}
 	}
 
 	@Test
 	void tasksWaitOnlyIfAllThreadsAreBusy() throws InterruptedException {
-		ConsumerRuntime.Running threads = new WorkerThreads(false, 4, "worker-").start();
+		WorkerThreads.Pool threads = new WorkerThreads(false, 4, "worker-").open();
 		Semaphore begun = new Semaphore(0);
 		Semaphore mayEnd = new Semaphore(0);
 		try {
@@ -120,28 +120,28 @@ class WorkerThreadsTests {
 		}
 		finally {
 			mayEnd.release(10);
-			threads.shutdown().run();
+			threads.end().run();
 		}
 	}
 
 	@Test
 	void taskIsRefusedOnceTheThreadsHaveEnded() {
-		ConsumerRuntime.Running threads = new WorkerThreads(false, 1, "worker-").start();
-		threads.shutdown().run();
+		WorkerThreads.Pool threads = new WorkerThreads(false, 1, "worker-").open();
+		threads.end().run();
 		assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> threads.executor().execute(() -> {
 		}));
 	}
 
 	@Test
 	void poolOfOneThreadRunsPreparations() throws InterruptedException {
-		ConsumerRuntime.Running threads = new WorkerThreads(false, 1, "worker-").start();
+		WorkerThreads.Pool threads = new WorkerThreads(false, 1, "worker-").open();
 		try {
 			CountDownLatch prepared = new CountDownLatch(1);
 			threads.preparing().execute(prepared::countDown);
 			assertThat(prepared.await(10, TimeUnit.SECONDS)).isTrue();
 		}
 		finally {
-			threads.shutdown().run();
+			threads.end().run();
 		}
 	}
 
@@ -286,7 +286,7 @@ class WorkerThreadsTests {
 		assertThat(accepted).hasSize(1);
 	}
 
-	private static ThreadPoolExecutor pool(ConsumerRuntime.Running threads) {
+	private static ThreadPoolExecutor pool(WorkerThreads.Pool threads) {
 		return (ThreadPoolExecutor) threads.executor();
 	}
 

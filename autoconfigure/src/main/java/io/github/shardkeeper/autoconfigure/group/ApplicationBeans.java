@@ -40,7 +40,8 @@ final class ApplicationBeans extends DefaultListableBeanFactory {
 
 	private static final String PACKAGE = "io.github.shardkeeper.";
 
-	private static final Set<String> SHARED = Set.of("shardkeeperAnnotatedBeans", "shardkeeperRedisConnector");
+	private static final Set<String> SHARED = Set.of("shardkeeperAnnotatedBeans", "shardkeeperRedisConnector",
+			"shardkeeperWorkerPools");
 
 	private static final List<Class<?>> OF_ONE_GROUP = List.of(CoordinationStore.class, CheckpointStore.class,
 			DeadLetterStore.class, ShardTemplate.class, ShardStateReader.class, ShardPositions.class, DeadLetters.class,

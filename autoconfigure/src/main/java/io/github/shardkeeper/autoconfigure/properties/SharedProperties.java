@@ -25,6 +25,7 @@ import io.github.shardkeeper.autoconfigure.properties.ShardkeeperProperties.Topi
 import io.github.shardkeeper.autoconfigure.properties.SlsSourceProperties.SlsTopicProperties;
 import io.github.shardkeeper.checkpoint.CheckpointStore;
 import io.github.shardkeeper.coordination.store.SharedSettings;
+import io.github.shardkeeper.shard.ShardkeeperConfigurationException;
 import io.github.shardkeeper.source.PayloadConverter;
 import io.github.shardkeeper.source.SourceRegistry;
 
@@ -110,7 +111,10 @@ public final class SharedProperties {
 			.collect(Collectors.toMap(Shared::property, Shared::divides, (one, other) -> one, TreeMap::new));
 	}
 
-	/** Returns the settings of this instance, which consumes some topics. */
+	/**
+	 * Returns the settings of this instance, which consumes some topics.
+	 * @throws ShardkeeperConfigurationException if no source has a topic
+	 */
 	public SharedSettings of(Set<String> consumed) {
 		SortedMap<String, String> dividing = new TreeMap<>();
 		SortedMap<String, String> harmless = new TreeMap<>();
@@ -118,11 +122,22 @@ public final class SharedProperties {
 		harmless.put("PayloadConverter", PayloadFormat.of(this.converter));
 		OF_INSTANCE.forEach((shared) -> shared.add(this.properties, "", shared.divides() ? dividing : harmless));
 		this.properties.topics().forEach((name, topic) -> {
-			Used used = new Used(name, topic, this.properties, this.sources.name(name), this.ownSelector);
+			Used used = new Used(name, topic, this.properties, source(name), this.ownSelector);
 			Stream.concat(OF_USED_TOPIC.stream(), consumed.contains(name) ? OF_CONSUMED_TOPIC.stream() : Stream.of())
 				.forEach((shared) -> shared.add(used, name, shared.divides() ? dividing : harmless));
 		});
 		return new SharedSettings(dividing, harmless);
+	}
+
+	/** Topics without a source belong to those of the application, if it has any. */
+	private String source(String topic) {
+		if (!this.sources.names().contains(topic)) {
+			throw new ShardkeeperConfigurationException(
+					"'shardkeeper.topics.%s' is set, but no ShardSource bean has the topic.".formatted(topic),
+					"Set 'shardkeeper.topics.%s.source' to one that is built in, for example 'redis', have a ShardSource bean return the topic, or remove the properties."
+						.formatted(topic));
+		}
+		return this.sources.name(topic);
 	}
 
 	private static <T> Shared<T> divides(String property, Function<T, @Nullable Object> value) {

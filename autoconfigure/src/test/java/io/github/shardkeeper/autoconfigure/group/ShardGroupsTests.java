@@ -24,6 +24,7 @@ import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -102,6 +103,31 @@ class ShardGroupsTests {
 
 			awaitCalls(context.getBean(Tenants.class).intercepted, "invoices");
 		});
+	}
+
+	/** One thread, because a pool of several is free to choose. */
+	@Test
+	void groupsWithTheSameSettingsOfThreadsShareThem() {
+		ApplicationContextRunner oneThread = this.both.withPropertyValues("spring.threads.virtual.enabled=false",
+				"shardkeeper.consumer.threads=1");
+		oneThread.run((context) -> assertThat(threadOfOrders(context)).isSameAs(threadOfInvoices(context)));
+		oneThread.withPropertyValues("shardkeeper.groups.billing.consumer.thread-name-prefix=billing-")
+			.run((context) -> {
+				assertThat(threadOfOrders(context).getName()).isEqualTo("shardkeeper-worker-1");
+				assertThat(threadOfInvoices(context).getName()).isEqualTo("billing-1");
+			});
+	}
+
+	private static Thread threadOfOrders(ApplicationContext context) {
+		context.getBean(ShardTemplate.class).send("orders", "key", "one");
+		awaitCalls(context.getBean(Orders.class).calls, "one");
+		return context.getBean(Orders.class).thread;
+	}
+
+	private static Thread threadOfInvoices(ApplicationContext context) {
+		context.getBean(ShardGroups.class).get("billing", ShardTemplate.class).send("invoices", "key", "two");
+		awaitCalls(context.getBean(Invoices.class).calls, "two");
+		return context.getBean(Invoices.class).thread;
 	}
 
 	@Test
@@ -296,8 +322,11 @@ class ShardGroupsTests {
 
 		private final List<String> calls = new CopyOnWriteArrayList<>();
 
+		private volatile Thread thread;
+
 		@ShardConsumer("orders")
 		void handle(String order) {
+			this.thread = Thread.currentThread();
 			this.calls.add(order);
 		}
 
@@ -307,8 +336,11 @@ class ShardGroupsTests {
 
 		private final List<String> calls = new CopyOnWriteArrayList<>();
 
+		private volatile Thread thread;
+
 		@ShardConsumer(value = "${invoices:invoices}", group = "${group:billing}")
 		void handle(String invoice) {
+			this.thread = Thread.currentThread();
 			this.calls.add(invoice);
 		}
 

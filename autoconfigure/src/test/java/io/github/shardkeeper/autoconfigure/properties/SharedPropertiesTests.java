@@ -153,6 +153,7 @@ class SharedPropertiesTests {
 		ShardkeeperProperties properties = new Binder(new MapConfigurationPropertySource(values))
 			.bindOrCreate("shardkeeper", ShardkeeperProperties.class);
 		SourceRegistry sources = mock(SourceRegistry.class);
+		given(sources.names()).willReturn(properties.topics().keySet());
 		given(sources.name(any())).willReturn(source);
 		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 		return new SharedProperties(properties, sources, new JsonPayloadConverter(new JsonMapper()),

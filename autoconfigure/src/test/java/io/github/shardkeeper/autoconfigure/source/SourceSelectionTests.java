@@ -122,6 +122,16 @@ class SourceSelectionTests {
 	}
 
 	@Test
+	void topicThatNoSourceHasFailsTheStart() {
+		this.runner.withBean("files", ShardSource.class, () -> new MemoryStreamSource(Map.of("orders", 2)))
+			.withBean(OrdersOnly.class)
+			.run((context) -> assertThat(context.getStartupFailure()).cause()
+				.isInstanceOf(ShardkeeperConfigurationException.class)
+				.hasMessageContaining("'shardkeeper.topics.visits' is set, but no ShardSource bean has the topic")
+				.hasMessageContaining("Set 'shardkeeper.topics.visits.source'"));
+	}
+
+	@Test
 	void severalAppendersBesideASourceAreNamedInsteadOfUsingNone() {
 		MemoryStreamSource files = new MemoryStreamSource(Map.of("orders", 2));
 		ShardSource reading = (ShardSource) Proxy.newProxyInstance(getClass().getClassLoader(),
@@ -248,6 +258,14 @@ class SourceSelectionTests {
 
 		@ShardConsumer(value = "orders", interval = "1h")
 		void run() {
+		}
+
+	}
+
+	static class OrdersOnly {
+
+		@ShardConsumer("orders")
+		void order(String payload) {
 		}
 
 	}

@@ -91,7 +91,8 @@ final class InstanceProcess implements ConsumerRuntime {
 	public Running start() {
 		Executor executor = this::execute;
 		SteppedTimer timer = new SteppedTimer();
-		return new Running(executor, executor, timer, timer::shutdown);
+		return new Running(executor, executor, timer, () -> {
+		}, timer::shutdown);
 	}
 
 	@Override
