@@ -153,16 +153,6 @@ final class CoordinatorLoop {
 		this.topics = Map.copyOf(topics);
 		this.consumption = consumption;
 		forgetEarlierRun(consumption);
-		try {
-			start();
-		}
-		catch (RuntimeException | Error ex) {
-			close();
-			throw ex;
-		}
-	}
-
-	private void start() {
 		this.heartbeats.start(new HeartbeatEvents());
 		try {
 			join();
