@@ -33,6 +33,14 @@ public final class KafkaAdmin implements AutoCloseable {
 	 */
 	static final Duration FIRST_TIMEOUT = TIMEOUT.multipliedBy(2).plusSeconds(2);
 
+	/**
+	 * How often the client asks for the brokers, which also wakes it. A call whose broker
+	 * accepts a connection and then hangs goes to another one after the time for a reply,
+	 * but only if the client wakes before the limit of the call. Without this, it keeps
+	 * such a connection and assigns all calls to it, until it asks after five minutes.
+	 */
+	static final Duration METADATA_AGE = Duration.ofSeconds(2);
+
 	/** So that the client's own, more precise failure comes first. */
 	static final Duration MARGIN = Duration.ofSeconds(1);
 

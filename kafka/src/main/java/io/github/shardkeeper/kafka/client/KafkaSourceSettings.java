@@ -130,6 +130,7 @@ public record KafkaSourceSettings(Map<String, KafkaTopic> topics, Map<String, Ob
 		properties.putIfAbsent(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG,
 				(int) Math.min(KafkaAdmin.TIMEOUT.toMillis(), number(this.admin,
 						AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, KafkaAdmin.TIMEOUT.toMillis(), "admin")));
+		properties.putIfAbsent(AdminClientConfig.METADATA_MAX_AGE_CONFIG, (int) KafkaAdmin.METADATA_AGE.toMillis());
 		return withClientId(properties, "shardkeeper-admin" + suffix);
 	}
 

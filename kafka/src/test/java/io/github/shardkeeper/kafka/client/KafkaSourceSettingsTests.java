@@ -45,6 +45,13 @@ class KafkaSourceSettingsTests {
 			.containsEntry("request.timeout.ms", 3000);
 	}
 
+	@Test
+	void adminClientWakesBeforeACallAtASilentBrokerEndsUnlessTheApplicationSetsAnAge() {
+		assertThat(settings(Map.of()).adminProperties("")).containsEntry("metadata.max.age.ms", 2000);
+		assertThat(settings(Map.of("metadata.max.age.ms", 60000)).adminProperties(""))
+			.containsEntry("metadata.max.age.ms", 60000);
+	}
+
 	private static KafkaSourceSettings settings(Map<String, Object> client) {
 		return KafkaSourceSettings.of(Map.of("orders", KafkaTopic.named("orders")), client);
 	}
