@@ -13,27 +13,12 @@ public interface CommitPart {
 	/** Returns whether it has nothing to commit, and nothing to do after that. */
 	boolean isEmpty();
 
-	/** Returns the approximate size of what it has for the next commit, in bytes. */
-	default long bytes() {
-		return 0;
-	}
-
-	/** Returns whether the next commit should have no more of it. */
-	default boolean isLarge() {
-		return false;
-	}
-
 	/**
 	 * Returns whether the next commit must not be one of a call in a transaction, nor be
 	 * made while such calls run: they begin with what it changes.
 	 */
 	default boolean isExclusive() {
 		return false;
-	}
-
-	/** Returns whether records may be handled before the next commit is answered. */
-	default boolean permitsCalls() {
-		return true;
 	}
 
 	/** Moves what it has into a commit; returns what to tell about its reply. */
@@ -45,6 +30,27 @@ public interface CommitPart {
 	 */
 	default Added addAllTo(Commit.Builder commit, Acquired stored) {
 		return addTo(commit);
+	}
+
+	/** A part that makes commits large. */
+	interface Sized extends CommitPart {
+
+		/** Returns the approximate size of what it has for the next commit, in bytes. */
+		long bytes();
+
+		/** Returns whether the next commit should have no more of it. */
+		default boolean isLarge() {
+			return false;
+		}
+
+	}
+
+	/** A part that calls may have to wait for. */
+	interface Gate extends CommitPart {
+
+		/** Returns whether records may be handled before the next commit is answered. */
+		boolean permitsCalls();
+
 	}
 
 	/** What a part has added to a commit. */

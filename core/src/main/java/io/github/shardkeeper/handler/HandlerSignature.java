@@ -3,6 +3,7 @@ package io.github.shardkeeper.handler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 
@@ -56,7 +57,8 @@ public final class HandlerSignature {
 		this.name = name(method);
 		this.annotation = annotation;
 		this.arguments = arguments.toArray(HandlerArgument[]::new);
-		this.taken = Set.copyOf(arguments);
+		this.taken = EnumSet.noneOf(HandlerArgument.class);
+		this.taken.addAll(arguments);
 		this.shape = shape(this.taken);
 		this.batchParameter = arguments.indexOf(HandlerArgument.PAYLOADS);
 		this.takesWhole = arguments.stream().anyMatch(HandlerArgument::isWhole);

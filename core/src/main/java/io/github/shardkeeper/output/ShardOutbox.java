@@ -34,7 +34,7 @@ import io.github.shardkeeper.time.MonotonicTime;
  * {@link #prepareForCall}, {@link #writtenByCall} and {@link #notWrittenByCall}, which
  * belong to the call that has the turn to commit.
  */
-public final class ShardOutbox implements CommitPart {
+public final class ShardOutbox implements CommitPart.Sized, CommitPart.Gate {
 
 	private static final Logger logger = PrintableLogger.of(ShardOutbox.class);
 

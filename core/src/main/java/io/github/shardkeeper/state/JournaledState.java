@@ -30,7 +30,7 @@ import io.github.shardkeeper.state.value.ValueConversion;
  * become committable together with their record. Confined to the shard's worker; if calls
  * run at the same time, views read the entries on other threads.
  */
-public final class JournaledState implements CommitPart {
+public final class JournaledState implements CommitPart.Sized {
 
 	/** Length of a number as JSON at most, with which it counts. */
 	private static final int MAX_NUMBER_LENGTH = 20;

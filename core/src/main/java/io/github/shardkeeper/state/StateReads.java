@@ -1,154 +1,103 @@
 package io.github.shardkeeper.state;
 
 import java.util.Collection;
-import java.util.HashMap;
-import java.util.HashSet;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
-import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
 
 /**
- * Entries of the state that one handler call has read. If other calls run at the same
- * time, it keeps what it has read, so that a call whose reads are not current any more
- * can be repeated. Confined to the thread of the call until it has returned.
+ * Entries of the state that one handler call reads. Confined to the thread of the call
+ * until it has returned.
  */
-final class StateReads {
-
-	private final JournaledState state;
+class StateReads {
 
 	private final StateEntries entries;
-
-	/** Whether other calls run at the same time. */
-	private final boolean shared;
-
-	/** Time of the whole call. */
-	private final long nowMillis;
-
-	private final long keyChanges;
 
 	/** Number of the last write of the entries before the call. */
 	private final long opened;
 
-	/** What was stored of values that were read, as it was then. */
-	private @Nullable Map<String, @Nullable String> values;
-
-	/**
-	 * Keys that had a value when the call asked for them, by prefix; only with other
-	 * calls.
-	 */
-	private @Nullable Map<String, Set<String>> keys;
-
-	/** Keys of entries that stay in memory until the call is processed. */
-	private @Nullable Set<String> held;
+	/** Time of the whole call. */
+	private final long nowMillis;
 
 	/** Why an entry could not be read, {@code null} if all could. */
 	private @Nullable StoreUnavailableException unavailable;
 
-	StateReads(JournaledState state, long nowMillis) {
-		this.state = state;
-		this.entries = state.entries();
-		this.shared = state.isShared();
+	StateReads(StateEntries entries, long nowMillis) {
+		this.entries = entries;
+		this.opened = entries.writes();
 		this.nowMillis = nowMillis;
-		this.keyChanges = state.keyChanges();
-		this.opened = this.entries.writes();
+	}
+
+	final StateEntries entries() {
+		return this.entries;
+	}
+
+	/** Returns the time of the whole call. */
+	final long nowMillis() {
+		return this.nowMillis;
 	}
 
 	/** Returns an entry that has not expired, {@code null} for none. */
 	@Nullable Object entry(String key) {
-		if (this.shared) {
-			hold(key);
+		try {
+			return present(this.entries.read(key, this.opened));
 		}
-		Object entry = fromStore(() -> this.entries.read(key, this.opened));
-		return isPresent(entry) ? entry : null;
+		catch (StoreUnavailableException ex) {
+			throw notRead(ex);
+		}
 	}
 
-	/** Returns it as far as it is in memory now, for the shard's worker. */
-	@Nullable Object currentEntry(String key) {
-		Object entry = this.entries.known(key);
-		return isPresent(entry) ? entry : null;
+	private @Nullable Object present(@Nullable Object entry) {
+		return (entry != null && this.nowMillis < JournaledState.expiresAt(entry)) ? entry : null;
 	}
 
-	private boolean isPresent(@Nullable Object entry) {
-		return entry != null && this.nowMillis < JournaledState.expiresAt(entry);
-	}
-
-	/** Returns whether an entry is in memory now, for the shard's worker. */
-	boolean isKnown(String key) {
-		return !StateEntries.UNREAD.equals(this.entries.known(key));
-	}
-
-	/**
-	 * Keeps what the call has read of a value. The first value counts: a call that has
-	 * read two values has to be repeated.
-	 */
+	/** Processes what the call has read of a value. */
 	void keep(String key, @Nullable String stored) {
-		Map<String, @Nullable String> all = (this.values != null) ? this.values : new HashMap<>();
-		this.values = all;
-		if (!all.containsKey(key)) {
-			// Also if there was no value.
-			all.put(key, stored);
-		}
 	}
 
 	void prefetch(Collection<String> wanted) {
-		if (this.shared) {
-			wanted.forEach(this::hold);
-		}
-		fromStore(() -> {
+		try {
 			this.entries.prefetch(wanted, this.opened);
-			return wanted;
-		});
+		}
+		catch (StoreUnavailableException ex) {
+			throw notRead(ex);
+		}
 	}
 
-	/** Returns the keys with a prefix; with other calls, as the call first read them. */
+	/** Returns the keys with a prefix. */
 	Set<String> keys(String prefix) {
-		if (!this.shared) {
-			return presentKeys(prefix);
+		try {
+			return this.entries.keys(prefix, this.nowMillis);
 		}
-		Map<String, Set<String>> read = (this.keys != null) ? this.keys : new HashMap<>();
-		this.keys = read;
-		return read.computeIfAbsent(prefix, this::presentKeys);
-	}
-
-	private Set<String> presentKeys(String prefix) {
-		return fromStore(() -> this.entries.keys(prefix, this.nowMillis));
-	}
-
-	private void hold(String key) {
-		Set<String> already = (this.held != null) ? this.held : new HashSet<>();
-		this.held = already;
-		if (already.add(key)) {
-			this.entries.hold(key);
-		}
-	}
-
-	/** Lets the entries go that the call has read. */
-	void release() {
-		Set<String> left = this.held;
-		if (left != null) {
-			this.held = null;
-			this.entries.release(left);
+		catch (StoreUnavailableException ex) {
+			throw notRead(ex);
 		}
 	}
 
 	/** Remembers that the store was away: the call may hide that. */
-	private <T extends @Nullable Object> T fromStore(Supplier<T> read) {
-		try {
-			return read.get();
-		}
-		catch (StoreUnavailableException ex) {
-			this.unavailable = ex;
-			throw ex;
-		}
+	private StoreUnavailableException notRead(StoreUnavailableException why) {
+		this.unavailable = why;
+		return why;
 	}
 
-	@Nullable StoreUnavailableException unavailable() {
+	final @Nullable StoreUnavailableException unavailable() {
 		return this.unavailable;
+	}
+
+	/** Lets the entries go that the call has read. */
+	void release() {
+	}
+
+	/** Returns an entry as far as it is in memory now, for the shard's worker. */
+	final @Nullable Object currentEntry(String key) {
+		return present(this.entries.known(key));
+	}
+
+	/** Returns whether an entry is in memory now, for the shard's worker. */
+	final boolean isKnown(String key) {
+		return !StateEntries.UNREAD.equals(this.entries.known(key));
 	}
 
 	/**
@@ -156,15 +105,7 @@ final class StateReads {
 	 * same.
 	 */
 	boolean isCurrent() {
-		if (this.keys != null && this.keyChanges != this.state.keyChanges()
-				&& !this.keys.entrySet()
-					.stream()
-					.allMatch((read) -> this.entries.hasKeys(read.getKey(), read.getValue(), this.nowMillis))) {
-			return false;
-		}
-		return this.values == null || this.values.entrySet()
-			.stream()
-			.allMatch((read) -> Objects.equals(currentEntry(read.getKey()), read.getValue()));
+		return true;
 	}
 
 }

@@ -36,19 +36,15 @@ public final class StateView extends CallScoped implements ShardState {
 
 	private final StateWrites writes = new StateWrites();
 
-	/** Time of the whole call. */
-	private final long nowMillis;
-
 	StateView(JournaledState state, long nowMillis) {
 		this.state = state;
 		this.conversion = state.conversion();
 		this.shared = state.isShared();
-		this.reads = new StateReads(state, nowMillis);
-		this.nowMillis = nowMillis;
+		this.reads = this.shared ? new SharedReads(state, nowMillis) : new StateReads(state.entries(), nowMillis);
 	}
 
 	long nowMillis() {
-		return this.nowMillis;
+		return this.reads.nowMillis();
 	}
 
 	@Override
@@ -90,8 +86,8 @@ public final class StateView extends CallScoped implements ShardState {
 		}
 		Object entry = this.reads.entry(key);
 		String stored = JournaledState.stored(entry);
+		this.reads.keep(key, stored);
 		if (this.shared) {
-			this.reads.keep(key, stored);
 			Long added = this.writes.increment(key);
 			if (added != null) {
 				String sum = sum(key, entry, added);
@@ -136,12 +132,12 @@ public final class StateView extends CallScoped implements ShardState {
 						.formatted(ValueConversion.shown(key), DurationText.of(ttl),
 								DurationText.of(ExpiringValues.MIN_TTL), DurationText.of(ExpiringValues.MAX_TTL)));
 		}
-		put(key, value, ExpiringValues.expiry(this.nowMillis, ttl));
+		put(key, value, ExpiringValues.expiry(nowMillis(), ttl));
 	}
 
 	/** Returns when a value expires that is put without a time to live. */
 	private long newExpiry() {
-		return ExpiringValues.expiry(this.nowMillis, this.state.ttl());
+		return ExpiringValues.expiry(nowMillis(), this.state.ttl());
 	}
 
 	private void put(String key, Object value, long expiresAt) {

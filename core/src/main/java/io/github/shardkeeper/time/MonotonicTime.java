@@ -21,7 +21,7 @@ public record MonotonicTime(long nanos) implements Comparable<MonotonicTime> {
 	}
 
 	public boolean isBefore(MonotonicTime other) {
-		return compareTo(other) < 0;
+		return this.nanos - other.nanos < 0;
 	}
 
 	/** Returns the time from here to another point; negative if that is earlier. */

@@ -21,7 +21,7 @@ import io.github.shardkeeper.worker.retry.RetryQueue;
  * Records that are set aside, as dead letters or in the retry queue, and the records of
  * the queue that are done. Confined to the shard's worker.
  */
-public final class FailedRecords implements CommitPart {
+public final class FailedRecords implements CommitPart.Sized {
 
 	/** Maximum number that wait in memory for one commit. */
 	private static final int MAX_PER_COMMIT = 100;

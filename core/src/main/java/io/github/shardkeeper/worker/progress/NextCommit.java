@@ -3,6 +3,7 @@ package io.github.shardkeeper.worker.progress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +46,12 @@ public final class NextCommit {
 	/** All parts of a commit. What removes entries of the state is before it. */
 	private final CommitPart[] parts;
 
+	/** Those of the parts that are asked before each call. */
+	private final CommitPart.Gate[] gates;
+
+	/** Those of the parts that are asked after each call. */
+	private final CommitPart.Sized[] sized;
+
 	/** What calls in transactions commit besides their records. */
 	private final PublishedProgress published = new PublishedProgress();
 
@@ -63,6 +70,8 @@ public final class NextCommit {
 		this.window = window;
 		this.failed = failed;
 		this.parts = parts;
+		this.gates = Stream.of(parts).filter(CommitPart.Gate.class::isInstance).toArray(CommitPart.Gate[]::new);
+		this.sized = Stream.of(parts).filter(CommitPart.Sized.class::isInstance).toArray(CommitPart.Sized[]::new);
 	}
 
 	void changed(int records, MonotonicTime since) {
@@ -131,7 +140,7 @@ public final class NextCommit {
 
 	/** Returns whether it should not become larger. */
 	public boolean isFull() {
-		for (CommitPart part : this.parts) {
+		for (CommitPart.Sized part : this.sized) {
 			if (part.isLarge()) {
 				return true;
 			}
@@ -141,7 +150,7 @@ public final class NextCommit {
 
 	private long bytes() {
 		long bytes = 0;
-		for (CommitPart part : this.parts) {
+		for (CommitPart.Sized part : this.sized) {
 			bytes += part.bytes();
 		}
 		return bytes;
@@ -149,8 +158,8 @@ public final class NextCommit {
 
 	/** Returns whether records may be handled before it is answered. */
 	public boolean permitsCalls() {
-		for (CommitPart part : this.parts) {
-			if (!part.permitsCalls()) {
+		for (CommitPart.Gate gate : this.gates) {
+			if (!gate.permitsCalls()) {
 				return false;
 			}
 		}

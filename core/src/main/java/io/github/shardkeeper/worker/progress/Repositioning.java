@@ -11,7 +11,7 @@ import io.github.shardkeeper.checkpoint.Seeks.SeekRequest;
  * and those of the source. No record is handled before a move of the source is committed.
  * Confined to the shard's worker.
  */
-final class Repositioning implements CommitPart {
+final class Repositioning implements CommitPart.Gate {
 
 	/** Number of the last seek that was carried out, 0 for none. */
 	private final long sought;

@@ -37,7 +37,7 @@ import io.github.shardkeeper.worker.shard.OwnedShard;
  * and repeats none. Confined to the shard's worker, except for {@link #writtenByCall},
  * which belongs to the call that has the turn to commit.
  */
-public final class TimerQueue implements CommitPart {
+public final class TimerQueue implements CommitPart.Sized, CommitPart.Gate {
 
 	/** Number of timers that are read at once. */
 	static final int PAGE = 1_000;
@@ -77,8 +77,11 @@ public final class TimerQueue implements CommitPart {
 	/** Timers that are handed out, unless they were replaced since. */
 	private final Map<TimerId, TrackedRecord> handedOut = new ConcurrentHashMap<>();
 
-	/** What calls in transactions have committed, in the order of their commits. */
-	private final Queue<Map<TimerId, @Nullable Instant>> written = new ConcurrentLinkedQueue<>();
+	/**
+	 * What calls in transactions have committed, in the order of their commits;
+	 * {@code null} before the first one.
+	 */
+	private volatile @Nullable Queue<Map<TimerId, @Nullable Instant>> written;
 
 	private long handedOutEver;
 
@@ -296,7 +299,10 @@ public final class TimerQueue implements CommitPart {
 		if (changed.isEmpty()) {
 			return;
 		}
-		this.written.add(changed);
+		Queue<Map<TimerId, @Nullable Instant>> all = (this.written != null) ? this.written
+				: new ConcurrentLinkedQueue<>();
+		all.add(changed);
+		this.written = all;
 		for (TimerId id : changed.keySet()) {
 			TrackedRecord other = this.handedOut.get(id);
 			if (other != null && !records.contains(other)) {
@@ -306,7 +312,11 @@ public final class TimerQueue implements CommitPart {
 	}
 
 	private void takeWritten() {
-		for (Map<TimerId, @Nullable Instant> next = this.written.poll(); next != null; next = this.written.poll()) {
+		Queue<Map<TimerId, @Nullable Instant>> all = this.written;
+		if (all == null) {
+			return;
+		}
+		for (Map<TimerId, @Nullable Instant> next = all.poll(); next != null; next = all.poll()) {
 			next.forEach(this::know);
 		}
 	}
@@ -315,7 +325,7 @@ public final class TimerQueue implements CommitPart {
 	@Override
 	public boolean isEmpty() {
 		return this.changes.isEmpty() && this.window.isComplete() && this.window.isEmpty() && this.behindKeys.isEmpty()
-				&& this.handedOut.isEmpty() && this.written.isEmpty();
+				&& this.handedOut.isEmpty() && (this.written == null || this.written.isEmpty());
 	}
 
 	@Override
