@@ -420,7 +420,7 @@ class ArchitectureTests {
 			.of(callers("java.lang.System", "currentTimeMillis"), callers("java.time.Instant", "now"),
 					callers("java.time.InstantSource", "system"), callers("java.time.Clock"))
 			.flatMap(Set::stream)
-			.collect(Collectors.toSet()))).containsExactlyInAnyOrder("WallClock", "MemoryCheckpointStore",
+			.collect(Collectors.toSet()))).containsExactlyInAnyOrder("SystemClock", "MemoryCheckpointStore",
 					"MemoryMoveHistory", "ClusterToolsConfiguration", "JdbcDataPlane", "MeterConfiguration",
 					"OperationAudit", "RedisConnector", "SlsShardSource");
 	}

@@ -3,7 +3,8 @@ package io.github.shardkeeper.protocol;
 import java.time.Duration;
 
 /**
- * The rules for changes of owners. Immutable.
+ * Limits of moves: how long a drain may take, how long a shard has no owner, how many
+ * move at once. Immutable.
  *
  * @param timeout the time limit of a drain
  * @param onTimeout the reaction to a drain that exceeds it

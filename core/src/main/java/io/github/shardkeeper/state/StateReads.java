@@ -53,7 +53,9 @@ class StateReads {
 		return (entry != null && this.nowMillis < JournaledState.expiresAt(entry)) ? entry : null;
 	}
 
-	/** Processes what the call has read of a value. */
+	/**
+	 * Keeps what the call has read of a value; nothing, if no other call can change it.
+	 */
 	void keep(String key, @Nullable String stored) {
 	}
 
@@ -86,7 +88,7 @@ class StateReads {
 		return this.unavailable;
 	}
 
-	/** Lets the entries go that the call has read. */
+	/** Lets the entries go that are kept in memory for the call. */
 	void release() {
 	}
 
@@ -102,7 +104,7 @@ class StateReads {
 
 	/**
 	 * Returns whether a call that began now, at the same time of day, would read the
-	 * same.
+	 * same: always, if no other call can change it.
 	 */
 	boolean isCurrent() {
 		return true;

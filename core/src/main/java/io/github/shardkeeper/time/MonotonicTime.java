@@ -21,6 +21,7 @@ public record MonotonicTime(long nanos) implements Comparable<MonotonicTime> {
 	}
 
 	public boolean isBefore(MonotonicTime other) {
+		// The difference, as below.
 		return this.nanos - other.nanos < 0;
 	}
 

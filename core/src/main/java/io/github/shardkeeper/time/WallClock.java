@@ -1,6 +1,5 @@
 package io.github.shardkeeper.time;
 
-import java.time.Instant;
 import java.time.InstantSource;
 
 /**
@@ -10,19 +9,6 @@ import java.time.InstantSource;
 public interface WallClock extends InstantSource {
 
 	/** The system's clock. */
-	WallClock SYSTEM = new WallClock() {
-
-		@Override
-		public Instant instant() {
-			return Instant.now();
-		}
-
-		/** Without an object for each call of a handler. */
-		@Override
-		public long millis() {
-			return System.currentTimeMillis();
-		}
-
-	};
+	WallClock SYSTEM = new SystemClock();
 
 }

@@ -18,11 +18,11 @@ import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
-import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.protocol.AsyncCommand;
 import org.jspecify.annotations.Nullable;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.redis.RedisConnector.Connection;
 
 /**
  * Replies, within a time limit, to commands that were sent together. A thread waits for
@@ -70,10 +70,10 @@ final class PendingReplies<T> {
 		this.observer = observer;
 	}
 
-	<V> void send(List<AsyncCommand<String, V, T>> toSend, StatefulConnection<String, V> connection) {
+	<V> void send(List<AsyncCommand<String, V, T>> toSend, Connection<V> connection) {
 		expect(toSend);
 		try {
-			connection.dispatch(toSend);
+			connection.send((on) -> on.stateful().dispatch(toSend));
 		}
 		catch (RedisException | IllegalStateException ex) {
 			// Some of them may have been sent.

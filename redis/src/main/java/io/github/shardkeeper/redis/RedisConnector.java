@@ -19,6 +19,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.lettuce.core.AbstractRedisClient;
@@ -522,6 +523,24 @@ public final class RedisConnector implements SmartLifecycle, ApplicationListener
 	 * @param commands the commands that a single Redis and a Cluster have
 	 */
 	public record Connection<V>(StatefulConnection<String, V> stateful, RedisClusterAsyncCommands<String, V> commands) {
+
+		/**
+		 * Sends on it.
+		 * @throws RedisException if that fails, also because another thread has closed it
+		 * @throws IllegalStateException if its client is being stopped
+		 */
+		public <T> T send(Function<Connection<V>, T> sending) {
+			try {
+				return sending.apply(this);
+			}
+			catch (NullPointerException ex) {
+				if (this.stateful.isOpen()) {
+					throw ex;
+				}
+				// That is what a connection to a Cluster throws once it is closed.
+				throw new RedisException("the connection was closed meanwhile", ex);
+			}
+		}
 
 		/**
 		 * Returns the commands on the node connection that serves a key: {@code WAIT}

@@ -125,7 +125,7 @@ public final class RedisLink<V> implements AutoCloseable {
 		try {
 			open = this.connection.open(patience);
 			pending = pending(open, key);
-			pending.expect(send.apply(open));
+			pending.expect(open.send(send));
 		}
 		catch (RedisException | IllegalStateException ex) {
 			// A client that is being stopped throws IllegalStateException.
@@ -198,7 +198,7 @@ public final class RedisLink<V> implements AutoCloseable {
 			throw unavailable(ex, null);
 		}
 		PendingReplies<T> pending = pending(open, null);
-		pending.send(commands, open.stateful());
+		pending.send(commands, open);
 		return pending;
 	}
 
@@ -262,7 +262,7 @@ public final class RedisLink<V> implements AutoCloseable {
 		CompletableFuture<T> result = new CompletableFuture<>();
 		onceOpen(result, (open) -> {
 			PendingReplies<T> pending = pending(open, null);
-			pending.send(List.of(command), open.stateful());
+			pending.send(List.of(command), open);
 			this.watch.add(pending);
 			pending.replies().get(0).whenComplete((value, problem) -> {
 				if (problem != null) {
@@ -299,7 +299,7 @@ public final class RedisLink<V> implements AutoCloseable {
 	private <T> CompletableFuture<T> sendOn(Connection<V> open, ScriptCall<V> call, boolean byHash) {
 		PendingReplies<T> pending = pending(open, call.key());
 		try {
-			pending.expect(List.of(call.send(open.commands(), byHash)));
+			pending.expect(open.send((on) -> List.of(call.send(on.commands(), byHash))));
 		}
 		catch (RedisException | IllegalStateException ex) {
 			throw unavailable(ex, open);

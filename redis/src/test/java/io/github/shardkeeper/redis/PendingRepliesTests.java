@@ -13,6 +13,7 @@ import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.AsyncCommand;
@@ -21,6 +22,7 @@ import io.lettuce.core.protocol.CommandType;
 import org.junit.jupiter.api.Test;
 
 import io.github.shardkeeper.StoreUnavailableException;
+import io.github.shardkeeper.redis.RedisConnector.Connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -125,11 +127,14 @@ class PendingRepliesTests {
 
 	/** One on which nothing can be sent. */
 	@SuppressWarnings("unchecked")
-	private static StatefulConnection<String, String> withoutConnection() {
-		return (StatefulConnection<String, String>) Proxy.newProxyInstance(PendingRepliesTests.class.getClassLoader(),
-				new Class<?>[] { StatefulConnection.class }, (proxy, method, arguments) -> {
+	private static Connection<String> withoutConnection() {
+		Object proxy = Proxy.newProxyInstance(PendingRepliesTests.class.getClassLoader(),
+				new Class<?>[] { StatefulConnection.class, RedisClusterAsyncCommands.class },
+				(self, method, arguments) -> {
 					throw new RedisException("nobody is there");
 				});
+		return new Connection<>((StatefulConnection<String, String>) proxy,
+				(RedisClusterAsyncCommands<String, String>) proxy);
 	}
 
 	/** One that does not listen. */

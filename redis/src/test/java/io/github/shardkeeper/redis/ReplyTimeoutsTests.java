@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Queue;
 
 import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.AsyncCommand;
@@ -15,6 +16,8 @@ import io.lettuce.core.protocol.CommandType;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+
+import io.github.shardkeeper.redis.RedisConnector.Connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -98,9 +101,12 @@ class ReplyTimeoutsTests {
 	}
 
 	@SuppressWarnings("unchecked")
-	private static StatefulConnection<String, String> whereNothingIsAnswered() {
-		return (StatefulConnection<String, String>) Proxy.newProxyInstance(ReplyTimeoutsTests.class.getClassLoader(),
-				new Class<?>[] { StatefulConnection.class }, (proxy, method, arguments) -> null);
+	private static Connection<String> whereNothingIsAnswered() {
+		Object proxy = Proxy.newProxyInstance(ReplyTimeoutsTests.class.getClassLoader(),
+				new Class<?>[] { StatefulConnection.class, RedisClusterAsyncCommands.class },
+				(self, method, arguments) -> null);
+		return new Connection<>((StatefulConnection<String, String>) proxy,
+				(RedisClusterAsyncCommands<String, String>) proxy);
 	}
 
 	private static class Ping extends AsyncCommand<String, String, String> {

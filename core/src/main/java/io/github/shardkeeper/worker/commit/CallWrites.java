@@ -13,8 +13,8 @@ import io.github.shardkeeper.worker.shard.OwnedShard;
 import io.github.shardkeeper.worker.timer.TimerBuffer;
 
 /**
- * Collects what one call does besides its writes to the state. Confined to the thread of
- * the call until it has returned.
+ * Opens what one call takes besides its state, and collects what it has done there: sends
+ * and timers. Confined to the thread of the call until it has returned.
  */
 public final class CallWrites implements AutoCloseable {
 

@@ -46,10 +46,10 @@ public final class NextCommit {
 	/** All parts of a commit. What removes entries of the state is before it. */
 	private final CommitPart[] parts;
 
-	/** Those of the parts that are asked before each call. */
+	/** Those of the parts that calls may have to wait for. */
 	private final CommitPart.Gate[] gates;
 
-	/** Those of the parts that are asked after each call. */
+	/** Those of the parts that have a size. */
 	private final CommitPart.Sized[] sized;
 
 	/** What calls in transactions commit besides their records. */

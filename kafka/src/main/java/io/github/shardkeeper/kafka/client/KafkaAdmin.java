@@ -34,10 +34,12 @@ public final class KafkaAdmin implements AutoCloseable {
 	static final Duration FIRST_TIMEOUT = TIMEOUT.multipliedBy(2).plusSeconds(2);
 
 	/**
-	 * How often the client asks for the brokers, which also wakes it. A call whose broker
-	 * accepts a connection and then hangs goes to another one after the time for a reply,
-	 * but only if the client wakes before the limit of the call. Without this, it keeps
-	 * such a connection and assigns all calls to it, until it asks after five minutes.
+	 * How often the client reads the list of brokers, which also wakes it. A call whose
+	 * broker accepts a connection and then hangs goes to another one after the time for a
+	 * reply, but only if the client wakes between that and the limit of the call. If it
+	 * does not, the call fails, the time begins again with the next one, and the client
+	 * prefers that connection, which it believes to be opening: without this, for as long
+	 * as the broker hangs or until an idle connection is closed, after five minutes.
 	 */
 	static final Duration METADATA_AGE = Duration.ofSeconds(2);
 

@@ -309,13 +309,9 @@ final class PartitionConsumer {
 
 	private boolean read(Consumer<String, byte[]> current, MonotonicTime now) throws InterruptedException {
 		boolean woken = false;
-		for (ReadPosition position : this.vanished.find(current, this.positions.values())) {
-			// To the same place, and without a leader.
-			seek(current, position);
-			this.directory.requestRefresh();
-		}
 		ConsumerRecords<String, byte[]> records;
 		try {
+			leaveVanished(current);
 			records = this.commands.poll(current, waitTime(now));
 		}
 		catch (WakeupException ex) {
@@ -352,6 +348,15 @@ final class PartitionConsumer {
 		this.health.check(current, this.positions.values(), read);
 		boolean answered = isAnswered(!records.isEmpty());
 		return answered && !woken;
+	}
+
+	/** Fails like a poll: the consumer throws what its new metadata says. */
+	private void leaveVanished(Consumer<String, byte[]> current) {
+		for (ReadPosition position : this.vanished.find(current, this.positions.values())) {
+			// To the same place, and without a leader.
+			seek(current, position);
+			this.directory.requestRefresh();
+		}
 	}
 
 	/** Offers the records of each partition; those that a sink refuses are read again. */

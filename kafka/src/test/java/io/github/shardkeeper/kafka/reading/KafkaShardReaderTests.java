@@ -20,8 +20,10 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Metric;
 import org.apache.kafka.common.MetricName;
+import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.CorruptRecordException;
+import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -75,6 +77,10 @@ class KafkaShardReaderTests {
 	/** Of consumers that are opened from now on. */
 	private final Map<MetricName, Metric> metrics = new ConcurrentHashMap<>();
 
+	private Runnable metadataChanged;
+
+	private KafkaException denied;
+
 	private KafkaAdmin admin;
 
 	private KafkaShardReader reader;
@@ -102,8 +108,17 @@ class KafkaShardReaderTests {
 					return this.own;
 				}
 
+				@Override
+				public synchronized List<PartitionInfo> partitionsFor(String name, Duration timeout) {
+					if (KafkaShardReaderTests.this.denied != null) {
+						throw KafkaShardReaderTests.this.denied;
+					}
+					return super.partitionsFor(name, timeout);
+				}
+
 			};
 			this.consumers.add(created);
+			this.metadataChanged = onMetadata;
 			return created;
 		}, KafkaClientListener.NONE, new OffsetLookup(this.admin, settings.isolationLevel()), directory, failures, null,
 				new Throttling(Throttling.Side.READING, "reader"), null, settings.fetchWait(),
@@ -142,6 +157,22 @@ class KafkaShardReaderTests {
 		assertThat(consumer().position(this.partition)).isEqualTo(5);
 		deliver(this.partition, 5);
 		assertThat(this.sink.await(1)).hasSize(1);
+		assertThat(this.reader.problems()).isEmpty();
+	}
+
+	@Test
+	void topicThatNewMetadataDeniesIsAProblemOfItsShards() throws InterruptedException {
+		this.denied = new TopicAuthorizationException(Set.of(this.topic));
+		this.metadataChanged.run();
+		assertThat(this.reader.poll()).isTrue();
+		assertThat(this.reader.problems()).containsOnlyKeys(SHARD, OTHER)
+			.hasEntrySatisfying(SHARD, (problem) -> assertThat(problem).contains("denies the access"));
+		this.denied = null;
+
+		await().atMost(Duration.ofSeconds(10)).until(() -> {
+			this.reader.poll();
+			return consumer().assignment().size() == 2;
+		});
 		assertThat(this.reader.problems()).isEmpty();
 	}
 

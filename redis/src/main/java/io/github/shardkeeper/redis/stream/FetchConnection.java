@@ -219,7 +219,7 @@ final class FetchConnection {
 		}
 		arguments.add("STREAMS").addKeys(streams);
 		lastIds.forEach(arguments::add);
-		return current().commands().dispatch(CommandType.XREAD, new XreadOutput(), arguments);
+		return current().send((on) -> on.commands().dispatch(CommandType.XREAD, new XreadOutput(), arguments));
 	}
 
 	/** Has the connection follow its pulse; not while a read blocks it. */
