@@ -1,14 +1,11 @@
 package io.github.shardkeeper.redis;
 
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 
 import io.lettuce.core.RedisException;
-import io.lettuce.core.api.StatefulConnection;
-import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.AsyncCommand;
@@ -61,18 +58,13 @@ class ClosedConnectionTests {
 		assertThat(sent.isDone()).isTrue();
 	}
 
-	@SuppressWarnings("unchecked")
 	private Connection<String> connection(boolean open) {
-		Object proxy = Proxy.newProxyInstance(ClosedConnectionTests.class.getClassLoader(),
-				new Class<?>[] { StatefulConnection.class, RedisClusterAsyncCommands.class },
-				(self, method, arguments) -> {
-					if (method.getName().equals("isOpen")) {
-						return open;
-					}
-					throw this.thrown;
-				});
-		return new Connection<>((StatefulConnection<String, String>) proxy,
-				(RedisClusterAsyncCommands<String, String>) proxy);
+		return PendingRepliesTests.connection((self, method, arguments) -> {
+			if (method.getName().equals("isOpen")) {
+				return open;
+			}
+			throw this.thrown;
+		});
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.github.shardkeeper.redis;
 
+import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -126,13 +127,17 @@ class PendingRepliesTests {
 	}
 
 	/** One on which nothing can be sent. */
-	@SuppressWarnings("unchecked")
 	private static Connection<String> withoutConnection() {
+		return connection((self, method, arguments) -> {
+			throw new RedisException("nobody is there");
+		});
+	}
+
+	/** Returns a connection that does nothing by itself. */
+	@SuppressWarnings("unchecked")
+	static Connection<String> connection(InvocationHandler handler) {
 		Object proxy = Proxy.newProxyInstance(PendingRepliesTests.class.getClassLoader(),
-				new Class<?>[] { StatefulConnection.class, RedisClusterAsyncCommands.class },
-				(self, method, arguments) -> {
-					throw new RedisException("nobody is there");
-				});
+				new Class<?>[] { StatefulConnection.class, RedisClusterAsyncCommands.class }, handler);
 		return new Connection<>((StatefulConnection<String, String>) proxy,
 				(RedisClusterAsyncCommands<String, String>) proxy);
 	}

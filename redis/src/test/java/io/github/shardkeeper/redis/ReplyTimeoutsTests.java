@@ -1,13 +1,10 @@
 package io.github.shardkeeper.redis;
 
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
 
-import io.lettuce.core.api.StatefulConnection;
-import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.AsyncCommand;
@@ -16,8 +13,6 @@ import io.lettuce.core.protocol.CommandType;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import io.github.shardkeeper.redis.RedisConnector.Connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -96,17 +91,8 @@ class ReplyTimeoutsTests {
 	private static PendingReplies<String> send(AsyncCommand<String, String, String> command) {
 		PendingReplies<String> sent = new PendingReplies<>(Duration.ofSeconds(1), 0, null,
 				new PendingRepliesTests.Deaf());
-		sent.send(List.of(command), whereNothingIsAnswered());
+		sent.send(List.of(command), PendingRepliesTests.connection((self, method, arguments) -> null));
 		return sent;
-	}
-
-	@SuppressWarnings("unchecked")
-	private static Connection<String> whereNothingIsAnswered() {
-		Object proxy = Proxy.newProxyInstance(ReplyTimeoutsTests.class.getClassLoader(),
-				new Class<?>[] { StatefulConnection.class, RedisClusterAsyncCommands.class },
-				(self, method, arguments) -> null);
-		return new Connection<>((StatefulConnection<String, String>) proxy,
-				(RedisClusterAsyncCommands<String, String>) proxy);
 	}
 
 	private static class Ping extends AsyncCommand<String, String, String> {
