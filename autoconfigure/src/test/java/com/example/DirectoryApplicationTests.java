@@ -56,6 +56,7 @@ class DirectoryApplicationTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void everyLineIsCountedOnceWhenInstancesComeAndGo() {
 		ConfigurableApplicationContext one = start("one");
 		write("berlin", 100);

@@ -110,6 +110,7 @@ class BroadcastTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void restartedInstanceResumesUnderItsId() {
 		ConfigurableApplicationContext one = start("one");
 		ConfigurableApplicationContext two = start("two");

@@ -8,6 +8,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -127,6 +128,7 @@ class DeadLettersTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void instanceWithoutHandlersSendsBackToOwner() {
 		ConfigurableApplicationContext owner = start(Consuming.class, "redis");
 		Orders orders = owner.getBean(Orders.class);

@@ -92,6 +92,7 @@ class OperationsTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void instanceLeavesInOrderAndComesBackWhenTold(CapturedOutput output) {
 		ConfigurableApplicationContext one = start("one");
 		ConfigurableApplicationContext two = start("two");
@@ -176,6 +177,7 @@ class OperationsTests {
 		eventually(() -> assertThat(other.getBean(Watching.class).events).singleElement().satisfies((event) -> {
 			assertThat(event.action()).isEqualTo("seek");
 			assertThat(event.shard()).isEqualTo(shard);
+			assertThat(event.member()).as("a position is none").isNull();
 			assertThat(event.effects()).anyMatch((effect) -> effect.contains(shard.toString()));
 		}));
 	}

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
@@ -86,6 +87,7 @@ class StateGuideTests {
 	}
 
 	@Test
+	@Tag("proof")
 	void rollbackByTwoDeploymentsHaltsTheShard() {
 		handle(SecondDeployment.class, "ann");
 		ConfigurableApplicationContext rolledBack = deploy(Dollars.class);

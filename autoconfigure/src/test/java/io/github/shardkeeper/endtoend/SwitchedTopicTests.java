@@ -114,6 +114,7 @@ class SwitchedTopicTests {
 	}
 
 	@EveryDatabase
+	@Tag("proof")
 	void pendingSeeksAreCarriedOutByTheSwitch(TestDatabase kind) {
 		open(kind);
 		StartPosition second;

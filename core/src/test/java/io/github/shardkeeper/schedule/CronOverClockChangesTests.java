@@ -13,6 +13,8 @@ import java.util.Objects;
 import java.util.TreeSet;
 
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -27,6 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * each minute whether it has a run. Among the zones of the ordinary run are those whose
  * clocks change by 30 minutes, by two hours, at midnight, and by a whole day.
  */
+@Execution(ExecutionMode.CONCURRENT)
 class CronOverClockChangesTests {
 
 	private static final List<String> ZONES = List.of("Europe/Berlin", "Europe/Dublin", "Australia/Lord_Howe",

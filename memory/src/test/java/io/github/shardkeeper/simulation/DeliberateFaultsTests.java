@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -52,23 +54,20 @@ import static org.assertj.core.api.Assertions.assertThat;
  * simulation finds it.
  */
 @Tag("proof")
+@Execution(ExecutionMode.CONCURRENT)
 class DeliberateFaultsTests {
 
 	private static final int MOST_SCHEDULES = 30_000;
 
-	private static SimulatedGroup.Host host;
-
 	private static SilentLogs logs;
 
 	@BeforeAll
-	static void open() {
-		host = new SimulatedGroup.Host();
+	static void silence() {
 		logs = SilentLogs.begin();
 	}
 
 	@AfterAll
 	static void close() {
-		host.close();
 		logs.close();
 	}
 
@@ -118,8 +117,10 @@ class DeliberateFaultsTests {
 	void isFound(String what, Tampering fault) {
 		Throwable found = null;
 		long seed = 0;
-		while (found == null && seed < MOST_SCHEDULES) {
-			found = host.run(++seed, fault, false).failure();
+		try (SimulatedGroup.Host host = new SimulatedGroup.Host()) {
+			while (found == null && seed < MOST_SCHEDULES) {
+				found = host.run(++seed, fault, false).failure();
+			}
 		}
 		assertThat(found).as("found within %d schedules", MOST_SCHEDULES).isInstanceOf(AssertionError.class);
 		System.out.printf("When %s: found by seed %d: %.160s%n", what, seed, found.getMessage());

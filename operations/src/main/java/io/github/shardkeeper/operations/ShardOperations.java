@@ -202,7 +202,7 @@ public final class ShardOperations {
 		}
 		catch (StoreUnavailableException ex) {
 			if (!request.dryRun() && !ex.isRefusal()) {
-				record(request, List.of("It failed, and part of it may be done. " + ex.getMessage()));
+				record(operation, request, List.of("It failed, and part of it may be done. " + ex.getMessage()));
 			}
 			throw ex;
 		}
@@ -219,7 +219,7 @@ public final class ShardOperations {
 					this.settings.instance()));
 		}
 		if (!request.dryRun()) {
-			record(request, told);
+			record(operation, request, told);
 		}
 		return new OperationReport(operation.name(), target, request.by(), request.dryRun(), !request.dryRun(), told,
 				null);
@@ -232,12 +232,9 @@ public final class ShardOperations {
 		return operation.fields().contains("instance") ? request.instance("instance") : this.settings.group();
 	}
 
-	private void record(OperationRequest request, List<String> effects) {
-		String instance = request.fields().get("instance");
-		this.audit.record(
-				new OperationAudit.Operation(request.operation(), request.topic(), request.shard(),
-						(instance != null) ? instance : request.fields().get("to"), request.by(), request.reason()),
-				effects);
+	private void record(Operation operation, OperationRequest request, List<String> effects) {
+		this.audit.record(new OperationAudit.Operation(request.operation(), request.topic(), request.shard(),
+				request.fields().get(operation.instanceField()), request.by(), request.reason()), effects);
 	}
 
 }

@@ -44,8 +44,8 @@ public final class UnattendedShards {
 
 	private static final int MOST_NAMED = 10;
 
-	private static final String RETIRED = "No instance of the group consumes the topic any more. If it is retired, "
-			+ "remove its remaining entries with RetiredTopics.forget; otherwise start an instance that consumes it";
+	private static final String RETIRED = "No instance of the group consumes the topic any more. Start an instance "
+			+ "that does; or, if the topic is retired, remove its remaining entries with RetiredTopics.forget";
 
 	private static final String REOPENED = "It was read to its end and completed, but its source lists it as open, so "
 			+ "nobody consumes it. It was probably deleted and created again: consume it as another topic, or stop "

@@ -33,6 +33,13 @@ public abstract class Operation {
 		return this.fields;
 	}
 
+	/**
+	 * The field in which a request names an instance of the group, if it has that field.
+	 */
+	public String instanceField() {
+		return "instance";
+	}
+
 	public final boolean isOn(Level level) {
 		return this.levels.contains(level);
 	}

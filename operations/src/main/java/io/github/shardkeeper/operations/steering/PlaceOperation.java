@@ -37,6 +37,11 @@ public final class PlaceOperation extends SteeringOperation {
 	}
 
 	@Override
+	public String instanceField() {
+		return "to";
+	}
+
+	@Override
 	List<String> perform(OperationRequest request, GroupSituation now) {
 		ShardId shard = request.requiredShard();
 		String instance = request.instance("to");
