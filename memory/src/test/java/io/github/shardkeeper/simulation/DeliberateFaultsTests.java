@@ -59,6 +59,13 @@ class DeliberateFaultsTests {
 
 	private static final int MOST_SCHEDULES = 30_000;
 
+	/**
+	 * The first seed for faults that a search from 1 finds after minutes. Once schedules
+	 * have changed, others find them.
+	 */
+	private static final Map<Class<? extends Tampering>, Long> FIRST = Map.of(StateReadAfterLoss.class, 516L,
+			TimersNotGivenBack.class, 615L, SuspensionIgnored.class, 804L, KeptBeforeDrained.class, 1768L);
+
 	private static SilentLogs logs;
 
 	@BeforeAll
@@ -116,9 +123,10 @@ class DeliberateFaultsTests {
 	@MethodSource("faults")
 	void isFound(String what, Tampering fault) {
 		Throwable found = null;
-		long seed = 0;
+		long first = FIRST.getOrDefault(fault.getClass(), 1L);
+		long seed = first - 1;
 		try (SimulatedGroup.Host host = new SimulatedGroup.Host()) {
-			while (found == null && seed < MOST_SCHEDULES) {
+			while (found == null && seed < first + MOST_SCHEDULES) {
 				found = host.run(++seed, fault, false).failure();
 			}
 		}
