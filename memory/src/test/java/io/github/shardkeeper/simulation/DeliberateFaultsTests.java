@@ -123,10 +123,10 @@ class DeliberateFaultsTests {
 	@MethodSource("faults")
 	void isFound(String what, Tampering fault) {
 		Throwable found = null;
-		long first = FIRST.getOrDefault(fault.getClass(), 1L);
-		long seed = first - 1;
+		long seed = FIRST.getOrDefault(fault.getClass(), 1L) - 1;
+		long last = seed + MOST_SCHEDULES;
 		try (SimulatedGroup.Host host = new SimulatedGroup.Host()) {
-			while (found == null && seed < first + MOST_SCHEDULES) {
+			while (found == null && seed < last) {
 				found = host.run(++seed, fault, false).failure();
 			}
 		}
